@@ -1,0 +1,112 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "sluice",
+    products: [
+        .library(name: "Sluice", targets: ["Sluice"]),
+        .library(name: "SluiceCore", targets: ["SluiceCore"]),
+        .library(name: "SluiceHTTP", targets: ["SluiceHTTP"]),
+        .library(name: "SluiceSQLite", targets: ["SluiceSQLite"]),
+        .library(name: "SluiceBackend", targets: ["SluiceBackend"]),
+        .library(name: "SluiceTesting", targets: ["SluiceTesting"]),
+        .executable(name: "sluice", targets: ["SluiceCLI"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
+    ],
+    targets: [
+        // C: libraries of the system, and the SQLite API as a table of functions.
+        .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+        .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
+
+        .target(
+            name: "SluiceCore",
+            dependencies: [
+                "CJansson",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
+            ]),
+        .target(
+            name: "SluiceHTTP",
+            dependencies: [
+                "SluiceCore",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ]),
+        .target(name: "SluiceSQLite", dependencies: ["SluiceCore", "CSQLite"]),
+        .target(
+            name: "SluiceBackend",
+            dependencies: [
+                "SluiceCore", "SluiceSQLite",
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Yams", package: "Yams"),
+            ]),
+        .target(
+            name: "SluiceTesting",
+            dependencies: ["SluiceCore", .product(name: "HTTPTypes", package: "swift-http-types")]),
+        .target(name: "Sluice", dependencies: ["SluiceCore", "SluiceHTTP", "SluiceSQLite"]),
+        .executableTarget(
+            name: "SluiceCLI",
+            dependencies: [
+                "Sluice", "SluiceBackend",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Yams", package: "Yams"),
+            ]),
+        .executableTarget(
+            name: "todo",
+            dependencies: ["Sluice", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            path: "Examples/todo",
+            exclude: ["README.md"]),
+
+        .testTarget(
+            name: "SluiceCoreTests",
+            dependencies: ["SluiceCore", "SluiceTesting", .product(name: "HTTPTypes", package: "swift-http-types")]),
+        .testTarget(name: "SluiceSQLiteTests", dependencies: ["SluiceSQLite", "SluiceTesting", "CSQLite"]),
+        .testTarget(
+            name: "SluiceHTTPTests",
+            dependencies: [
+                "SluiceHTTP", "SluiceTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
+        .testTarget(
+            name: "SluiceBackendTests",
+            dependencies: [
+                "SluiceBackend", "Sluice", "SluiceTesting",
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
+        .testTarget(name: "SluiceCLITests", dependencies: ["SluiceCLI", "todo", "SluiceTesting"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+// One set of rules for every Swift target. Warnings are errors where CI says so, not on a user's machine.
+for target in package.targets where target.type != .system && target.name != "CSQLite" {
+    target.swiftSettings = [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+    ]
+}

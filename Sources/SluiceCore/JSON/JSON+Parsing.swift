@@ -1,0 +1,83 @@
+internal import CJansson
+
+extension JSON {
+    /// Reads a value from UTF-8 text.
+    ///
+    /// - Throws: ``JSONParseError`` with line, column and offset; nothing is repaired and nothing is guessed.
+    public init(parsing text: some Sequence<UInt8>) throws(JSONParseError) {
+        let parsed: Result<JSON, JSONParseError>?
+        parsed = text.withContiguousStorageIfAvailable { buffer in Self.parse(buffer) }
+        switch parsed {
+        case .some(let result): self = try result.get()
+        case .none: self = try Array(text).withUnsafeBufferPointer { Self.parse($0) }.get()
+        }
+    }
+
+    /// Reads a value from a string.
+    ///
+    /// - Throws: ``JSONParseError`` with line, column and offset.
+    public init(parsing text: String) throws(JSONParseError) {
+        try self.init(parsing: Array(text.utf8))
+    }
+
+    private static func parse(_ buffer: UnsafeBufferPointer<UInt8>) -> Result<JSON, JSONParseError> {
+        do throws(JSONParseError) {
+            let tape = try JSONTape(buffer)
+            return .success(JSON(tape, at: 0, in: buffer))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Builds the tree of the value whose token is at `index`.
+    package init(_ tape: JSONTape, at index: Int, in bytes: UnsafeBufferPointer<UInt8>) {
+        var builder = JSONTreeBuilder(tape: tape, bytes: bytes, index: index)
+        self.init(JSONHandle(owning: builder.build()))
+    }
+}
+
+/// Turns tokens into jansson values.
+private struct JSONTreeBuilder {
+    let tape: JSONTape
+    let bytes: UnsafeBufferPointer<UInt8>
+    var index: Int
+
+    mutating func build() -> UnsafeMutablePointer<json_t>? {
+        let token = tape.tokens[index]
+        index += 1
+        switch token.kind {
+        case .null: return json_null()
+        case .bool: return token.flag ? json_true() : json_false()
+        case .number:
+            let handle = JSONHandle(number: JSONNumber(valid: tape.bytes(token, in: bytes), hasFraction: token.flag))
+            return handle.value.flatMap(sluice_json_retain)
+        case .string, .key:
+            return withText(token) { json_stringn_nocheck($0, $1) }
+        case .array:
+            let array = json_array()
+            while index < Int(token.next) { json_array_append_new(array, build()) }
+            return array
+        case .object:
+            let object = json_object()
+            while index < Int(token.next) {
+                let key = tape.tokens[index]
+                index += 1
+                let member = build()
+                withText(key) { _ = json_object_setn_new_nocheck(object, $0, $1, member) }
+            }
+            return object
+        }
+    }
+
+    private func withText<Result>(_ token: JSONTape.Token, _ body: (UnsafePointer<CChar>?, Int) -> Result) -> Result {
+        if token.flag {
+            var text = tape.text(token, in: bytes)
+            return text.withUTF8 { decoded in
+                decoded.withMemoryRebound(to: CChar.self) { body($0.baseAddress ?? sluice_json_nul(), $0.count) }
+            }
+        }
+        return tape.bytes(token, in: bytes).withMemoryRebound(to: CChar.self) {
+            body($0.baseAddress ?? sluice_json_nul(), $0.count)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+/// The escapes of JSON strings (RFC 8259, section 7).
+package enum JSONEscape {
+    /// The length of the escape that begins at `index` (a surrogate pair counts as one), or nil if it is not one.
+    static func length(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Int? {
+        guard index + 1 < bytes.count else { return nil }
+        switch bytes[index + 1] {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+            return 2
+        case UInt8(ascii: "u"):
+            guard let unit = codeUnit(bytes, at: index) else { return nil }
+            switch unit {
+            case 0xD800...0xDBFF:
+                guard let low = codeUnit(bytes, at: index + 6), (0xDC00...0xDFFF).contains(low) else { return nil }
+                return 12
+            case 0xDC00...0xDFFF: return nil
+            default: return 6
+            }
+        default: return nil
+        }
+    }
+
+    static func isNull(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
+        codeUnit(bytes, at: index) == 0
+    }
+
+    /// The value of the `\uXXXX` at `index`, or nil if there is none.
+    private static func codeUnit(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> UInt16? {
+        guard index + 6 <= bytes.count, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u") else {
+            return nil
+        }
+        var value: UInt16 = 0
+        for byte in bytes[index + 2..<index + 6] {
+            guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { return nil }
+            value = value << 4 | UInt16(digit)
+        }
+        return value
+    }
+
+    /// The text of a string's bytes, which ``JSONTape`` has found valid.
+    package static func decode(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count)
+        var index = 0
+        while index < bytes.count {
+            guard bytes[index] == UInt8(ascii: "\\"), index + 1 < bytes.count else {
+                text.append(bytes[index])
+                index += 1
+                continue
+            }
+            switch bytes[index + 1] {
+            case UInt8(ascii: "b"): text.append(0x08)
+            case UInt8(ascii: "f"): text.append(0x0C)
+            case UInt8(ascii: "n"): text.append(0x0A)
+            case UInt8(ascii: "r"): text.append(0x0D)
+            case UInt8(ascii: "t"): text.append(0x09)
+            case UInt8(ascii: "u"):
+                let high = UInt32(codeUnit(bytes, at: index) ?? 0xFFFD)
+                var scalar = high
+                if (0xD800...0xDBFF).contains(high), let low = codeUnit(bytes, at: index + 6) {
+                    scalar = 0x10000 + (high - 0xD800) << 10 + (UInt32(low) &- 0xDC00)
+                    index += 6
+                }
+                text.append(contentsOf: Array(String(Character(Unicode.Scalar(scalar) ?? "\u{FFFD}")).utf8))
+                index += 4
+            case let plain: text.append(plain)
+            }
+            index += 2
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Appends `text` as a JSON string, quotes included. Only what JSON obliges is escaped.
+    package static func append(_ text: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
+        output.append(UInt8(ascii: "\""))
+        var index = 0
+        while index < text.count {
+            var end = JSONText.plainEnd(text, from: index)
+            while end < text.count, text[end] >= 0x80 { end = JSONText.plainEnd(text, from: end + 1) }
+            output.append(contentsOf: UnsafeBufferPointer(rebasing: text[index..<end]))
+            guard end < text.count else { break }
+            output.append(UInt8(ascii: "\\"))
+            switch text[end] {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): output.append(text[end])
+            case 0x08: output.append(UInt8(ascii: "b"))
+            case 0x0C: output.append(UInt8(ascii: "f"))
+            case 0x0A: output.append(UInt8(ascii: "n"))
+            case 0x0D: output.append(UInt8(ascii: "r"))
+            case 0x09: output.append(UInt8(ascii: "t"))
+            case let control:
+                let digits = Array("0123456789abcdef".utf8)
+                output.append(contentsOf: Array("u00".utf8))
+                output.append(digits[Int(control >> 4)])
+                output.append(digits[Int(control & 0xF)])
+            }
+            index = end + 1
+        }
+        output.append(UInt8(ascii: "\""))
+    }
+}

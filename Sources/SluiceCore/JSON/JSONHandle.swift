@@ -1,0 +1,173 @@
+internal import CJansson
+
+/// The owner of one reference to a jansson value.
+///
+/// Jansson counts references atomically, and Sluice changes a value only where this handle is the only owner of its
+/// only reference (``JSON`` sees to that): every other value is read-only, so that threads may share it. That is why
+/// the class may be `Sendable` unchecked.
+package final class JSONHandle: @unchecked Sendable {
+    let value: UnsafeMutablePointer<json_t>?
+
+    /// Takes over a reference. Nil, which jansson answers when memory is out, reads as `null`.
+    init(owning value: UnsafeMutablePointer<json_t>?) { self.value = value }
+
+    /// Adds a reference of its own to a value that another owns.
+    convenience init(sharing value: UnsafeMutablePointer<json_t>?) {
+        self.init(owning: value.flatMap(sluice_json_retain))
+    }
+
+    convenience init(string: String) {
+        var string = string
+        self.init(
+            owning: string.withUTF8 { text in
+                text.withMemoryRebound(to: CChar.self) {
+                    json_stringn_nocheck($0.baseAddress ?? sluice_json_nul(), $0.count)
+                }
+            })
+    }
+
+    convenience init(number: JSONNumber) {
+        switch number.storage {
+        case .int(let int): self.init(owning: json_integer(int))
+        case .double(let double): self.init(owning: json_real(double))
+        case .text(let text):
+            self.init(owning: json_object())
+            json_object_setn_new_nocheck(value, Self.numberMark, 1, sluice_json_retain(JSONHandle(string: text).value))
+        }
+    }
+
+    deinit { if let value { sluice_json_release(value) } }
+
+    /// A number that jansson has no type for is an object whose only member has a NUL for its name and the number's
+    /// text for its value. No text can forge it: a member name with a NUL is refused by the reader.
+    private static var numberMark: UnsafePointer<CChar>? { sluice_json_nul() }
+
+    /// Whether other owners may see a change of the value.
+    var isShared: Bool { value.map { sluice_json_references($0) != 1 } ?? true }
+
+    func isIdentical(_ other: JSONHandle) -> Bool { value == other.value }
+
+    private var type: Int32 { value.map { sluice_json_type($0) } ?? Int32(JSON_NULL.rawValue) }
+    private func isType(_ type: json_type) -> Bool { self.type == Int32(type.rawValue) }
+
+    /// The text of a number that is kept as text.
+    private var numberText: String? {
+        guard isType(JSON_OBJECT), json_object_size(value) == 1,
+            let text = json_object_getn(value, Self.numberMark, 1)
+        else { return nil }
+        return JSONHandle(sharing: text).string
+    }
+
+    var kind: JSON.Kind {
+        switch type {
+        case Int32(JSON_OBJECT.rawValue): numberText == nil ? .object : .number
+        case Int32(JSON_ARRAY.rawValue): .array
+        case Int32(JSON_STRING.rawValue): .string
+        case Int32(JSON_INTEGER.rawValue), Int32(JSON_REAL.rawValue): .number
+        case Int32(JSON_TRUE.rawValue), Int32(JSON_FALSE.rawValue): .bool
+        default: .null
+        }
+    }
+
+    var bool: Bool? { isType(JSON_TRUE) ? true : isType(JSON_FALSE) ? false : nil }
+
+    var number: JSONNumber? {
+        switch type {
+        case Int32(JSON_INTEGER.rawValue): JSONNumber(Int64(json_integer_value(value)))
+        case Int32(JSON_REAL.rawValue): JSONNumber(json_real_value(value))
+        case Int32(JSON_OBJECT.rawValue): numberText.flatMap { JSONNumber(text: $0) }
+        default: nil
+        }
+    }
+
+    var string: String? {
+        withText { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The bytes of a string; nil for any other value.
+    func withText<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result? {
+        guard isType(JSON_STRING), let text = json_string_value(value) else { return nil }
+        let count = json_string_length(value)
+        return text.withMemoryRebound(to: UInt8.self, capacity: count) {
+            body(UnsafeBufferPointer(start: $0, count: count))
+        }
+    }
+
+    var count: Int {
+        switch kind {
+        case .object: Int(json_object_size(value))
+        case .array: Int(json_array_size(value))
+        default: 0
+        }
+    }
+
+    var elements: [JSONHandle]? {
+        guard isType(JSON_ARRAY) else { return nil }
+        return (0..<json_array_size(value)).map { JSONHandle(sharing: json_array_get(value, $0)) }
+    }
+
+    func element(_ index: Int) -> JSONHandle? {
+        guard index >= 0, isType(JSON_ARRAY), let element = json_array_get(value, index) else { return nil }
+        return JSONHandle(sharing: element)
+    }
+
+    var members: [(name: String, value: JSONHandle)]? {
+        guard kind == .object else { return nil }
+        var members: [(name: String, value: JSONHandle)] = []
+        members.reserveCapacity(Int(json_object_size(value)))
+        forEachMember { members.append((String(decoding: $0, as: UTF8.self), JSONHandle(sharing: $1))) }
+        return members
+    }
+
+    var names: [String] {
+        guard kind == .object else { return [] }
+        var names: [String] = []
+        forEachMember { name, _ in names.append(String(decoding: name, as: UTF8.self)) }
+        return names
+    }
+
+    func forEachMember(_ body: (UnsafeBufferPointer<UInt8>, UnsafeMutablePointer<json_t>?) -> Void) {
+        var member = json_object_iter(value)
+        while let current = member {
+            let count = json_object_iter_key_len(current)
+            json_object_iter_key(current)?.withMemoryRebound(to: UInt8.self, capacity: count) {
+                body(UnsafeBufferPointer(start: $0, count: count), json_object_iter_value(current))
+            }
+            member = json_object_iter_next(value, current)
+        }
+    }
+
+    func member(_ name: String) -> JSONHandle? {
+        guard isType(JSON_OBJECT) else { return nil }
+        var name = name
+        let found = name.withUTF8 { text in
+            text.withMemoryRebound(to: CChar.self) {
+                json_object_getn(value, $0.baseAddress ?? sluice_json_nul(), $0.count)
+            }
+        }
+        guard let found, kind == .object else { return nil }
+        return JSONHandle(sharing: found)
+    }
+
+    /// Sets or removes a member. A name with a NUL is left out, as the reader refuses it.
+    func setMember(_ name: String, _ member: JSONHandle?) {
+        var name = name
+        name.withUTF8 { text in
+            guard !text.contains(0) else { return }
+            text.withMemoryRebound(to: CChar.self) { text in
+                let start = text.baseAddress ?? sluice_json_nul()
+                if let member = member?.value {
+                    json_object_setn_new_nocheck(value, start, text.count, sluice_json_retain(member))
+                } else {
+                    json_object_deln(value, start, text.count)
+                }
+            }
+        }
+    }
+
+    func append(_ element: JSONHandle) {
+        json_array_append_new(value, element.value.flatMap(sluice_json_retain) ?? json_null())
+    }
+
+    func shallowCopy() -> JSONHandle { JSONHandle(owning: json_copy(value)) }
+}

@@ -1,0 +1,35 @@
+/// A link of the chain through which every request goes down and every answer comes up: push, pull and online alike.
+///
+/// A filter may change the request, answer it itself, call `next` none, one or several times, and change the answer.
+/// The first filter given is the outermost. Write a filter for what concerns requests; write a ``Transport`` to reach
+/// a server in another way.
+///
+/// ```swift
+/// struct APIKey: Filter {
+///     let key: String
+///     func handle(_ request: Request, next: Next) async throws -> Response {
+///         var request = request
+///         request.head.headerFields[HTTPField.Name("X-API-Key")!] = key
+///         return try await next(request)
+///     }
+/// }
+/// ```
+public protocol Filter: Sendable {
+    /// Passes a request on to `next`, or answers it.
+    ///
+    /// - Throws: what `next` throws, or an error of the filter's own, which reaches the caller as a ``SluiceError`` of
+    ///   code `filter` that names the filter.
+    func handle(_ request: Request, next: Next) async throws -> Response
+}
+
+/// The rest of the chain, as a filter sees it.
+public typealias Next = @Sendable (Request) async throws -> Response
+
+/// The end of the chain: carries a request to a server and brings back the answer.
+///
+/// A transport follows no redirect, adds no credential, keeps to `request.context.limits`, and throws ``SluiceError``
+/// of code `network`, `timeout`, `tooLarge` or `cancelled`. An answer of any status is an answer, not an error.
+public protocol Transport: Sendable {
+    /// Sends the request and waits for the whole answer.
+    func send(_ request: Request) async throws -> Response
+}

@@ -1,0 +1,77 @@
+/// What a request is for: which table, record and operation, and who sends it.
+public struct RequestContext: Sendable {
+    /// Who sends the request.
+    public enum Source: String, Sendable, Hashable {
+        /// The application, through an online table.
+        case online
+        /// A push of queued operations.
+        case push
+        /// A pull.
+        case pull
+    }
+
+    /// What the request does.
+    public enum Action: String, Sendable, Hashable {
+        /// A list of records.
+        case read
+        /// One record.
+        case lookup
+        /// The changes of a record.
+        case insert, update, delete, undelete
+        /// A call that is none of a table.
+        case custom
+    }
+
+    /// Who sends the request.
+    public var source: Source
+    /// What it does.
+    public var action: Action
+    /// The table, where it is about one.
+    public var table: String?
+    /// The record, where it is about one.
+    public var recordID: String?
+    /// The queued operation, on a push.
+    public var operationID: String?
+    /// The version of the record that the change was made on, for changes whose body does not hold it.
+    public var version: String?
+    /// How often the request has been sent before: 0 the first time.
+    public var attempt: Int
+    /// What is to happen with the final request before its first byte is sent; the seal filter calls it. On a push
+    /// the engine records here what goes out.
+    package var seal: (@Sendable (Request) async throws -> Void)?
+    /// The bounds that transports keep to; the limits filter sets them.
+    public var limits: Limits
+
+    /// A context.
+    public init(
+        source: Source = .online, action: Action = .custom, table: String? = nil, recordID: String? = nil,
+        operationID: String? = nil, version: String? = nil, attempt: Int = 0, limits: Limits = Limits()
+    ) {
+        self.source = source
+        self.action = action
+        self.table = table
+        self.recordID = recordID
+        self.operationID = operationID
+        self.version = version
+        self.attempt = attempt
+        self.limits = limits
+    }
+}
+
+/// The bounds of one exchange.
+public struct Limits: Sendable, Hashable {
+    /// The largest answer, decoded, in bytes. Default 64 MiB.
+    public var responseBytes: Int
+    /// The longest an exchange may take, from the first byte sent to the last received. Default 100 s.
+    public var deadline: Duration
+    /// The slowest rate at which an answer may arrive, in bytes a second, once the first ten seconds are over.
+    /// Default 100.
+    public var minimumRate: Int
+
+    /// Bounds.
+    public init(responseBytes: Int = 64 << 20, deadline: Duration = .seconds(100), minimumRate: Int = 100) {
+        self.responseBytes = responseBytes
+        self.deadline = deadline
+        self.minimumRate = minimumRate
+    }
+}

@@ -1,0 +1,49 @@
+/// A page of rows as a server sent it: the bytes, read once, with what the engine needs to know of each row.
+///
+/// The engine decides by ``rows`` which rows to take; the store binds those straight from the bytes. No document is
+/// built unless someone asks for one.
+public struct RowPage: Sendable {
+    /// What the engine knows of a row before it is stored.
+    public struct Row: Sendable, Hashable {
+        /// The row's id.
+        public var id: String
+        /// The version the server gave it.
+        public var version: String?
+        /// When the server says it was last changed, as the server wrote it.
+        public var updatedAt: String?
+        /// Whether the row is a tombstone.
+        public var isDeleted: Bool
+        /// The index of the row's object in the tape.
+        package var token: Int
+    }
+
+    /// Some rows of a page, by index.
+    public struct Selection: Sendable {
+        /// The page.
+        public let page: RowPage
+        /// The indices into ``RowPage/rows``.
+        public let indices: [Int]
+
+        /// Those rows of `page`.
+        public init(_ page: RowPage, _ indices: [Int]) {
+            self.page = page
+            self.indices = indices
+        }
+    }
+
+    /// The rows, in the order in which they came.
+    public let rows: [Row]
+    package let bytes: [UInt8]
+    package let tape: JSONTape
+
+    package init(rows: [Row], bytes: [UInt8], tape: JSONTape) {
+        self.rows = rows
+        self.bytes = bytes
+        self.tape = tape
+    }
+
+    /// The row as a record.
+    public func record(at index: Int) -> JSON {
+        bytes.withUnsafeBufferPointer { JSON(tape, at: rows[index].token, in: $0) }
+    }
+}

@@ -131,7 +131,7 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The order of an integer and a double, without the rounding of a conversion.
-    private static func order(_ a: Int64, _ b: Double) -> Int {
+    package static func order(_ a: Int64, _ b: Double) -> Int {
         if b >= 0x1p63 { return -1 }
         if b < -0x1p63 { return 1 }
         let whole = b.rounded(.down)

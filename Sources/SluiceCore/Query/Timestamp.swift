@@ -45,6 +45,7 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
         self.ticks = ticks
     }
 
+    /// Whether `left` comes before `right`.
     public static func < (left: Timestamp, right: Timestamp) -> Bool { left.ticks < right.ticks }
 
     /// The time with seven fraction digits: `2013-09-01T12:34:56.7890000Z`.

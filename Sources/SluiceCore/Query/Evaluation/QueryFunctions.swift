@@ -1,0 +1,129 @@
+/// What the functions of queries mean: used by the evaluator as they are, and by SQL stores as functions of their own.
+///
+/// Text counts in Unicode scalars, and letters compare exactly. An argument that is null or of the wrong kind makes the
+/// result null.
+package enum QueryFunctions {
+    /// The numbers of arguments that the function takes.
+    package static func argumentCounts(_ function: QueryFunction) -> ClosedRange<Int> {
+        switch function {
+        case .contains, .startswith, .endswith, .indexof, .concat: 2...2
+        case .substring: 2...3
+        case .replace: 3...3
+        case .length, .tolower, .toupper, .trim, .day, .month, .year, .hour, .minute, .second, .floor, .ceiling,
+            .round:
+            1...1
+        }
+    }
+
+    /// The function's value.
+    package static func value(of function: QueryFunction, _ arguments: [QueryValue]) -> QueryValue {
+        guard argumentCounts(function).contains(arguments.count), let first = arguments.first else { return .null }
+        switch function {
+        case .day, .month, .year, .hour, .minute, .second:
+            return first.timestamp.map { .integer(part(function, of: $0)) } ?? .null
+        case .floor: return rounded(first, .down)
+        case .ceiling: return rounded(first, .up)
+        case .round: return rounded(first, .toNearestOrAwayFromZero)
+        case .substring:
+            guard let text = first.string, let start = arguments[1].wholeNumber else { return .null }
+            if arguments.count < 3 { return .string(substring(text, start, .max)) }
+            return arguments[2].wholeNumber.map { .string(substring(text, start, $0)) } ?? .null
+        default:
+            let texts = arguments.compactMap(\.string)
+            return texts.count == arguments.count ? value(of: function, texts) : .null
+        }
+    }
+
+    private static func value(of function: QueryFunction, _ texts: [String]) -> QueryValue {
+        switch function {
+        case .contains: .bool(offset(of: texts[1], in: texts[0]) != nil)
+        case .startswith: .bool(texts[0].utf8.starts(with: texts[1].utf8))
+        case .endswith: .bool(texts[0].utf8.reversed().starts(with: texts[1].utf8.reversed()))
+        case .indexof: .integer(index(of: texts[1], in: texts[0]))
+        case .concat: .string(texts[0] + texts[1])
+        case .replace: .string(replacing(texts[1], by: texts[2], in: texts[0]))
+        case .length: .integer(Int64(texts[0].unicodeScalars.count))
+        case .tolower: .string(texts[0].lowercased())
+        case .toupper: .string(texts[0].uppercased())
+        case .trim: .string(trimmed(texts[0]))
+        default: .null
+        }
+    }
+
+    private static func part(_ function: QueryFunction, of date: Timestamp) -> Int64 {
+        let parts = date.parts
+        return switch function {
+        case .year: parts.year
+        case .month: parts.month
+        case .day: parts.day
+        case .hour: parts.hour
+        case .minute: parts.minute
+        default: parts.second
+        }
+    }
+
+    private static func rounded(_ value: QueryValue, _ rule: FloatingPointRoundingRule) -> QueryValue {
+        switch value {
+        case .integer: value
+        case .real(let number): .real(number.rounded(rule))
+        default: .null
+        }
+    }
+
+    /// The part that begins behind `start` scalars and is `count` scalars long, as far as there is one. A negative
+    /// start or count stands for 0.
+    private static func substring(_ text: String, _ start: Int64, _ count: Int64) -> String {
+        let rest = text.unicodeScalars.dropFirst(Int(max(0, start)))
+        return String(rest.prefix(Int(max(0, count))))
+    }
+
+    /// The byte at which `part` begins for the first time.
+    private static func offset(of part: String, in whole: String) -> Int? {
+        let part = Array(part.utf8)
+        let whole = Array(whole.utf8)
+        return offset(of: part, in: whole, from: 0)
+    }
+
+    private static func offset(of part: [UInt8], in whole: [UInt8], from start: Int) -> Int? {
+        guard let first = part.first else { return start }
+        guard part.count <= whole.count else { return nil }
+        var index = start
+        while index <= whole.count - part.count {
+            if whole[index] == first && whole[index..<index + part.count].elementsEqual(part) { return index }
+            index += 1
+        }
+        return nil
+    }
+
+    private static func index(of part: String, in whole: String) -> Int64 {
+        guard let offset = offset(of: part, in: whole) else { return -1 }
+        // As many scalars as there are bytes that begin one.
+        return Int64(whole.utf8.prefix(offset).count { $0 & 0xC0 != 0x80 })
+    }
+
+    /// Every `part` replaced, from the left; nothing is where `part` is empty.
+    private static func replacing(_ part: String, by replacement: String, in whole: String) -> String {
+        if part.isEmpty { return whole }
+        let part = Array(part.utf8)
+        let bytes = Array(whole.utf8)
+        var output: [UInt8] = []
+        var position = 0
+        while let found = offset(of: part, in: bytes, from: position) {
+            output.append(contentsOf: bytes[position..<found])
+            output.append(contentsOf: replacement.utf8)
+            position = found + part.count
+        }
+        output.append(contentsOf: bytes[position...])
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    /// Without the white space (as Unicode says what that is) at both ends.
+    private static func trimmed(_ text: String) -> String {
+        let scalars = text.unicodeScalars
+        let isContent = { (scalar: Unicode.Scalar) in !scalar.properties.isWhitespace }
+        guard let first = scalars.firstIndex(where: isContent), let last = scalars.lastIndex(where: isContent) else {
+            return ""
+        }
+        return String(scalars[first...last])
+    }
+}

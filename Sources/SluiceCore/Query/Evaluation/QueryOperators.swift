@@ -1,0 +1,116 @@
+/// What the operators of queries mean. Everything that answers queries calls these, or does what is provably the same.
+package enum QueryOperators {
+    /// `eq`: null equals null; values of different kinds are not equal, except that a string beside a date is read as
+    /// one. Never null.
+    package static func equal(_ left: QueryValue, _ right: QueryValue) -> Bool {
+        if left.isNull && right.isNull { return true }
+        return order(left, right) == 0
+    }
+
+    /// The order of two values (-1, 0 or 1), or nil where they have none: with null, with an object or array, and
+    /// between different kinds, except that a string beside a date is read as one.
+    package static func order(_ left: QueryValue, _ right: QueryValue) -> Int? {
+        switch (left, right) {
+        case (.integer(let a), .integer(let b)): a < b ? -1 : a > b ? 1 : 0
+        case (.integer(let a), .real(let b)): JSONNumber.order(a, b)
+        case (.real(let a), .integer(let b)): -JSONNumber.order(b, a)
+        case (.real(let a), .real(let b)): a < b ? -1 : a > b ? 1 : 0
+        case (.bool(let a), .bool(let b)): a == b ? 0 : b ? -1 : 1
+        case (.string(let a), .string(let b)): order(a, b)
+        case (.date, .date), (.date, .string), (.string, .date):
+            if let a = left.timestamp, let b = right.timestamp { a < b ? -1 : a > b ? 1 : 0 } else { nil }
+        default: nil
+        }
+    }
+
+    /// The order of two strings by code point.
+    static func order(_ left: String, _ right: String) -> Int {
+        if left.utf8.elementsEqual(right.utf8) { return 0 }
+        return left.utf8.lexicographicallyPrecedes(right.utf8) ? -1 : 1
+    }
+
+    /// A comparison's result, by its operator. Never null.
+    package static func compare(
+        _ operation: QueryExpression.BinaryOperator, _ left: QueryValue, _ right: QueryValue
+    ) -> Bool {
+        switch operation {
+        case .eq: return equal(left, right)
+        case .ne: return !equal(left, right)
+        default: break
+        }
+        guard let order = order(left, right) else { return false }
+        switch operation {
+        case .gt: return order > 0
+        case .ge: return order >= 0
+        case .lt: return order < 0
+        case .le: return order <= 0
+        default: return false
+        }
+    }
+
+    /// The order in which sorting puts two values: null, then false and true, numbers, strings and dates, and last
+    /// objects and arrays, which are all equal here.
+    package static func sortOrder(_ left: QueryValue, _ right: QueryValue) -> Int {
+        let ranks = (rank(left), rank(right))
+        if ranks.0 != ranks.1 { return ranks.0 < ranks.1 ? -1 : 1 }
+        return order(left, right) ?? 0
+    }
+
+    /// A value's place among the kinds when sorting.
+    package static func rank(_ value: QueryValue) -> Int64 {
+        switch value {
+        case .null: 0
+        case .bool: 1
+        case .integer, .real: 2
+        case .string, .date: 3
+        case .other: 4
+        }
+    }
+
+    /// Arithmetic. Null, and what is not a number, make it null; so does division by zero. Between two integers the
+    /// result is an integer (`div` and `mod` truncate towards zero) unless it is beyond `Int64`: then it is a double.
+    package static func arithmetic(
+        _ operation: QueryExpression.BinaryOperator, _ left: QueryValue, _ right: QueryValue
+    ) -> QueryValue {
+        if case .integer(let a) = left, case .integer(let b) = right {
+            if b == 0 && (operation == .div || operation == .mod) { return .null }
+            if operation == .mod && b == -1 { return .integer(0) }
+            let (value, overflow) =
+                switch operation {
+                case .add: a.addingReportingOverflow(b)
+                case .sub: a.subtractingReportingOverflow(b)
+                case .mul: a.multipliedReportingOverflow(by: b)
+                case .div: a.dividedReportingOverflow(by: b)
+                case .mod: a.remainderReportingOverflow(dividingBy: b)
+                default: (0, true)
+                }
+            if !overflow { return .integer(value) }
+        }
+        guard let a = double(left), let b = double(right) else { return .null }
+        switch operation {
+        case .add: return QueryValue(real: a + b)
+        case .sub: return QueryValue(real: a - b)
+        case .mul: return QueryValue(real: a * b)
+        case .div: return b == 0 ? .null : QueryValue(real: a / b)
+        case .mod: return b == 0 ? .null : QueryValue(real: a.truncatingRemainder(dividingBy: b))
+        default: return .null
+        }
+    }
+
+    /// The number with its sign changed; null for what is not a number.
+    package static func negate(_ value: QueryValue) -> QueryValue {
+        switch value {
+        case .integer(let number): number == .min ? .real(0x1p63) : .integer(-number)
+        case .real(let number): .real(-number)
+        default: .null
+        }
+    }
+
+    private static func double(_ value: QueryValue) -> Double? {
+        switch value {
+        case .integer(let number): Double(number)
+        case .real(let number): number
+        default: nil
+        }
+    }
+}

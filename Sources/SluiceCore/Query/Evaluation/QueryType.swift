@@ -1,0 +1,35 @@
+/// What is known of an expression's value before there is a record.
+enum QueryType: String, Sendable {
+    /// Always null.
+    case null
+    /// One of these, or null.
+    case bool, number, string, date
+    /// An object or array, or null.
+    case json
+    /// Anything: a property without a declared column.
+    case any
+
+    init(_ type: TableSchema.ColumnType) {
+        switch type {
+        case .string: self = .string
+        case .integer, .real: self = .number
+        case .boolean: self = .bool
+        case .date: self = .date
+        case .json: self = .json
+        }
+    }
+
+    init(_ value: QueryValue) {
+        switch value {
+        case .null: self = .null
+        case .bool: self = .bool
+        case .integer, .real: self = .number
+        case .string: self = .string
+        case .date: self = .date
+        case .other: self = .json
+        }
+    }
+
+    /// Whether a value of this type may be one of `type`.
+    func mayBe(_ type: QueryType) -> Bool { self == type || self == .null || self == .any }
+}

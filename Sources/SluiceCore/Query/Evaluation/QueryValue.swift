@@ -1,0 +1,96 @@
+/// What a part of a query amounts to for one record: the values that queries know, on which every place that answers
+/// queries agrees.
+package enum QueryValue: Sendable {
+    /// No value: null in the record, absent, or the result of what has none.
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    /// A number that is no `Int64`; never NaN.
+    case real(Double)
+    case string(String)
+    case date(Timestamp)
+    /// An object or an array: there, but neither equal to anything nor in any order.
+    case other
+
+    /// A property that no column is declared for: what it is, is what its JSON is.
+    package init(_ json: JSON?) {
+        guard let json else {
+            self = .null
+            return
+        }
+        switch json.kind {
+        case .null: self = .null
+        case .bool: self = .bool(json.bool == true)
+        case .number: self = json.number.map(QueryValue.init) ?? .null
+        case .string: self = .string(json.string ?? "")
+        case .array, .object: self = .other
+        }
+    }
+
+    /// A property with a declared column: a value that is not of the column's type counts as null.
+    package init(_ json: JSON?, declared type: TableSchema.ColumnType) {
+        switch (type, QueryValue(json)) {
+        case (.string, .string(let text)): self = .string(text)
+        case (.date, .string(let text)): self = Timestamp(text).map(QueryValue.date) ?? .null
+        case (.integer, .integer), (.integer, .real): self = json?.int.map(QueryValue.integer) ?? .null
+        case (.real, .integer(let value)): self = .real(Double(value))
+        case (.real, .real(let value)): self = .real(value)
+        case (.boolean, .bool(let value)): self = .bool(value)
+        case (.json, .other): self = .other
+        default: self = .null
+        }
+    }
+
+    /// A number: as an integer if it was written as one, else as its nearest double.
+    package init(_ number: JSONNumber) {
+        switch number.storage {
+        case .int(let value): self = .integer(value)
+        case .double, .text: self = .real(number.double)
+        }
+    }
+
+    /// A constant.
+    package init(_ literal: QueryLiteral) {
+        switch literal {
+        case .null: self = .null
+        case .bool(let value): self = .bool(value)
+        case .number(let value): self = QueryValue(value)
+        case .string(let value): self = .string(value)
+        case .date(let value): self = .date(value)
+        }
+    }
+
+    /// A result of arithmetic; what is not a number is null.
+    init(real: Double) { self = real.isNaN ? .null : .real(real) }
+
+    /// The truth value, if there is one.
+    package var bool: Bool? {
+        if case .bool(let value) = self { value } else { nil }
+    }
+
+    var string: String? {
+        if case .string(let value) = self { value } else { nil }
+    }
+
+    var isNull: Bool {
+        if case .null = self { true } else { false }
+    }
+
+    /// The integer that the value is, if it is one, as an index or a length.
+    var wholeNumber: Int64? {
+        switch self {
+        case .integer(let value): value
+        case .real(let value): Int64(exactly: value)
+        default: nil
+        }
+    }
+
+    /// The point in time that the value is or, being a string, tells.
+    var timestamp: Timestamp? {
+        switch self {
+        case .date(let value): value
+        case .string(let text): Timestamp(text)
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,93 @@
+/// A function that a connection must know to run what ``SQLQueryPrinter`` prints.
+package struct SQLFunction: Sendable {
+    /// The name, the same for different numbers of arguments.
+    package let name: String
+    /// The number of arguments.
+    package let argumentCount: Int
+    /// The result; it depends on the arguments alone.
+    package let body: @Sendable ([SQLValue]) -> SQLValue
+}
+
+extension QueryFunctions {
+    /// What a function of queries or an operator is called in SQL.
+    static func sqlName(_ name: String) -> String { "sluice_" + name }
+
+    /// Every function that a printed query may call: register each, as deterministic.
+    package static let sqlFunctions: [SQLFunction] = conversions + comparisons + arithmetic + calls
+
+    private static let conversions: [SQLFunction] = [
+        // The property of the JSON object of properties without a column, in the form that tells its kind.
+        SQLFunction(name: sqlName("property"), argumentCount: 2) { arguments in
+            guard case .text(let object) = arguments[0], case .text(let name) = arguments[1] else { return .null }
+            return SQLValue(JSONProperty.value(of: name, in: object))
+        },
+        // From the form that tells its kind to 1, 0 or null.
+        SQLFunction(name: sqlName("bool"), argumentCount: 1) { arguments in
+            arguments[0].queryValue.bool.map { .integer($0 ? 1 : 0) } ?? .null
+        },
+        // From 1, 0 or null, from a column's ISO text, and from a column's JSON, to the form that tells its kind.
+        SQLFunction(name: sqlName("any_bool"), argumentCount: 1) { arguments in
+            if case .integer(let value) = arguments[0] { SQLValue(.bool(value != 0)) } else { .null }
+        },
+        SQLFunction(name: sqlName("any_date"), argumentCount: 1) { arguments in
+            arguments[0].queryValue.timestamp.map { SQLValue(.date($0)) } ?? .null
+        },
+        SQLFunction(name: sqlName("any_json"), argumentCount: 1) { arguments in
+            arguments[0] == .null ? .null : SQLValue(.other)
+        },
+        // A column's ISO text as ticks; null if it is no date.
+        SQLFunction(name: sqlName("ticks"), argumentCount: 1) { arguments in
+            arguments[0].queryValue.timestamp.map { .integer($0.ticks) } ?? .null
+        },
+        // The place of the value's kind when sorting.
+        SQLFunction(name: sqlName("rank"), argumentCount: 1) { arguments in
+            .integer(QueryOperators.rank(arguments[0].queryValue))
+        },
+    ]
+
+    private static let comparisons: [SQLFunction] = [QueryExpression.BinaryOperator.eq, .ne, .gt, .ge, .lt, .le].map {
+        operation in
+        SQLFunction(name: sqlName(operation.rawValue), argumentCount: 2) { arguments in
+            .integer(QueryOperators.compare(operation, arguments[0].queryValue, arguments[1].queryValue) ? 1 : 0)
+        }
+    }
+
+    private static let arithmetic: [SQLFunction] =
+        [QueryExpression.BinaryOperator.add, .sub, .mul, .div, .mod].map { operation in
+            SQLFunction(name: sqlName(operation.rawValue), argumentCount: 2) { arguments in
+                SQLValue(QueryOperators.arithmetic(operation, arguments[0].queryValue, arguments[1].queryValue))
+            }
+        } + [
+            SQLFunction(name: sqlName("negate"), argumentCount: 1) { arguments in
+                SQLValue(QueryOperators.negate(arguments[0].queryValue))
+            }
+        ]
+
+    private static let calls: [SQLFunction] = QueryFunction.allCases.flatMap { function in
+        argumentCounts(function).map { count in
+            SQLFunction(name: sqlName(function.rawValue), argumentCount: count) { arguments in
+                let result = value(of: function, arguments.map(\.queryValue))
+                // A function's result that is true or false is of a known kind.
+                if case .bool(let value) = result { return .integer(value ? 1 : 0) }
+                return SQLValue(result)
+            }
+        }
+    }
+}
+
+/// Reads one member of a JSON object's text without building the rest.
+enum JSONProperty {
+    static func value(of name: String, in object: String) -> QueryValue {
+        var object = object
+        return object.withUTF8 { bytes in
+            guard let tape = try? JSONTape(bytes), tape.tokens.first?.kind == .object else { return .null }
+            var index = 1
+            while index + 1 < tape.tokens.count {
+                let isWanted = tape.text(tape.tokens[index], in: bytes).utf8.elementsEqual(name.utf8)
+                if isWanted { return QueryValue(JSON(tape, at: index + 1, in: bytes)) }
+                index = Int(tape.tokens[index + 1].next)
+            }
+            return .null
+        }
+    }
+}

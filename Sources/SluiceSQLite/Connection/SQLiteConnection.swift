@@ -1,0 +1,123 @@
+package import CSQLite
+package import SluiceCore
+
+/// One connection to a database file, for one thread at a time.
+///
+/// Every failure is thrown as a ``SluiceError`` of a store code, with the ``SQLiteFailure`` behind it.
+package final class SQLiteConnection {
+    /// How the file is opened.
+    package enum Access: Sendable {
+        /// Reading and writing; a file that is not there is made.
+        case readWriteCreate
+        /// Reading only.
+        case readOnly
+    }
+
+    /// The file, or `:memory:`.
+    package var path: String { database.path }
+    package var api: UnsafePointer<csqlite_api> { database.api }
+    package var handle: OpaquePointer { database.pointer }
+    private let database: SQLiteHandle
+    private var statements: [String: SQLiteStatement] = [:]
+
+    /// Opens the file. Nothing is read of it yet, so that what is no database is found out by the first statement.
+    package init(
+        path: String, access: Access = .readWriteCreate, busyTimeout: Duration = .seconds(5),
+        library: SQLiteLibrary = .system
+    ) throws(SluiceError) {
+        let flags =
+            access == .readOnly ? CSQLITE_OPEN_READONLY : CSQLITE_OPEN_READWRITE | CSQLITE_OPEN_CREATE
+        database = try SQLiteHandle(path: path, flags: Int32(flags), library: library)
+        setBusyTimeout(busyTimeout)
+        // A misspelt column is an error and not a text; a hostile file cannot call what it should not.
+        for (option, flag) in [
+            (CSQLITE_DBCONFIG_DQS_DML, 0), (CSQLITE_DBCONFIG_DQS_DDL, 0), (CSQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
+            (CSQLITE_DBCONFIG_DEFENSIVE, 1),
+        ] {
+            configure(Int32(option), flag == 1)
+        }
+    }
+
+    /// How long a statement waits for another connection's lock.
+    package func setBusyTimeout(_ timeout: Duration) {
+        _ = api.pointee.busy_timeout(handle, Int32(clamping: timeout.milliseconds))
+    }
+
+    func configure(_ option: Int32, _ flag: Bool) { _ = api.pointee.db_config(handle, option, flag ? 1 : 0) }
+
+    // MARK: Statements
+
+    /// The statement of that text, ready for use: prepared once, then kept.
+    package func statement(_ sql: String) throws(SluiceError) -> SQLiteStatement {
+        if let kept = statements[sql] {
+            kept.reset()
+            return kept
+        }
+        let prepared = try prepare(sql)
+        // Queries of users differ without end; what was prepared long ago is let go rather than kept for ever.
+        if statements.count >= 256 { statements = [:] }
+        statements[sql] = prepared
+        return prepared
+    }
+
+    private func prepare(_ sql: String) throws(SluiceError) -> SQLiteStatement {
+        var prepared: OpaquePointer?
+        var text = sql
+        let code = text.withUTF8 { utf8 in
+            utf8.withMemoryRebound(to: CChar.self) { text in
+                text.baseAddress.map {
+                    api.pointee.prepare_v3(
+                        handle, $0, Int32(clamping: text.count), UInt32(CSQLITE_PREPARE_PERSISTENT), &prepared, nil)
+                }
+            }
+        }
+        guard code == Int32(CSQLITE_OK) else { throw database.failure() }
+        guard let prepared else { throw SluiceError(.storeSchema, "an empty statement") }
+        return SQLiteStatement(sql: sql, handle: prepared, database: database)
+    }
+
+    /// Runs one or more statements that have no parameters and whose rows nobody wants.
+    package func execute(_ sql: String) throws(SluiceError) {
+        guard api.pointee.exec(handle, sql, nil, nil, nil) == Int32(CSQLITE_OK) else { throw database.failure() }
+    }
+
+    /// How many rows the latest INSERT, UPDATE or DELETE changed.
+    package var changes: Int { Int(api.pointee.changes(handle)) }
+
+    // MARK: Transactions
+
+    /// Whether a transaction is open.
+    package var isInTransaction: Bool { api.pointee.get_autocommit(handle) == 0 }
+
+    /// How a transaction begins.
+    package enum TransactionKind: String, Sendable {
+        /// Reads first; a read transaction sees one unchanging state from its first statement on.
+        case deferred = "BEGIN DEFERRED"
+        /// Takes the write lock at once.
+        case immediate = "BEGIN IMMEDIATE"
+    }
+
+    /// Runs `body` in a transaction: committed if it returns, rolled back if it throws or the commit fails.
+    package func transaction<Result>(
+        _ kind: TransactionKind = .immediate, _ body: () throws -> Result
+    ) throws -> Result {
+        try execute(kind.rawValue)
+        do {
+            let result = try body()
+            try execute("COMMIT")
+            return result
+        } catch {
+            // SQLite has rolled back by itself after some failures (a full disk, say).
+            if isInTransaction { try? execute("ROLLBACK") }
+            throw error
+        }
+    }
+}
+
+extension Duration {
+    /// The duration in whole milliseconds.
+    var milliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds &* 1000 &+ attoseconds / 1_000_000_000_000_000
+    }
+}

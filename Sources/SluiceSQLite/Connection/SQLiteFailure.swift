@@ -1,0 +1,55 @@
+internal import CSQLite
+internal import SluiceCore
+
+/// What SQLite said went wrong: the error behind a ``SluiceError`` of the store.
+package struct SQLiteFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The extended result code.
+    package var code: Int32
+    /// SQLite's own words.
+    package var reason: String
+
+    package init(code: Int32, reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+
+    package var description: String { "SQLite \(code): \(reason)" }
+
+    /// The result code without its extension.
+    var primaryCode: Int32 { code & 0xFF }
+
+    /// The error as the store's user sees it. `path` is the file's.
+    func error(path: String, table: String? = nil) -> SluiceError {
+        let (code, message): (SluiceError.Code, String)
+        switch primaryCode {
+        case Int32(CSQLITE_NOTADB):
+            (code, message) = (
+                .storeNotADatabase, "\(path) is not a SQLite database (or it is encrypted); it was left as it is"
+            )
+        case Int32(CSQLITE_BUSY), Int32(CSQLITE_LOCKED), Int32(CSQLITE_PROTOCOL):
+            (code, message) = (
+                .storeBusy, "the store \(path) is locked by another process or connection; try again"
+            )
+        case Int32(CSQLITE_FULL):
+            (code, message) = (.storeFull, "no space is left for the store \(path); nothing of this was written")
+        case Int32(CSQLITE_CORRUPT):
+            (code, message) = (.storeCorrupt, "the store \(path) is damaged; restore it from a copy or pull it anew")
+        case Int32(CSQLITE_CANTOPEN):
+            (code, message) = (
+                .storeInputOutput,
+                "the store \(path) cannot be opened; see that its directory exists and may be written"
+            )
+        case Int32(CSQLITE_READONLY), Int32(CSQLITE_PERM), Int32(CSQLITE_AUTH):
+            (code, message) = (.storeInputOutput, "the store \(path) may not be written")
+        case Int32(CSQLITE_TOOBIG):
+            (code, message) = (.invalidRecord, "a value is larger than the store \(path) can hold")
+        case Int32(CSQLITE_IOERR), Int32(CSQLITE_NOMEM):
+            (code, message) = (.storeInputOutput, "the store \(path) cannot be read or written")
+        case Int32(CSQLITE_INTERRUPT):
+            (code, message) = (.cancelled, "the work on the store \(path) was interrupted")
+        default:
+            (code, message) = (.storeSchema, "the store \(path) refuses the statement")
+        }
+        return SluiceError(code, message, table: table, cause: self)
+    }
+}

@@ -1,0 +1,35 @@
+internal import CSQLite
+internal import SluiceCore
+
+/// The owner of a database handle: it is closed when the connection and its last statement are gone.
+final class SQLiteHandle {
+    let path: String
+    let api: UnsafePointer<csqlite_api>
+    let pointer: OpaquePointer
+
+    init(path: String, flags: Int32, library: SQLiteLibrary) throws(SluiceError) {
+        api = library.functions
+        self.path = path
+        // With a directory in front, no library takes the name for a URI, whatever it was built to do.
+        let name = path == ":memory:" || path.utf8.first == UInt8(ascii: "/") ? path : "./" + path
+        var opened: OpaquePointer?
+        let code = api.pointee.open_v2(
+            name, &opened, flags | Int32(CSQLITE_OPEN_NOMUTEX | CSQLITE_OPEN_EXRESCODE), nil)
+        guard code == Int32(CSQLITE_OK), let opened else {
+            let reason = opened.flatMap { [api] in api.pointee.errmsg($0) } ?? api.pointee.errstr(code)
+            let failure = SQLiteFailure(code: code, reason: String(cString: reason))
+            _ = api.pointee.close_v2(opened)
+            throw failure.error(path: path)
+        }
+        pointer = opened
+    }
+
+    deinit { _ = api.pointee.close_v2(pointer) }
+
+    /// What SQLite says of its latest failure.
+    func failure() -> SluiceError {
+        let code = api.pointee.extended_errcode(pointer)
+        let reason = api.pointee.errmsg(pointer).map { String(cString: $0) } ?? ""
+        return SQLiteFailure(code: code, reason: reason).error(path: path)
+    }
+}

@@ -44,7 +44,9 @@ import Testing
             ("title eq 2013-01-01", false), ("title ne 2013-01-01", true), ("title lt 2013-01-01", false),
             ("year(released) eq 1994", true), ("month(released) eq 10", true), ("day(released) eq 14", true),
             ("hour(released) eq 1 and minute(released) eq 2 and second(released) eq 3", true),
-            ("year(note) eq 2012", true), ("year(title) eq null", true), ("hour(2013-01-01T05:00:00-02:00) eq 7", true),
+            ("year(note) eq 2012", true), ("year(title) eq null", true), ("minute('12:34') eq 34", true),
+            ("second('12:34:56.7') eq 56", true), ("hour('25:00') eq null", true), ("day('12:34') eq null", true),
+            ("hour(2013-01-01T05:00:00-02:00) eq 7", true),
             // Arithmetic.
             ("year div 1000 eq 1", true), ("year div 1000.0 eq 1.994", true), ("-7 div 2 eq -3", true),
             ("-7 mod 2 eq -1", true), ("7.5 mod 2 eq 1.5", true), ("year mod 100 eq 94", true),

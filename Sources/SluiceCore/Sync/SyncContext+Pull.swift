@@ -45,7 +45,7 @@ extension SyncContext {
             try refuse("a pull stores whole records, so its query cannot select properties")
         }
         guard query.skip >= 0, query.top ?? 0 >= 0 else { try refuse("skip and top cannot be negative") }
-        let hidden = query.parameters.first { $0.name.lowercased() == dialect.includeDeletedParameter.lowercased() }
+        let hidden = query.parameters.first { $0.name.lowercased() == dialect.includeDeleted.name.lowercased() }
         guard hidden == nil else { try refuse("a pull always asks for deleted rows: \(hidden?.name ?? "") is not yours") }
         guard let name else { return }
         guard query.order.isEmpty, query.top == nil, query.skip == 0 else {

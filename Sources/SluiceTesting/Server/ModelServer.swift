@@ -126,7 +126,7 @@ public final class ModelServer: Transport {
             state.tables[name, default: ModelTable()].pageSize = state.pageSize
             let stamp = state.stamp()
             var response = state.tables[name, default: ModelTable()].answer(call, stamp: stamp)
-            response.head.headerFields[.date] = HTTPDate.text(Timestamp(ticks: state.ticks))
+            response.head.headerFields[.date] = ModelDate.text(Timestamp(ticks: state.ticks))
             return response
         }
     }

@@ -8,7 +8,7 @@ struct PullDriver: Sendable {
     let progress: (@Sendable (PullProgress) -> Void)?
 
     private var dialect: Dialect { client.dialect }
-    private var queryText: String { query.filter?.odata(dialect.odataStyle) ?? "" }
+    private var queryText: String { query.filter?.odata(dialect.odata) ?? "" }
 
     func run() async throws -> PullResult {
         if let owner {
@@ -70,7 +70,7 @@ struct PullDriver: Sendable {
     }
 
     private func receive(_ request: PullRequest) async throws -> (RowPage, Timestamp?) {
-        let columns = dialect.rowColumns
+        let columns = dialect.columns
         var query = query
         query.skip = request.skip
         query.top = request.top
@@ -89,11 +89,11 @@ struct PullDriver: Sendable {
         } else if query.order.isEmpty {
             query.order = [.init(columns.id)]
         }
-        var httpRequest = dialect.list(query, endpoint: client.endpoint)
-        httpRequest.context.source = .pull
-        let response = try await client.send(httpRequest)
-        let page = try dialect.page(response, table: query.table)
-        return (page, response.head.headerFields[.date].flatMap { HTTPDate.parse($0) })
+        var listRequest = try dialect.list(table: query.table, query: query, endpoint: client.endpoint)
+        listRequest.context.source = .pull
+        let response = try await client.send(listRequest)
+        let page = try dialect.page(in: response, for: listRequest.context)
+        return (page, response.head.headerFields[.date].flatMap { HTTPDate.timestamp($0) })
     }
 }
 

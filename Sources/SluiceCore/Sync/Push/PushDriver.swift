@@ -97,7 +97,8 @@ struct PushDriver: Sendable {
         } catch {
             let (count, wasRefused) = sealed.withLock { ($0.count, $0.count == 0 && Self.isRefusal(error)) }
             if wasRefused { return .changed }
-            return .failed(SluiceError(wrapping: error), wasSent: count > 0)
+            let failure = SluiceError(wrapping: error)
+            return .failed(failure, wasSent: count > 1 || (count == 1 && !(failure.cause is RequestNotSent)))
         }
     }
 
@@ -124,9 +125,9 @@ struct PushDriver: Sendable {
     }
 
     private func list(_ query: Query) async throws -> RowPage {
-        var request = client.dialect.list(query, endpoint: client.endpoint)
+        var request = try client.dialect.list(table: query.table, query: query, endpoint: client.endpoint)
         request.context.source = .push
-        return try client.dialect.page(await client.send(request), table: query.table)
+        return try await client.dialect.page(in: client.send(request), for: request.context)
     }
 
     private func decide(_ conflict: Conflict) async throws -> ConflictDecision {

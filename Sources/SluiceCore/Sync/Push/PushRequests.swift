@@ -11,32 +11,29 @@ struct PushRequests {
         var request: Request
         switch operation.kind {
         case .insert:
-            guard let local = item.local else { throw missing(operation) }
-            request = dialect.insert(
-                RecordRules.withoutSystemColumns(local, columns.system), in: table, endpoint: endpoint)
+            request = dialect.insert(table: table, record: try plain(item), endpoint: endpoint)
         case .update:
-            guard let local = item.local else { throw missing(operation) }
-            if let base = item.base {
-                let changes = Rebase.changes(from: base, to: local, system: columns.system)
-                request = dialect.update(
-                    id: id, changes: changes, whole: RecordRules.withoutSystemColumns(local, columns.system),
-                    version: version, in: table, endpoint: endpoint)
-            } else {
-                let whole = RecordRules.withoutSystemColumns(local, columns.system)
-                request = dialect.update(
-                    id: id, changes: whole, whole: whole, version: nil, in: table, endpoint: endpoint)
+            var changes = try plain(item)
+            if dialect.patchesUpdates, let base = item.base, let local = item.local {
+                changes = Rebase.changes(from: base, to: local, system: columns.system)
+                changes[columns.id] = JSON(id)
             }
-        case .delete: request = dialect.delete(id: id, version: version, in: table, endpoint: endpoint)
-        case .undelete: request = dialect.undelete(id: id, version: version, in: table, endpoint: endpoint)
+            request = dialect.update(table: table, id: id, changes: changes, version: version, endpoint: endpoint)
+        case .delete: request = dialect.delete(table: table, id: id, version: version, endpoint: endpoint)
+        case .undelete: request = dialect.undelete(table: table, id: id, version: version, endpoint: endpoint)
         }
         request.context.source = .push
         request.context.operationID = operation.requestID
         return request
     }
 
-    private func missing(_ operation: TableOperation) -> SluiceError {
-        SluiceError(
-            .recordMissing, "the record of a queued operation is not in the store", table: operation.table,
-            recordID: operation.recordID, operationID: operation.id)
+    /// The local record without what only the server sets.
+    private func plain(_ item: PushItem) throws(SluiceError) -> JSON {
+        guard let local = item.local else {
+            throw SluiceError(
+                .recordMissing, "the record of a queued operation is not in the store", table: item.operation.table,
+                recordID: item.operation.recordID, operationID: item.operation.id)
+        }
+        return RecordRules.withoutSystemColumns(local, dialect.pushColumns.system)
     }
 }

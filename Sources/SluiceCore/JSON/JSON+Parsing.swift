@@ -49,8 +49,8 @@ private struct JSONTreeBuilder {
         case .null: return json_null()
         case .bool: return token.flag ? json_true() : json_false()
         case .number:
-            let handle = JSONHandle(number: JSONNumber(valid: tape.bytes(token, in: bytes), hasFraction: token.flag))
-            return handle.value.flatMap(sluice_json_retain)
+            let number = JSONNumber(valid: tape.bytes(token, in: bytes), hasFraction: token.flag)
+            return JSONHandle(number: number).retained()
         case .string, .key:
             return withText(token) { json_stringn_nocheck($0, $1) }
         case .array:

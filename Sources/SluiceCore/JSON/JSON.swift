@@ -120,6 +120,8 @@ public struct JSON: Sendable {
 }
 
 extension JSON: Hashable {
+    /// Whether both are the same value: numbers by what they are worth, strings by their code points, objects whatever
+    /// the order of their members.
     public static func == (left: JSON, right: JSON) -> Bool {
         if left.handle === right.handle || left.handle.isIdentical(right.handle) { return true }
         guard left.kind == right.kind else { return false }
@@ -136,6 +138,7 @@ extension JSON: Hashable {
         }
     }
 
+    /// Adds the value to `hasher`; equal values add the same.
     public func hash(into hasher: inout Hasher) {
         switch kind {
         case .null: hasher.combine(0)
@@ -152,11 +155,18 @@ extension JSON: Hashable {
 extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
+    /// A string.
     public init(stringLiteral value: String) { self.init(value) }
+    /// An integer.
     public init(integerLiteral value: Int64) { self.init(value) }
+    /// A number.
     public init(floatLiteral value: Double) { self.init(value) }
+    /// `true` or `false`.
     public init(booleanLiteral value: Bool) { self.init(value) }
+    /// `null`.
     public init(nilLiteral: ()) { self = .null }
+    /// An array.
     public init(arrayLiteral elements: JSON...) { self.init(elements) }
+    /// An object; of a repeated name the last value stands.
     public init(dictionaryLiteral elements: (String, JSON)...) { self.init(members: elements) }
 }

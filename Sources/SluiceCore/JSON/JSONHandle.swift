@@ -32,9 +32,13 @@ package final class JSONHandle: @unchecked Sendable {
         case .double(let double): self.init(owning: json_real(double))
         case .text(let text):
             self.init(owning: json_object())
-            json_object_setn_new_nocheck(value, Self.numberMark, 1, sluice_json_retain(JSONHandle(string: text).value))
+            json_object_setn_new_nocheck(value, Self.numberMark, 1, JSONHandle(string: text).retained())
         }
     }
+
+    /// The value with one reference more, for a container to own. A method, so that the handle lives until it returns:
+    /// of a handle that nothing else holds, the bare pointer could outlive the value.
+    func retained() -> UnsafeMutablePointer<json_t>? { value.flatMap(sluice_json_retain) }
 
     deinit { if let value { sluice_json_release(value) } }
 
@@ -156,8 +160,8 @@ package final class JSONHandle: @unchecked Sendable {
             guard !text.contains(0) else { return }
             text.withMemoryRebound(to: CChar.self) { text in
                 let start = text.baseAddress ?? sluice_json_nul()
-                if let member = member?.value {
-                    json_object_setn_new_nocheck(value, start, text.count, sluice_json_retain(member))
+                if let member {
+                    json_object_setn_new_nocheck(value, start, text.count, member.retained() ?? json_null())
                 } else {
                     json_object_deln(value, start, text.count)
                 }
@@ -166,7 +170,7 @@ package final class JSONHandle: @unchecked Sendable {
     }
 
     func append(_ element: JSONHandle) {
-        json_array_append_new(value, element.value.flatMap(sluice_json_retain) ?? json_null())
+        json_array_append_new(value, element.retained() ?? json_null())
     }
 
     func shallowCopy() -> JSONHandle { JSONHandle(owning: json_copy(value)) }

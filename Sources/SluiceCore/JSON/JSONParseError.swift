@@ -29,6 +29,7 @@ public struct JSONParseError: Error, Hashable, Sendable, CustomStringConvertible
         self.offset = offset
     }
 
+    /// The reason and the place, as one line.
     public var description: String {
         "not valid JSON: \(reason) (line \(line), column \(column), offset \(offset))"
     }

@@ -56,4 +56,12 @@ enum JSONText {
         guard let base = bytes.baseAddress else { return true }
         return memcmp(base + first, base + second, count) == 0
     }
+    /// Whether `other` stands in `bytes` from `first` on, where so many bytes are left.
+    @inline(__always)
+    static func equal(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ first: Int, _ other: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
+        guard let base = bytes.baseAddress, let start = other.baseAddress else { return other.isEmpty }
+        return memcmp(base + first, start, other.count) == 0
+    }
 }

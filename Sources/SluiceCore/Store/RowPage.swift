@@ -31,13 +31,19 @@ public struct RowPage: Sendable {
         }
     }
 
-    /// The rows, in the order in which they came.
+    /// The rows, in the order in which they came. Two may have one id: the later is the newer state.
     public let rows: [Row]
+    /// How many rows the query has in all, if the server said so.
+    public let count: Int?
+    /// Where the server says the next page is, if it said so: a URL, as the server wrote it.
+    public let nextLink: String?
     package let bytes: [UInt8]
     package let tape: JSONTape
 
-    package init(rows: [Row], bytes: [UInt8], tape: JSONTape) {
+    package init(rows: [Row], count: Int? = nil, nextLink: String? = nil, bytes: [UInt8], tape: JSONTape) {
         self.rows = rows
+        self.count = count
+        self.nextLink = nextLink
         self.bytes = bytes
         self.tape = tape
     }

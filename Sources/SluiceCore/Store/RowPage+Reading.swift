@@ -1,0 +1,66 @@
+extension RowPage {
+    /// Reads a page from the bytes of an answer: a bare array of rows, or an object that holds them as `shape` says.
+    ///
+    /// - Throws: ``SluiceError`` of code `brokenProtocol`: for bytes that are not JSON (the cause is the
+    ///   ``JSONParseError``), for an answer without rows, and for a row that is not an object with a non-empty string
+    ///   id, which the message names by its index.
+    package init(
+        bytes: [UInt8], columns: SystemColumns = SystemColumns(), shape: Shape = .results, table: String? = nil
+    ) throws(SluiceError) {
+        let read = bytes.withUnsafeBufferPointer { buffer -> Result<RowPage, SluiceError> in
+            do throws(SluiceError) {
+                return .success(try Self.read(bytes, buffer, columns, shape, table))
+            } catch {
+                return .failure(error)
+            }
+        }
+        self = try read.get()
+    }
+
+    private static func read(
+        _ bytes: [UInt8], _ buffer: UnsafeBufferPointer<UInt8>, _ columns: SystemColumns, _ shape: Shape,
+        _ table: String?
+    ) throws(SluiceError) -> RowPage {
+        let tape: JSONTape
+        do throws(JSONParseError) {
+            tape = try JSONTape(buffer)
+        } catch {
+            throw SluiceError(
+                .brokenProtocol, "The server's answer is not the page of rows that was asked for.", table: table,
+                cause: error)
+        }
+        let reader = RowPageReader(tape: tape, bytes: buffer, columns: columns, table: table)
+        let parts = try reader.parts(shape)
+        return RowPage(
+            rows: try reader.rows(in: parts.rows), count: parts.count, nextLink: parts.nextLink, bytes: bytes,
+            tape: tape)
+    }
+
+    /// Reads a page from an answer that something asked to see as a document: it is printed and read again, so that
+    /// the rules are the same.
+    ///
+    /// - Throws: as ``init(bytes:columns:shape:table:)``.
+    package init(
+        document: JSON, columns: SystemColumns = SystemColumns(), shape: Shape = .results, table: String? = nil
+    ) throws(SluiceError) {
+        try self.init(bytes: document.bytes(), columns: columns, shape: shape, table: table)
+    }
+
+    /// Makes a page of records.
+    ///
+    /// - Throws: as ``init(bytes:columns:shape:table:)``.
+    package init(
+        records: [JSON], columns: SystemColumns = SystemColumns(), table: String? = nil
+    ) throws(SluiceError) {
+        try self.init(document: JSON(records), columns: columns, table: table)
+    }
+
+    /// Reads the page of a body: from its bytes if nobody asked for a document, else from what the document is now.
+    ///
+    /// - Throws: as ``init(bytes:columns:shape:table:)``.
+    package init(
+        body: Body, columns: SystemColumns = SystemColumns(), shape: Shape = .results, table: String? = nil
+    ) throws(SluiceError) {
+        try self.init(bytes: body.bytes, columns: columns, shape: shape, table: table)
+    }
+}

@@ -23,7 +23,7 @@ extension SyncContext {
         try validate(query, queryName)
         let client = try requireClient()
         let push = try await pushIfNeeded(before: query.table)
-        let owner = queryName.map { owner(of: query.table, named: $0, client) }
+        let owner = queryName.map { self.owner(of: query.table, named: $0, client) }
         let driver = PullDriver(
             client: client, store: store, options: options, query: query, owner: owner, progress: progress)
         var result = try await activity.run { try await driver.run() }

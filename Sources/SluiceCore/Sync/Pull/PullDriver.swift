@@ -1,3 +1,5 @@
+internal import HTTPTypes
+
 /// Carries a pull session's effects out: the only part of a pull that does I/O.
 struct PullDriver: Sendable {
     let client: SluiceClient

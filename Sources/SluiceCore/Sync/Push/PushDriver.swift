@@ -64,7 +64,7 @@ struct PushDriver: Sendable {
             let (table, id) = (operation.table, operation.recordID)
             let state = try queue.state(of: id, in: table)
             // A frozen body stays as it is: the record has moved on, and its successor will say so.
-            let isFrozen = operation.state == .inFlight || (try queue.all(on: id, in: table).count) > 1
+            let isFrozen = try operation.state == .inFlight || queue.all(on: id, in: table).count > 1
             let sent = operation.sent.last { $0.revision == operation.revision }
             let local: JSON?
             switch operation.kind {

@@ -153,7 +153,7 @@ extension JSON: Hashable {
 }
 
 extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
-    ExpressibleByBooleanLiteral, ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+    ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
     /// A string.
     public init(stringLiteral value: String) { self.init(value) }
@@ -163,8 +163,6 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Express
     public init(floatLiteral value: Double) { self.init(value) }
     /// `true` or `false`.
     public init(booleanLiteral value: Bool) { self.init(value) }
-    /// `null`.
-    public init(nilLiteral: ()) { self = .null }
     /// An array.
     public init(arrayLiteral elements: JSON...) { self.init(elements) }
     /// An object; of a repeated name the last value stands.

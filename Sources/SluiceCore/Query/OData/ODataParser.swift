@@ -1,0 +1,194 @@
+/// Reads an OData expression by descent, never deeper than its limit.
+struct ODataParser {
+    /// An expression and how many levels it has, itself included.
+    private struct Part {
+        var expression: QueryExpression
+        var depth: Int
+    }
+
+    private var scanner: ODataScanner
+    private let maximumDepth: Int
+
+    init(_ text: String, maximumLength: Int, maximumDepth: Int) throws(QuerySyntaxError) {
+        scanner = try ODataScanner(text, maximumLength: maximumLength)
+        self.maximumDepth = maximumDepth
+    }
+
+    /// The whole text as one expression.
+    mutating func parse() throws(QuerySyntaxError) -> QueryExpression {
+        let part = try expression(.logicalOr, level: 1)
+        scanner.skipSpace()
+        guard scanner.atEnd else {
+            throw scanner.error("expected an operator or the end, found \(scanner.found)")
+        }
+        return part.expression
+    }
+
+    /// How tightly an operator binds. (OData v4.01 part 2, 5.1.1.16.)
+    private enum Binding: Int {
+        case logicalOr, logicalAnd, equality, relation, sum, product, operand
+
+        init(_ operation: QueryExpression.BinaryOperator) {
+            switch operation {
+            case .or: self = .logicalOr
+            case .and: self = .logicalAnd
+            case .eq, .ne: self = .equality
+            case .gt, .ge, .lt, .le: self = .relation
+            case .add, .sub: self = .sum
+            case .mul, .div, .mod: self = .product
+            }
+        }
+
+        var tighter: Binding { Binding(rawValue: rawValue + 1) ?? .operand }
+    }
+
+    /// An expression of operators that bind at least so tightly.
+    private mutating func expression(_ binding: Binding, level: Int) throws(QuerySyntaxError) -> Part {
+        if binding == .operand { return try operand(level: level) }
+        var left = try expression(binding.tighter, level: level)
+        var terms = [left]
+        while true {
+            scanner.skipSpace()
+            let start = scanner
+            guard let word = scanner.identifier() else { break }
+            if word == "in" && binding == .relation {
+                left = try membership(of: left, level: level, at: start.position)
+            } else if let operation = QueryExpression.BinaryOperator(rawValue: word), Binding(operation) == binding {
+                let right = try expression(binding.tighter, level: level)
+                if binding == .logicalOr || binding == .logicalAnd {
+                    terms.append(right)
+                    continue
+                }
+                left = try joined(left, operation, right, at: start.position)
+            } else {
+                scanner = start
+                break
+            }
+        }
+        if terms.count == 1 { return left }
+        return try balanced(terms[...], binding == .logicalOr ? .or : .and, at: scanner.position)
+    }
+
+    private func joined(
+        _ left: Part, _ operation: QueryExpression.BinaryOperator, _ right: Part, at place: Int
+    ) throws(QuerySyntaxError) -> Part {
+        let depth = max(left.depth, right.depth) + 1
+        guard depth <= maximumDepth else { throw tooDeep(at: place) }
+        return Part(expression: .binary(operation, left.expression, right.expression), depth: depth)
+    }
+
+    /// A chain of `or` or `and`, as a tree no deeper than need be: how the terms are grouped changes nothing, and a
+    /// chain of a hundred ids is usual.
+    private func balanced(
+        _ terms: ArraySlice<Part>, _ operation: QueryExpression.BinaryOperator, at place: Int
+    ) throws(QuerySyntaxError) -> Part {
+        if terms.count == 1, let only = terms.first { return only }
+        let middle = terms.startIndex + (terms.count + 1) / 2
+        return try joined(
+            try balanced(terms[..<middle], operation, at: place), operation,
+            try balanced(terms[middle...], operation, at: place), at: place)
+    }
+
+    /// `x in (a,b)`, which is `x eq a or x eq b`; the word is passed already.
+    private mutating func membership(of left: Part, level: Int, at place: Int) throws(QuerySyntaxError) -> Part {
+        try scanner.expect("(")
+        var terms: [Part] = []
+        repeat {
+            let value = try nested(level)
+            terms.append(try joined(left, .eq, value, at: place))
+            scanner.skipSpace()
+        } while scanner.skip(",")
+        try scanner.expect(")")
+        return try balanced(terms[...], .or, at: place)
+    }
+
+    private mutating func nested(_ level: Int) throws(QuerySyntaxError) -> Part {
+        guard level < maximumDepth else { throw tooDeep(at: scanner.position) }
+        return try expression(.logicalOr, level: level + 1)
+    }
+
+    private func tooDeep(at place: Int) -> QuerySyntaxError {
+        scanner.error("nested deeper than \(maximumDepth) levels", at: place)
+    }
+
+    private mutating func operand(level: Int) throws(QuerySyntaxError) -> Part {
+        scanner.skipSpace()
+        let start = scanner.position
+        if scanner.skip("(") {
+            let part = try nested(level)
+            try scanner.expect(")")
+            return part
+        }
+        if scanner.next == "-" { return try signed(level: level) }
+        if let next = scanner.next, next == "'" || ("0"..."9").contains(next) {
+            return Part(expression: .literal(try scanner.literal()), depth: 1)
+        }
+        guard let name = scanner.identifier() else {
+            throw scanner.error("expected a value, found \(scanner.found)")
+        }
+        switch name {
+        case "not": return try applied(.not, level: level, at: start)
+        case "null": return Part(expression: .literal(.null), depth: 1)
+        case "true": return Part(expression: .literal(.bool(true)), depth: 1)
+        case "false": return Part(expression: .literal(.bool(false)), depth: 1)
+        default: break
+        }
+        if scanner.next == "'" {
+            return Part(expression: .literal(try scanner.prefixedLiteral(name, at: start)), depth: 1)
+        }
+        if scanner.skip("(") {
+            if name == "cast" { return Part(expression: .literal(try scanner.castLiteral(at: start)), depth: 1) }
+            return try call(name, level: level, at: start)
+        }
+        return Part(expression: .column(ODataName.decoded(name)), depth: 1)
+    }
+
+    /// What begins with a minus: a number, or an operator on what follows.
+    private mutating func signed(level: Int) throws(QuerySyntaxError) -> Part {
+        let start = scanner
+        _ = scanner.skip("-")
+        if let next = scanner.next, ("0"..."9").contains(next) {
+            scanner = start
+            return Part(expression: .literal(try scanner.literal()), depth: 1)
+        }
+        return try applied(.negate, level: level, at: start.position)
+    }
+
+    private mutating func applied(
+        _ operation: QueryExpression.UnaryOperator, level: Int, at place: Int
+    ) throws(QuerySyntaxError) -> Part {
+        scanner.skipSpace()
+        // A parenthesis counts as a level itself.
+        let inner = scanner.next == "(" ? level : level + 1
+        guard inner <= maximumDepth else { throw tooDeep(at: place) }
+        let part = try operand(level: inner)
+        guard part.depth < maximumDepth else { throw tooDeep(at: place) }
+        return Part(expression: .unary(operation, part.expression), depth: part.depth + 1)
+    }
+
+    /// A function's call, behind its opening parenthesis.
+    private mutating func call(_ name: String, level: Int, at place: Int) throws(QuerySyntaxError) -> Part {
+        guard let function = name == "substringof" ? .contains : QueryFunction(rawValue: name) else {
+            throw scanner.error("there is no function \"\(name)\"", at: place)
+        }
+        var arguments: [Part] = []
+        scanner.skipSpace()
+        if scanner.next != ")" {
+            repeat {
+                arguments.append(try nested(level))
+                scanner.skipSpace()
+            } while scanner.skip(",")
+        }
+        try scanner.expect(")")
+        let counts = QueryFunctions.argumentCounts(function)
+        guard counts.contains(arguments.count) else {
+            let wanted = counts.count == 1 ? "\(counts.lowerBound)" : "\(counts.lowerBound) or \(counts.upperBound)"
+            throw scanner.error("\(name) takes \(wanted) arguments, not \(arguments.count)", at: place)
+        }
+        // v3 names the part first.
+        if name == "substringof" { arguments.reverse() }
+        let depth = (arguments.map(\.depth).max() ?? 0) + 1
+        guard depth <= maximumDepth else { throw tooDeep(at: place) }
+        return Part(expression: .call(function, arguments.map(\.expression)), depth: depth)
+    }
+}

@@ -1,0 +1,96 @@
+/// Reads the words of an OData text.
+struct ODataScanner {
+    private let scalars: [Unicode.Scalar]
+    private(set) var position = 0
+
+    /// - Throws: if the text is longer than `maximumLength` bytes.
+    init(_ text: String, maximumLength: Int) throws(QuerySyntaxError) {
+        guard text.utf8.count <= maximumLength else {
+            throw QuerySyntaxError(reason: "the text is longer than \(maximumLength) bytes", position: 0)
+        }
+        scalars = Array(text.unicodeScalars)
+    }
+
+    var atEnd: Bool { position == scalars.count }
+
+    /// The next character; nil at the end.
+    var next: Unicode.Scalar? { atEnd ? nil : scalars[position] }
+
+    func error(_ reason: String, at place: Int? = nil) -> QuerySyntaxError {
+        QuerySyntaxError(reason: reason, position: place ?? position)
+    }
+
+    /// What stands here, for an error that did not expect it.
+    var found: String { next.map { "\"\(String($0))\"" } ?? "the end" }
+
+    mutating func skipSpace() {
+        while let next, next == " " || next == "\t" { position += 1 }
+    }
+
+    /// Passes the character if it is next.
+    mutating func skip(_ scalar: Unicode.Scalar) -> Bool {
+        guard next == scalar else { return false }
+        position += 1
+        return true
+    }
+
+    /// Passes the character, which must be next but for spaces.
+    mutating func expect(_ scalar: Unicode.Scalar) throws(QuerySyntaxError) {
+        skipSpace()
+        guard skip(scalar) else { throw error("expected \"\(String(scalar))\", found \(found)") }
+    }
+
+    /// Passes the word if it is next and ends there.
+    mutating func skip(word: String) -> Bool {
+        let start = position
+        if identifier() == word { return true }
+        position = start
+        return false
+    }
+
+    /// The characters from here on that `belongs` accepts.
+    mutating func run(_ belongs: (Unicode.Scalar) -> Bool) -> String {
+        var run = String.UnicodeScalarView()
+        while let next, belongs(next) {
+            run.append(next)
+            position += 1
+        }
+        return String(run)
+    }
+
+    /// A name, or nil if none begins here. (OData ABNF, odataIdentifier: letters, digits and `_`, no digit first.)
+    mutating func identifier() -> String? {
+        guard let next, Self.beginsIdentifier(next) else { return nil }
+        return run(Self.continuesIdentifier)
+    }
+
+    /// The text in single quotes that begins here; a doubled quote in it is one quote.
+    mutating func quoted() throws(QuerySyntaxError) -> String {
+        let start = position
+        var text = String.UnicodeScalarView()
+        guard skip("'") else { throw error("expected a text in quotes, found \(found)") }
+        while let next {
+            position += 1
+            if next != "'" {
+                text.append(next)
+            } else if skip("'") {
+                text.append("'")
+            } else {
+                return String(text)
+            }
+        }
+        throw error("the text in quotes does not end", at: start)
+    }
+
+    static func beginsIdentifier(_ scalar: Unicode.Scalar) -> Bool {
+        scalar == "_" || scalar.properties.isAlphabetic
+    }
+
+    static func continuesIdentifier(_ scalar: Unicode.Scalar) -> Bool {
+        if beginsIdentifier(scalar) { return true }
+        return switch scalar.properties.generalCategory {
+        case .decimalNumber, .nonspacingMark, .spacingMark, .connectorPunctuation: true
+        default: false
+        }
+    }
+}

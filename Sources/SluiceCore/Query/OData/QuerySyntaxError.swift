@@ -1,0 +1,24 @@
+/// Why a text is not an OData expression that Sluice reads, and where.
+///
+/// ```swift
+/// do {
+///     _ = try QueryExpression(odata: "year ge 'x")
+/// } catch {
+///     print(error)    // not a valid query: the text in quotes does not end (at character 8)
+/// }
+/// ```
+public struct QuerySyntaxError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What was wrong, as a phrase.
+    public let reason: String
+    /// Where: the number of characters (Unicode scalars) before the place.
+    public let position: Int
+
+    /// An error at a place.
+    public init(reason: String, position: Int) {
+        self.reason = reason
+        self.position = position
+    }
+
+    /// The reason and the place.
+    public var description: String { "not a valid query: \(reason) (at character \(position))" }
+}

@@ -1,0 +1,181 @@
+import SluiceCore
+import Testing
+
+@Suite("Reading OData") struct ODataParserTests {
+    private static func number(_ text: String) -> QueryExpression {
+        .literal(JSONNumber(text: text).map(QueryLiteral.number) ?? .null)
+    }
+    private static func date(_ text: String) -> QueryExpression {
+        .literal(Timestamp(text).map(QueryLiteral.date) ?? .null)
+    }
+    private static func string(_ text: String) -> QueryExpression { .literal(.string(text)) }
+
+    private static let a = QueryExpression.column("a")
+    private static let b = QueryExpression.column("b")
+    private static let c = QueryExpression.column("c")
+
+    @Test(
+        "an expression becomes its tree",
+        arguments: [
+            ("a", a),
+            ("(a)", a),
+            ("not a", .unary(.not, a)),
+            ("not(a)", .unary(.not, a)),
+            ("not not a", .unary(.not, .unary(.not, a))),
+            ("a eq null", .binary(.eq, a, .literal(.null))),
+            ("a ne true", .binary(.ne, a, .literal(.bool(true)))),
+            ("a eq false", .binary(.eq, a, .literal(.bool(false)))),
+            ("a or b and c", .binary(.or, a, .binary(.and, b, c))),
+            ("(a or b) and c", .binary(.and, .binary(.or, a, b), c)),
+            ("a and b and c", .binary(.and, .binary(.and, a, b), c)),
+            ("a add b mul c", .binary(.add, a, .binary(.mul, b, c))),
+            ("a sub b sub c", .binary(.sub, .binary(.sub, a, b), c)),
+            ("a div b mod c", .binary(.mod, .binary(.div, a, b), c)),
+            ("a gt b eq c", .binary(.eq, .binary(.gt, a, b), c)),
+            ("a add 1 le 2", .binary(.le, .binary(.add, a, number("1")), number("2"))),
+            ("-a lt -1", .binary(.lt, .unary(.negate, a), number("-1"))),
+            ("-(1) eq 1", .binary(.eq, .unary(.negate, number("1")), number("1"))),
+            ("a\teq  b ", .binary(.eq, a, b)),
+            ("(a)eq(b)", .binary(.eq, a, b)),
+            ("a in (1)", .binary(.eq, a, number("1"))),
+            ("a in ( 'x' , 'y' )", .binary(.or, .binary(.eq, a, string("x")), .binary(.eq, a, string("y")))),
+            (
+                "a in (1,2) and b",
+                .binary(.and, .binary(.or, .binary(.eq, a, number("1")), .binary(.eq, a, number("2"))), b)
+            ),
+            ("substringof('x',a)", .call(.contains, [a, string("x")])),
+            ("contains(a,'x')", .call(.contains, [a, string("x")])),
+            ("substring(a, 1, 2) eq b", .binary(.eq, .call(.substring, [a, number("1"), number("2")]), b)),
+            ("endswith(tolower(a), 'er')", .call(.endswith, [.call(.tolower, [a]), string("er")])),
+            ("month eq month(month)", .binary(.eq, .column("month"), .call(.month, [.column("month")]))),
+            ("größe gt _x0061__x0020_b", .binary(.gt, .column("größe"), .column("a b"))),
+            ("in eq eq", .binary(.eq, .column("in"), .column("eq"))),
+        ])
+    func tree(_ text: String, _ expected: QueryExpression) throws {
+        #expect(try QueryExpression(odata: text) == expected)
+    }
+
+    @Test(
+        "constants of both generations are read",
+        arguments: [
+            ("''", string("")),
+            ("'it''s'", string("it's")),
+            ("'ü😀 and eq'", string("ü😀 and eq")),
+            ("5", number("5")),
+            ("007", number("7")),
+            ("-9223372036854775808", number("-9223372036854775808")),
+            ("9223372036854775808", number("9223372036854775808")),
+            ("1.5", number("1.5")),
+            ("1e3", number("1e3")),
+            ("1.10", number("1.10")),
+            ("12L", number("12")),
+            ("200l", number("200")),
+            ("1.99m", number("1.99")),
+            ("10M", number("10")),
+            ("-1.5f", number("-1.5")),
+            ("225f", number("225")),
+            ("5.99d", number("5.99")),
+            ("datetime'2012-05-29T09:13:28'", date("2012-05-29T09:13:28Z")),
+            ("datetimeoffset'2001-02-03T00:00:00.0000000+00:00'", date("2001-02-03T00:00:00Z")),
+            ("cast(2024-08-23T20:22:54.291Z,Edm.DateTimeOffset)", date("2024-08-23T20:22:54.291Z")),
+            ("cast(1977-05-04,Edm.Date)", date("1977-05-04")),
+            ("cast( '1977-05-04' , Edm.Date )", date("1977-05-04")),
+            ("cast(20:35:10,Edm.TimeOfDay)", string("20:35:10")),
+            ("cast(5,Edm.Int64)", number("5")),
+            ("1994-10-14", date("1994-10-14")),
+            ("1994-10-14T10:00:00.1234567+02:00", date("1994-10-14T08:00:00.1234567Z")),
+            ("12:15:00", string("12:15:00")),
+            ("guid'0f8fad5b-d9cb-469f-a165-70867728950e'", string("0f8fad5b-d9cb-469f-a165-70867728950e")),
+            ("12345678-d9cb-469f-a165-70867728950e", string("12345678-d9cb-469f-a165-70867728950e")),
+            ("cast(0f8fad5b-d9cb-469f-a165-70867728950e,Edm.Guid)", string("0f8fad5b-d9cb-469f-a165-70867728950e")),
+        ])
+    func constant(_ text: String, _ expected: QueryExpression) throws {
+        #expect(try QueryExpression(odata: text) == expected)
+    }
+
+    @Test("a number with a suffix of the real types divides without truncation")
+    func realSuffix() throws {
+        let query = Query("t", filter: try QueryExpression(odata: "(5 div 2M) eq 2.5 and (5 div 2) eq 2"))
+        #expect(try QueryEvaluator(query, schema: nil).matches(["id": "x"]))
+    }
+
+    @Test(
+        "what is not an expression is refused at its place",
+        arguments: [
+            ("", 0), ("   ", 3), ("(", 1), ("(a", 2), ("a)", 1), ("a eq", 4), ("a eq eq b", 8), ("a b", 2),
+            ("a EQ b", 2), ("(year - 1900) ge 100", 6), ("a eq 'x", 5), ("a eq 'it's'", 9), ("fizz(a)", 0),
+            ("a or length(a, b)", 5), ("substring(a)", 0), ("length()", 0), ("a eq 1x", 5), ("a eq 1.", 5),
+            ("a eq datetime'x'", 5), ("binary'00' eq a", 0), ("a eq cast(1994,Edm.Date)", 5), ("cast(1,Edm.Foo)", 0),
+            ("a in 1", 5), ("a in ()", 6), ("a eq 2013-02-30", 5), ("a/b eq 1", 1), ("é eq ;", 5), ("a eq 1;b", 6),
+            ("--", 2), ("not", 3), ("a eq 12.5L", 5), ("contains(a,'x') 1", 16), ("a eq guid'12'", 5),
+        ])
+    func refused(_ text: String, _ position: Int) {
+        let error = #expect(throws: QuerySyntaxError.self) { try QueryExpression(odata: text) }
+        #expect(error?.position == position, "\(String(describing: error))")
+    }
+
+    @Test("nesting is read up to the limit and no deeper", arguments: ["(", "not ", "not(", "-(", "length(tolower("])
+    func nesting(_ opening: String) throws {
+        let closing = String(repeating: ")", count: opening.count { $0 == "(" })
+        func text(_ levels: Int) -> String {
+            String(repeating: opening, count: levels) + "a" + String(repeating: closing, count: levels)
+        }
+        let levels = opening.hasPrefix("length") ? 31 : 63
+        _ = try QueryExpression(odata: text(levels))
+        #expect(throws: QuerySyntaxError.self) { try QueryExpression(odata: text(levels + 1)) }
+        #expect(throws: QuerySyntaxError.self) { try QueryExpression(odata: text(3), maximumDepth: 3) }
+        #expect(throws: QuerySyntaxError.self) {
+            try QueryExpression(odata: text(200_000), maximumLength: .max)
+        }
+    }
+
+    @Test("a chain of operators counts as nesting, but one of or and and does not")
+    func chains() throws {
+        let ids = (0..<500).map { "a eq \($0)" }.joined(separator: " or ")
+        let query = Query("t", filter: try QueryExpression(odata: ids))
+        #expect(try QueryEvaluator(query, schema: nil).matches(["a": 499]))
+        #expect(try !QueryEvaluator(query, schema: nil).matches(["a": 500]))
+        let list = (0..<500).map(String.init).joined(separator: ",")
+        #expect(try QueryEvaluator(Query("t", filter: .init(odata: "a in (\(list))")), schema: nil).matches(["a": 0]))
+        let sum = Array(repeating: "1", count: 64).joined(separator: " add ")
+        _ = try QueryExpression(odata: sum)
+        #expect(throws: QuerySyntaxError.self) { try QueryExpression(odata: sum + " add 1") }
+    }
+
+    @Test("a text longer than the limit is refused unread")
+    func length() throws {
+        let text = "a eq '" + String(repeating: "ü", count: 4092) + "'"
+        #expect(throws: QuerySyntaxError.self) { try QueryExpression(odata: text + "  ") }
+        _ = try QueryExpression(odata: text + " ")
+        #expect(throws: QuerySyntaxError.self) { try QueryExpression(odata: "a eq 1", maximumLength: 5) }
+    }
+
+    @Test("orders and selections are read and printed")
+    func lists() throws {
+        var query = Query("t")
+        query.order = try Query.order(odata: "name asc, zip desc ,desc,asc desc")
+        #expect(
+            query.order == [
+                .init("name"), .init("zip", descending: true), .init("desc"), .init("asc", descending: true),
+            ])
+        #expect(query.odataOrder == "name,zip desc,desc,asc desc")
+        query.select = try Query.select(odata: "id, title")
+        #expect(query.select == ["id", "title"])
+        #expect(query.odataSelect == "id,title")
+        #expect(try Query.select(odata: "*") == [])
+    }
+
+    @Test(
+        "what is not an order is refused at its place",
+        arguments: [("duration fizz", 9), ("", 0), ("a,", 2), ("a desc b", 7), ("'a'", 0), ("a DESC", 2)])
+    func orderRefused(_ text: String, _ position: Int) {
+        let error = #expect(throws: QuerySyntaxError.self) { try Query.order(odata: text) }
+        #expect(error?.position == position)
+    }
+
+    @Test("what is not a selection is refused at its place", arguments: [("year rating", 5), ("a,,b", 2), ("1", 0)])
+    func selectRefused(_ text: String, _ position: Int) {
+        let error = #expect(throws: QuerySyntaxError.self) { try Query.select(odata: text) }
+        #expect(error?.position == position)
+    }
+}

@@ -1,0 +1,56 @@
+import SluiceCore
+import Testing
+
+@Suite("Printing OData") struct ODataPrinterTests {
+    /// What the clients of each generation send for the same filter.
+    @Test(
+        "the text has the form that the servers' own clients use",
+        arguments: [
+            ("Complete eq true", "(Complete eq true)", nil),
+            ("1 eq 1", "(1 eq 1)", nil),
+            ("Count lt -25", "(Count lt -25)", nil),
+            ("Count eq 0 and not(Price gt 600)", "((Count eq 0) and not((Price gt 600)))", nil),
+            ("Price sub 1.99 le Cost", "((Price sub 1.99) le Cost)", nil),
+            ("ceiling(Price) eq 3", "(ceiling(Price) eq 3)", nil),
+            ("tolower(name) eq tolower('bob')", "(tolower(name) eq tolower('bob'))", nil),
+            ("endswith(name, 'b')", "endswith(name,'b')", nil),
+            ("Zip in (1,2,3)", "(((Zip eq 1) or (Zip eq 2)) or (Zip eq 3))", nil),
+            ("contains(name,'b')", "substringof('b',name)", "contains(name,'b')"),
+            ("UnsignedId eq 12345678901", "(UnsignedId eq 12345678901L)", "(UnsignedId eq 12345678901)"),
+            ("x eq 12345678901234567.89", "(x eq 12345678901234567.89M)", "(x eq 12345678901234567.89)"),
+            ("Price eq 1.10", "(Price eq 1.10M)", "(Price eq 1.10)"),
+            ("Weight mul 2.0 div 3.0 add 1.0 eq 10.0", "((((Weight mul 2.0) div 3.0) add 1.0) eq 10.0)", nil),
+            ("substring(Name,2,3) eq 'A'", "(substring(Name,2,3) eq 'A')", nil),
+            ("not(InStock) or InStock", "(not(InStock) or InStock)", nil),
+            ("stringValue eq null", "(stringValue eq null)", nil),
+            ("title eq 'it''s'", "(title eq 'it''s')", nil),
+            (
+                "d eq 2013-01-01T00:00:00Z", "(d eq datetimeoffset'2013-01-01T00:00:00.000Z')",
+                "(d eq cast(2013-01-01T00:00:00.000Z,Edm.DateTimeOffset))"
+            ),
+            (
+                "d eq 1977-05-04T18:30:45.1070001Z", "(d eq datetimeoffset'1977-05-04T18:30:45.1070001Z')",
+                "(d eq cast(1977-05-04T18:30:45.1070001Z,Edm.DateTimeOffset))"
+            ),
+        ])
+    func form(_ text: String, _ expected3: String, _ expected4: String?) throws {
+        let expression = try QueryExpression(odata: text)
+        #expect(expression.odata(.v3) == expected3)
+        #expect(expression.odata(.v4) == expected4 ?? expected3)
+    }
+
+    @Test("a name cannot change what a query means")
+    func names() throws {
+        let expression = QueryExpression.binary(.eq, .column("a eq 1 or b"), .column("not"))
+        #expect(expression.odata(.v4) == "(a_x0020_eq_x0020_1_x0020_or_x0020_b eq _x006E_ot)")
+        #expect(try QueryExpression(odata: expression.odata(.v4)) == expression)
+    }
+
+    @Test("what is printed reads back as the same tree", arguments: 0..<200 as Range<UInt64>)
+    func roundTrip(_ seed: UInt64) throws {
+        var generator = QueryGenerator(seed: seed)
+        let expression = generator.condition(5)
+        #expect(try QueryExpression(odata: expression.odata(.v3), maximumLength: .max) == expression)
+        #expect(try QueryExpression(odata: expression.odata(.v4), maximumLength: .max) == expression)
+    }
+}

@@ -1,0 +1,133 @@
+import SluiceCore
+
+/// A small generator (SplitMix64), so that a seed tells a test's whole input.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+/// Makes expressions whose types agree, over records of a few properties.
+struct QueryGenerator {
+    static let schema = TableSchema(
+        "things",
+        columns: [
+            .init("name", .string), .init("count", .integer), .init("weight", .real), .init("done", .boolean),
+            .init("made", .date), .init("tags", .json),
+        ])
+
+    var random: SeededGenerator
+    /// Names that no column is declared for.
+    var undeclared = ["free", "odd name", "it's", "größe", "not", "_x0041_"]
+
+    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+
+    private mutating func pick<T>(_ choices: [T]) -> T { choices[Int.random(in: 0..<choices.count, using: &random)] }
+
+    mutating func condition(_ depth: Int) -> QueryExpression {
+        if depth == 0 { return pick([.column("done"), .literal(.bool(true)), free()]) }
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0: return .unary(.not, condition(depth - 1))
+        case 1, 2: return .binary(pick([.and, .or]), condition(depth - 1), condition(depth - 1))
+        case 3: return .call(pick([.contains, .startswith, .endswith]), [text(depth - 1), text(depth - 1)])
+        case 4: return .binary(comparison(), number(depth - 1), number(depth - 1))
+        case 5: return .binary(comparison(), text(depth - 1), text(depth - 1))
+        case 6: return .binary(comparison(), pick([.column("made"), free()]), date())
+        default: return .binary(comparison(), pick([condition(depth - 1), free(), .literal(.null)]), free())
+        }
+    }
+
+    mutating func record(_ id: String) -> JSON {
+        var record: JSON = ["id": JSON(id)]
+        for name in ["name", "count", "weight", "done", "made", "tags"] + undeclared
+        where Int.random(in: 0..<4, using: &random) > 0 {
+            record[name] = value(for: name)
+        }
+        return record
+    }
+
+    private mutating func value(for name: String) -> JSON {
+        // Now and then a value that the column's type does not allow.
+        switch Int.random(in: 0..<8, using: &random) == 0 ? "free" : name {
+        case "name": JSON(string())
+        case "count": JSON(integer())
+        case "weight": JSON(double())
+        case "done": JSON(Bool.random(using: &random))
+        case "made": JSON(pick([timestamp().description, "2013-01-01", "no date"]))
+        case "tags": ["a", "b"]
+        default:
+            pick([
+                JSON(string()), JSON(integer()), JSON(double()), JSON(Bool.random(using: &random)), .null, ["a"],
+                JSON(timestamp().description),
+            ])
+        }
+    }
+
+    mutating func number(_ depth: Int) -> QueryExpression {
+        if depth <= 0 {
+            return pick([
+                .column("count"), .column("weight"), free(), .literal(.number(JSONNumber(integer()))),
+                .literal(.number(JSONNumber(double()) ?? JSONNumber(0))), .literal(.null),
+            ])
+        }
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0: return .unary(.negate, number(depth - 1))
+        case 1: return .call(pick([.floor, .ceiling, .round]), [number(depth - 1)])
+        case 2: return .call(.length, [text(depth - 1)])
+        case 3: return .call(.indexof, [text(depth - 1), text(depth - 1)])
+        case 4: return .call(pick([.day, .month, .year, .hour, .minute, .second]), [pick([.column("made"), date()])])
+        default: return .binary(pick([.add, .sub, .mul, .div, .mod]), number(depth - 1), number(depth - 1))
+        }
+    }
+
+    mutating func text(_ depth: Int) -> QueryExpression {
+        if depth <= 0 { return pick([.column("name"), .column("id"), free(), .literal(.string(string()))]) }
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: return .call(pick([.tolower, .toupper, .trim]), [text(depth - 1)])
+        case 1: return .call(.concat, [text(depth - 1), text(depth - 1)])
+        case 2:
+            let start = QueryExpression.literal(.number(JSONNumber(Int64.random(in: -1...4, using: &random))))
+            return .call(.substring, [text(depth - 1), start] + pick([[], [number(0)]]))
+        default: return .call(.replace, [text(depth - 1), text(0), text(0)])
+        }
+    }
+
+    mutating func order() -> [Query.SortKey] {
+        let names = ["name", "count", "weight", "done", "made", "tags", "id"] + undeclared
+        return (0..<Int.random(in: 0...3, using: &random)).map { _ in
+            Query.SortKey(pick(names), descending: Bool.random(using: &random))
+        }
+    }
+
+    private mutating func free() -> QueryExpression { .column(pick(undeclared)) }
+    private mutating func date() -> QueryExpression { .literal(.date(timestamp())) }
+    private mutating func comparison() -> QueryExpression.BinaryOperator { pick([.eq, .ne, .gt, .ge, .lt, .le]) }
+
+    private mutating func timestamp() -> Timestamp {
+        pick([
+            Timestamp(ticks: Int64.random(in: 0...20_000_000_000_000_000, using: &random)),
+            Timestamp("2013-01-01T00:00:00Z") ?? Timestamp(ticks: 0),
+        ])
+    }
+
+    private mutating func integer() -> Int64 {
+        pick([0, 1, -1, 2, 7, .max, .min, 1 << 53, (1 << 53) + 1, Int64.random(in: -100...100, using: &random)])
+    }
+
+    private mutating func double() -> Double {
+        pick([0, 0.5, -0.5, 1.5, 2, 1e300, -1e300, 0x1p53, 0x1p63, Double.random(in: -10...10, using: &random)])
+    }
+
+    private mutating func string() -> String {
+        let parts = ["", "a", "A", "ab", " ", "'", "é", "e\u{301}", "ß", "İ", "日本", "😀", "\0", "%", "_", "2013-01-01"]
+        return (0..<Int.random(in: 0...3, using: &random)).map { _ in pick(parts) }.joined()
+    }
+}

@@ -2,6 +2,7 @@ internal import AsyncHTTPClient
 internal import HTTPTypes
 internal import NIOCore
 internal import NIOHTTP1
+internal import NIOHTTPCompression
 public import SluiceCore
 
 /// Carries requests to servers over HTTP, by AsyncHTTPClient.

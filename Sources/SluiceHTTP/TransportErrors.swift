@@ -1,6 +1,7 @@
 internal import AsyncHTTPClient
 internal import HTTPTypes
 internal import NIOCore
+internal import NIOPosix
 internal import SluiceCore
 
 #if canImport(Glibc)

@@ -29,7 +29,7 @@ struct JSONCodingTests {
         var named = ["x": Part(name: "y")]
         var mood = Mood.wild
         var shapes: [Shape] = [.dot, .circle(radius: 1.5)]
-        var any: JSON = ["n": nil, "list": [1, "two", 3.5]]
+        var any: JSON = ["n": .null, "list": [1, "two", 3.5]]
         var number = JSONNumber(text: "1.10") ?? JSONNumber(0)
         var time = Timestamp(ticks: 15_000_000_000_000_001)
     }
@@ -95,11 +95,11 @@ struct JSONCodingTests {
             } catch DecodingError.keyNotFound { return "absent" } catch { return "other" }
         }
         #expect(kind { _ = try decoder.decode(Narrow.self, from: [:]) } == "absent")
-        #expect(kind { _ = try decoder.decode(Narrow.self, from: ["inner": nil]) } == "null")
+        #expect(kind { _ = try decoder.decode(Narrow.self, from: ["inner": .null]) } == "null")
         #expect(kind { _ = try decoder.decode(Narrow.self, from: ["inner": 5]) } == "mismatch")
         #expect(kind { _ = try decoder.decode(Narrow.self, from: ["inner": ["small": ["1"]]]) } == "mismatch")
         #expect(kind { _ = try decoder.decode([Bool].self, from: [1]) } == "mismatch")
-        #expect(kind { _ = try decoder.decode([String].self, from: [nil]) } == "null")
+        #expect(kind { _ = try decoder.decode([String].self, from: [.null]) } == "null")
         #expect(kind { _ = try decoder.decode([Double].self, from: [1e300, 2]) } == "none")
     }
 

@@ -10,20 +10,20 @@ public struct FilterChain: Sendable {
     public init(_ filters: [any Filter], transport: any Transport) {
         self.filters = filters
         self.transport = transport
-        var entry: Next = { try await transport.send($0) }
+        var entry: Next = { request in
+            do {
+                return try await transport.send(request)
+            } catch let error {
+                throw Self.named(error, .network, "transport \(type(of: transport)) failed", request.context)
+            }
+        }
         for filter in filters.reversed() {
             let next = entry
             entry = { request in
                 do {
                     return try await filter.handle(request, next: next)
-                } catch let error where error is SluiceError || error is JSONParseError {
-                    throw error
-                } catch let error as CancellationError {
-                    throw SluiceError(.cancelled, "the request was cancelled", cause: error)
-                } catch {
-                    throw SluiceError(
-                        .filter, "filter \(type(of: filter)) failed", table: request.context.table,
-                        recordID: request.context.recordID, operationID: request.context.operationID, cause: error)
+                } catch let error {
+                    throw Self.named(error, .filter, "filter \(type(of: filter)) failed", request.context)
                 }
             }
         }
@@ -34,4 +34,15 @@ public struct FilterChain: Sendable {
     ///
     /// - Throws: ``SluiceError``; for a filter's own error one of code `filter` that names the filter.
     public func send(_ request: Request) async throws -> Response { try await entry(request) }
+
+    /// The error as the caller sees it: an error of Sluice as it is, any other with the name of the link that threw it.
+    private static func named(
+        _ error: any Error, _ code: SluiceError.Code, _ message: String, _ context: RequestContext
+    ) -> any Error {
+        if error is SluiceError { return error }
+        let isCancelled = error is CancellationError
+        return SluiceError(
+            isCancelled ? .cancelled : code, isCancelled ? "the request was cancelled" : message, table: context.table,
+            recordID: context.recordID, operationID: context.operationID, cause: error)
+    }
 }

@@ -1,0 +1,73 @@
+/// The way to one backend: its address, its wire, and the chain of filters in front of a transport.
+///
+/// A client is a value. ``with(_:)`` gives another client and leaves this one as it was.
+///
+/// ```swift
+/// let client = SluiceClient(endpoint: try Endpoint("https://example.net/app"), transport: AsyncHTTPTransport())
+/// let logging = client.with(RequestLog())
+/// ```
+public struct SluiceClient: Sendable {
+    /// The backend's address.
+    public let endpoint: Endpoint
+    /// The backend's wire.
+    public let dialect: Dialect
+    /// The caller's own filters, the outermost first.
+    public let filters: [any Filter]
+    /// What the client was made with.
+    public let options: ClientOptions
+    /// The built-in filters around the caller's, and the transport.
+    public let chain: FilterChain
+    private let refresh: TokenRefresh?
+
+    /// A client.
+    ///
+    /// From the outside in a request passes: correlation id, retry, authentication, `filters`, system properties,
+    /// lift of the version, strip of the system properties, seal, limits, transport. So the caller's filters see every
+    /// attempt, and every system field before it leaves the body.
+    public init(
+        endpoint: Endpoint, dialect: Dialect = .azureV2, transport: any Transport, filters: [any Filter] = [],
+        options: ClientOptions = ClientOptions()
+    ) {
+        self.init(
+            endpoint: endpoint, dialect: dialect, transport: transport, filters: filters, options: options,
+            refresh: options.tokenProvider.map { TokenRefresh($0) })
+    }
+
+    private init(
+        endpoint: Endpoint, dialect: Dialect, transport: any Transport, filters: [any Filter],
+        options: ClientOptions, refresh: TokenRefresh?
+    ) {
+        self.endpoint = endpoint
+        self.dialect = dialect
+        self.filters = filters
+        self.options = options
+        self.refresh = refresh
+        var links: [any Filter] = [
+            CorrelationID(makeID: options.makeCorrelationID),
+            Retry(policy: options.retry, now: options.now, sleep: options.sleep, random: options.random),
+        ]
+        if let refresh {
+            links.append(Authentication(refresh: refresh, scheme: options.tokenScheme, endpoint: endpoint))
+        }
+        links += filters
+        links += [
+            SystemProperties(dialect: dialect, selection: options.systemProperties), LiftVersion(dialect: dialect),
+            StripSystemProperties(dialect: dialect), Seal(), LimitsFilter(limits: options.limits, timer: options.timer),
+        ]
+        chain = FilterChain(links, transport: transport)
+    }
+
+    /// A client with one filter more, inside of those that are there. This one stays as it is. The two share nothing
+    /// that changes but the token provider, so that a token is refreshed once for both.
+    public func with(_ filter: any Filter) -> SluiceClient {
+        SluiceClient(
+            endpoint: endpoint, dialect: dialect, transport: chain.transport, filters: filters + [filter],
+            options: options, refresh: refresh)
+    }
+
+    /// Sends a request through the chain. An answer of any status is an answer.
+    ///
+    /// - Throws: ``SluiceError`` of code `network`, `timeout`, `cancelled`, `tooLarge`, `unauthorized` (the token
+    ///   provider failed), or `filter`; and what the filters throw.
+    public func send(_ request: Request) async throws -> Response { try await chain.send(request) }
+}

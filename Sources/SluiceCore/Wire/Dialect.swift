@@ -1,0 +1,69 @@
+/// A wire: how a tables backend wants to be asked and how it answers. One value for each backend family.
+///
+/// ```swift
+/// let client = SluiceClient(endpoint: try Endpoint("https://example.net/app"), dialect: .azureV2, transport: transport)
+/// ```
+public struct Dialect: Sendable {
+    /// How a record that is marked as deleted is brought back.
+    package enum Undelete: Sendable, Hashable {
+        /// `POST /tables/T/id` without a body.
+        case post
+        /// `PATCH /tables/T/id` with `{"deleted": false}`.
+        case patch
+    }
+
+    /// The name by which settings choose the wire: `azure-v2`.
+    public let name: String
+    /// Header fields of every request, by name.
+    package var headers: [(name: String, value: String)]
+    /// The names of the columns that the server keeps, but for the time of creation.
+    package var columns: RowPage.SystemColumns
+    /// The name of the column that holds when a record was made.
+    package var createdAtColumn: String
+    /// Whether system columns come back only when the query asks for them.
+    package var asksForSystemProperties: Bool
+    /// Whether an update sends what changed (PATCH); else it sends the record whole (PUT).
+    package var patchesUpdates: Bool
+    /// How a deleted record is brought back.
+    package var undelete: Undelete
+    /// The query parameter, name and value, that makes deleted records visible.
+    package var includeDeleted: (name: String, value: String)
+    /// The query parameter, name and value, that asks for the count of all matching records.
+    package var includeCount: (name: String, value: String)
+    /// The spelling of filters.
+    package var odata: ODataStyle
+    /// Where the rows stand in the answer to a list.
+    package var shape: RowPage.Shape
+    /// How many digits of a second's fraction the wire's dates have.
+    package var fractionDigits: Int
+
+    package init(
+        name: String, headers: [(name: String, value: String)] = [],
+        columns: RowPage.SystemColumns = RowPage.SystemColumns(), createdAtColumn: String = "createdAt",
+        asksForSystemProperties: Bool = false, patchesUpdates: Bool = true, undelete: Undelete = .post,
+        includeDeleted: (name: String, value: String) = ("__includeDeleted", "true"),
+        includeCount: (name: String, value: String) = ("$inlinecount", "allpages"), odata: ODataStyle = .v3,
+        shape: RowPage.Shape = .results, fractionDigits: Int = 3
+    ) {
+        self.name = name
+        self.headers = headers
+        self.columns = columns
+        self.createdAtColumn = createdAtColumn
+        self.asksForSystemProperties = asksForSystemProperties
+        self.patchesUpdates = patchesUpdates
+        self.undelete = undelete
+        self.includeDeleted = includeDeleted
+        self.includeCount = includeCount
+        self.odata = odata
+        self.shape = shape
+        self.fractionDigits = fractionDigits
+    }
+
+    /// Whether the server keeps the property of that name, and refuses records that hold it: a system column other
+    /// than the id, or any name that begins with two underscores.
+    package func isSystemProperty(_ name: String) -> Bool {
+        if name == columns.id { return false }
+        return name.hasPrefix("__") || name == columns.version || name == columns.updatedAt || name == columns.deleted
+            || name == createdAtColumn
+    }
+}

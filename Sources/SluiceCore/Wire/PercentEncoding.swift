@@ -1,0 +1,73 @@
+/// Percent-encoding (RFC 3986, section 2.1) of the parts that requests are put together from.
+package enum PercentEncoding {
+    /// A table's name or an id as one segment of a path: everything but RFC 3986's unreserved characters is encoded,
+    /// and so is the dot of `.` and `..`, which servers would take for a way through the tree.
+    package static func segment(_ text: String) -> String {
+        if text == "." || text == ".." { return text.replacing(".", with: "%2E") }
+        return encode(text) { _ in false }
+    }
+
+    /// A name or a value of a query. `( ) ' $ , *` stay as they are, as the clients of this protocol have always sent
+    /// them; a space is `%20` and a plus `%2B`, since servers read a bare plus as a space.
+    package static func query(_ text: String) -> String {
+        encode(text) { byte in
+            switch byte {
+            case UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "'"), UInt8(ascii: "$"), UInt8(ascii: ","),
+                UInt8(ascii: "*"):
+                true
+            default: false
+            }
+        }
+    }
+
+    /// The text of an encoded name or value; `+` is a space. Broken escapes stay as they are.
+    package static func decoded(_ text: some StringProtocol) -> String {
+        let bytes = Array(text.utf8)
+        var output: [UInt8] = []
+        var index = 0
+        while index < bytes.count {
+            if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count, let high = digit(bytes[index + 1]),
+                let low = digit(bytes[index + 2])
+            {
+                output.append(high << 4 | low)
+                index += 3
+            } else {
+                output.append(bytes[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : bytes[index])
+                index += 1
+            }
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    private static func encode(_ text: String, keeping isKept: (UInt8) -> Bool) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var output: [UInt8] = []
+        for byte in text.utf8 {
+            if isUnreserved(byte) || isKept(byte) {
+                output.append(byte)
+            } else {
+                output += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+
+    static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

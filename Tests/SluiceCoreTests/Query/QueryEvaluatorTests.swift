@@ -11,7 +11,7 @@ import Testing
     private static let movie: JSON = [
         "id": "m1", "title": "Übergang", "year": 1994, "score": 7.5, "won": true,
         "released": "1994-10-14T01:02:03.5000000Z", "tags": ["a"], "note": "2013-01-01T00:00:00+01:00", "big": 5,
-        "flag": false, "list": [1], "nothing": nil,
+        "flag": false, "list": [1], "nothing": .null,
     ]
 
     private func matches(_ filter: String, _ record: JSON = movie, declared: Bool = true) throws -> Bool {

@@ -1,0 +1,132 @@
+/// A change the application makes: row and operation in one transaction.
+package struct LocalChange: Sendable {
+    package let table: String
+    package let recordID: String
+    package let kind: TableOperation.Kind
+    /// The whole record for an insert, the changed properties for an update.
+    package var content: JSON
+    /// The names of the properties that only the server sets.
+    package let systemColumns: Set<String>
+
+    package init(
+        _ kind: TableOperation.Kind, _ recordID: String, in table: String, content: JSON = .object,
+        systemColumns: Set<String>
+    ) {
+        self.kind = kind
+        self.recordID = recordID
+        self.table = table
+        self.systemColumns = systemColumns
+        self.content = RecordRules.withoutSystemColumns(content, systemColumns)
+        self.content["id"] = JSON(recordID)
+    }
+
+    /// Carries the change out and returns the local record after it.
+    package func apply(
+        to store: any StoreWriter, environment: SyncEnvironment
+    ) throws -> JSON? {
+        let queue = QueueWriter(store)
+        let local = try store.record(recordID, in: table)
+        let queued = try queue.reader.all(on: recordID, in: table)
+        if kind == .update, local == nil { throw missing }
+        guard let newest = queued.last else {
+            try checkSettled(local)
+            if kind != .insert {
+                try queue.put(RecordState(table: table, recordID: recordID, base: local, mirror: local))
+            }
+            try append(kind, to: queue, environment: environment)
+            return try write(changed(local, queue), to: queue)
+        }
+        switch Collapse.decide(queued: newest, new: kind) {
+        case .refuse(let reason): throw refusal(reason)
+        case .append:
+            try append(kind, to: queue, environment: environment)
+        case .absorb:
+            try queue.put(revived(newest, as: newest.kind))
+        case .become(let kind):
+            try queue.put(revived(newest, as: kind))
+        case .moveToEnd(let kind):
+            try queue.remove(newest)
+            try append(kind, to: queue, environment: environment, after: newest)
+        case .vanish:
+            try queue.remove(newest)
+            let restored = kind == .undelete ? try restored(before: newest, in: queued, queue) : nil
+            if queued.count == 1 { try queue.removeState(of: recordID, in: table) }
+            return try write(restored, to: queue)
+        }
+        return try write(changed(local, queue), to: queue)
+    }
+
+    /// A record without operations: it is there or it is not.
+    private func checkSettled(_ local: JSON?) throws(SluiceError) {
+        switch kind {
+        case .insert where local != nil:
+            throw SluiceError(
+                .recordExists, "a record with this id exists; update it, or insert under another id", table: table,
+                recordID: recordID)
+        case .delete where local == nil: throw missing
+        case .undelete where local != nil: throw refusal("the record is not deleted")
+        default: return
+        }
+    }
+
+    private var missing: SluiceError {
+        SluiceError(
+            .recordMissing, "there is no such record in the local store; pull it first", table: table,
+            recordID: recordID)
+    }
+
+    private func refusal(_ reason: String) -> SluiceError {
+        SluiceError(
+            kind == .insert ? .recordExists : .operationRefused, "cannot \(kind.rawValue): \(reason)", table: table,
+            recordID: recordID)
+    }
+
+    private func append(
+        _ kind: TableOperation.Kind, to queue: QueueWriter, environment: SyncEnvironment,
+        after moved: TableOperation? = nil
+    ) throws {
+        var operation = TableOperation(
+            id: environment.makeID(), sequence: try queue.reader.nextSequence(), table: table, recordID: recordID,
+            kind: kind, createdAt: environment.now())
+        // What the moved one may have done on the server already, the new one has to know.
+        operation.sent = moved?.sent ?? []
+        operation.isUncertain = moved?.isUncertain ?? false
+        try queue.put(operation)
+    }
+
+    /// The operation with a new body: ready to be sent, whatever it waited for before.
+    private func revived(_ operation: TableOperation, as kind: TableOperation.Kind) -> TableOperation {
+        var operation = operation
+        operation.kind = kind
+        operation.revision += 1
+        operation.state = .pending
+        operation.failure = nil
+        return operation
+    }
+
+    /// The record as it was before the newest operation: as the one ahead of it was sent, or as the server has it.
+    private func restored(
+        before newest: TableOperation, in queued: [TableOperation], _ queue: QueueWriter
+    ) throws -> JSON? {
+        if let ahead = queued.dropLast().last { return ahead.sent.last?.local }
+        let state = try queue.reader.state(of: recordID, in: table)
+        return state?.mirror
+    }
+
+    private func changed(_ local: JSON?, _ queue: QueueWriter) throws -> JSON? {
+        switch kind {
+        case .insert: return content
+        case .delete: return nil
+        case .undelete: return try local ?? queue.reader.state(of: recordID, in: table)?.mirror
+        case .update:
+            guard var record = local else { return nil }
+            for (name, value) in content.members ?? [] { record[name] = value }
+            return record
+        }
+    }
+
+    private func write(_ record: JSON?, to queue: QueueWriter) throws -> JSON? {
+        try queue.setLocal(record, recordID, in: table)
+        return record
+    }
+}

@@ -1,0 +1,64 @@
+/// The queue's reads, in whichever transaction the reader belongs to.
+package struct QueueReader {
+    private let store: any StoreReader
+
+    package init(_ store: any StoreReader) { self.store = store }
+
+    private func operations(
+        _ filter: QueryExpression?, top: Int? = nil, newestFirst: Bool = false
+    ) throws -> [TableOperation] {
+        let query = Query(
+            TableOperation.schema.name, filter: filter, order: [.init("sequence", descending: newestFirst)], top: top)
+        return try store.records(matching: query).map { try TableOperation(record: $0) }
+    }
+
+    private static func equals(_ column: String, _ value: String) -> QueryExpression {
+        .binary(.eq, .column(column), .literal(.string(value)))
+    }
+
+    /// All operations, or those of a table, in the queue's order.
+    package func all(in table: String? = nil) throws -> [TableOperation] {
+        try operations(table.map { Self.equals("table", $0) })
+    }
+
+    /// The operations on a record, in the queue's order.
+    package func all(on recordID: String, in table: String) throws -> [TableOperation] {
+        try operations(.binary(.and, Self.equals("table", table), Self.equals("record", recordID)))
+    }
+
+    /// The operation with that id.
+    package func operation(_ id: String) throws -> TableOperation? {
+        try store.record(id, in: TableOperation.schema.name).map { try TableOperation(record: $0) }
+    }
+
+    /// The ids of the table's records that have operations.
+    package func recordIDs(in table: String) throws -> Set<String> {
+        let query = Query(TableOperation.schema.name, filter: Self.equals("table", table), select: ["id", "record"])
+        return try Set(store.records(matching: query).compactMap { $0["record"]?.string })
+    }
+
+    /// The first operation behind `sequence` that a push may send: those on a record wait for the one before them.
+    package func nextToSend(after sequence: Int64, in tables: Set<String>?) throws -> TableOperation? {
+        var position = sequence
+        while true {
+            let behind = QueryExpression.binary(.gt, .column("sequence"), .literal(.number(JSONNumber(position))))
+            guard let candidate = try operations(behind, top: 1).first else { return nil }
+            position = candidate.sequence
+            guard candidate.state == .pending || candidate.state == .inFlight else { continue }
+            if let tables, !tables.contains(candidate.table) { continue }
+            let first = try all(on: candidate.recordID, in: candidate.table).first
+            if first?.id == candidate.id { return candidate }
+        }
+    }
+
+    /// What the engine knows of a record that has operations.
+    package func state(of recordID: String, in table: String) throws -> RecordState? {
+        try store.record(RecordState.id(table, recordID), in: RecordState.schema.name)
+            .map { try RecordState(record: $0) }
+    }
+
+    /// The sequence of a new operation at the end of the queue.
+    package func nextSequence() throws -> Int64 {
+        try (operations(nil, top: 1, newestFirst: true).first?.sequence ?? 0) + 1
+    }
+}

@@ -1,0 +1,45 @@
+/// The queue's writes, in whichever transaction the writer belongs to.
+package struct QueueWriter {
+    private let store: any StoreWriter
+    package let reader: QueueReader
+
+    package init(_ store: any StoreWriter) {
+        self.store = store
+        reader = QueueReader(store)
+    }
+
+    package func put(_ operation: TableOperation) throws {
+        try store.put(operation.record, in: TableOperation.schema.name)
+    }
+
+    package func remove(_ operation: TableOperation) throws {
+        try store.delete([operation.id], from: TableOperation.schema.name)
+    }
+
+    package func put(_ state: RecordState) throws {
+        try store.put(state.record, in: RecordState.schema.name)
+    }
+
+    package func removeState(of recordID: String, in table: String) throws {
+        try store.delete([RecordState.id(table, recordID)], from: RecordState.schema.name)
+    }
+
+    /// Writes the local record, or removes it where there is none.
+    package func setLocal(_ record: JSON?, _ recordID: String, in table: String) throws {
+        if let record {
+            try store.put(record, in: table)
+        } else {
+            try store.delete([recordID], from: table)
+        }
+    }
+
+    /// Notes in the audit that the application gave an operation up.
+    package func audit(_ operation: TableOperation, _ what: String, local: JSON?, at time: Timestamp) throws {
+        var entry: JSON = [
+            "id": JSON("\(operation.requestID)-\(time.ticks)"), "at": JSON(time.description), "what": JSON(what),
+            "operation": operation.record,
+        ]
+        if let local { entry["local"] = local }
+        try store.put(entry, in: SyncTables.audit.name)
+    }
+}

@@ -1,0 +1,97 @@
+/// A change that was made locally and waits to reach the server.
+///
+/// It is stored in the same transaction as the row it changes, and removed in the transaction that stores the server's
+/// answer. In between it can be listed, retried and discarded through ``SyncContext/queue``.
+public struct TableOperation: Sendable, Hashable, Identifiable {
+    /// What the operation does on the server.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// Makes the record.
+        case insert
+        /// Changes the record.
+        case update
+        /// Deletes the record.
+        case delete
+        /// Brings a deleted record back.
+        case undelete
+    }
+
+    /// Where the operation stands.
+    public enum State: String, Sendable, Hashable, CaseIterable {
+        /// It will be sent by the next push.
+        case pending
+        /// It is being sent, or was when the process ended. Its body is frozen: a newer edit becomes its successor.
+        case inFlight
+        /// It waits for a decision, with the reason in ``TableOperation/failure``. Successors on the record wait behind it.
+        case parked
+        /// It has failed too often, with the reason in ``TableOperation/failure``.
+        case dead
+    }
+
+    /// The operation's id, made before it is first stored; with ``revision`` it is the request's id on the wire.
+    public let id: String
+    /// The place in the queue; smaller goes first.
+    public var sequence: Int64
+    /// The table.
+    public let table: String
+    /// The record.
+    public let recordID: String
+    /// What it does.
+    public var kind: Kind
+    /// Where it stands.
+    public var state: State = .pending
+    /// How often the body has been changed by later edits, from 1.
+    public var revision = 1
+    /// How often it has been sent.
+    public var attempts = 0
+    /// Whether a send ended without an answer that says what became of it: the server may have done it already.
+    public var isUncertain = false
+    /// Why it did not go through the last time.
+    public var failure: Failure?
+    /// When it was made.
+    public var createdAt: Timestamp
+    /// What has been sent so far and may have taken effect, the newest last.
+    package var sent: [SentBody] = []
+
+    /// Why an operation did not go through.
+    public struct Failure: Sendable, Hashable {
+        /// The reason's code, as ``SluiceError/Code`` prints it.
+        public var code: String
+        /// The reason, for a person.
+        public var message: String
+        /// The status of the server's answer.
+        public var status: Int?
+        /// The server's record, where it sent one; for a conflict the version to decide against.
+        public var serverRecord: JSON?
+
+        /// A reason.
+        public init(code: String, message: String, status: Int? = nil, serverRecord: JSON? = nil) {
+            self.code = code
+            self.message = message
+            self.status = status
+            self.serverRecord = serverRecord
+        }
+
+        init(_ error: SluiceError) {
+            self.init(
+                code: error.code.description, message: error.message, status: error.status,
+                serverRecord: error.serverRecord)
+        }
+    }
+
+    /// An operation that has never been sent.
+    package init(
+        id: String, sequence: Int64, table: String, recordID: String, kind: Kind, createdAt: Timestamp
+    ) {
+        self.id = id
+        self.sequence = sequence
+        self.table = table
+        self.recordID = recordID
+        self.kind = kind
+        self.createdAt = createdAt
+    }
+
+    /// Whether the operation has gone out at least once.
+    public var wasSent: Bool { attempts > 0 }
+    /// The id of the request: stays the same when the same body is sent again, so that a server can recognise it.
+    public var requestID: String { "\(id)-\(revision)" }
+}

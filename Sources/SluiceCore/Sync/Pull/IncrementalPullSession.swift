@@ -1,0 +1,123 @@
+/// A named pull as a pure state machine: it follows `updatedAt` and cannot skip a row.
+///
+/// Pages are asked for as `updatedAt ge T`, never `gt`, ordered by `updatedAt`: rows that share one time with the last
+/// row seen are read again, and dropped by id and version. Only where a whole page has one time does the session page
+/// by `$skip`, inside that group alone, and then it repeats the group until a pass finds nothing new: a row that
+/// moves while the pages are read cannot slip through.
+package struct IncrementalPullSession: Sendable {
+    private enum State { case idle, waiting, committing, finished }
+
+    private let pageSize: Int
+    private let commitLag: Int64
+    private var state = State.idle
+    /// The time from which pages are asked for, as the server wrote it; nil before any is known.
+    private var from: String?
+    private var fromTime: Timestamp?
+    /// The rows already taken that may come again: those of the time `from`, by id, with their versions.
+    private var group: [String: String?] = [:]
+    private var skip = 0
+    private var passFoundNew = false
+    private var largestPage = 0
+    private var idlePages = 0
+
+    /// - Parameters:
+    ///   - cursor: the saved cursor, nil for a first pull.
+    ///   - pageSize: how many rows to ask for at once.
+    ///   - commitLag: ticks by which the saved cursor stays behind the server's clock, because a transaction may be
+    ///     committed after one that began later.
+    package init(cursor: String?, pageSize: Int, commitLag: Int64) {
+        self.pageSize = pageSize
+        self.commitLag = commitLag
+        from = cursor
+        fromTime = cursor.flatMap { Timestamp($0) }
+    }
+
+    /// Takes an event and says what to do next.
+    package mutating func handle(_ event: PullEvent) -> PullEffect {
+        switch (state, event) {
+        case (.idle, .began): return request()
+        case (.waiting, .page(let page)): return take(page)
+        case (.committing, .committed): return request()
+        case (_, .failed(let error)):
+            state = .finished
+            return .finish(error)
+        default:
+            state = .finished
+            return .finish(SluiceError(.brokenProtocol, "the pull was told something out of turn"))
+        }
+    }
+
+    private mutating func request() -> PullEffect {
+        state = .waiting
+        return .request(
+            PullRequest(position: from.map { .changedSince($0) } ?? .start, skip: skip, top: pageSize))
+    }
+
+    private mutating func take(_ page: PullPage) -> PullEffect {
+        let fresh = page.rows.indices.filter { group[page.rows[$0].id] != .some(page.rows[$0].version) }
+        let isLastPage = page.rows.isEmpty || (fresh.isEmpty && page.rows.count < largestPage)
+        largestPage = max(largestPage, page.rows.count)
+        if isLastPage {
+            if passFoundNew, skip > 0 {
+                // Rows came while the group was read: once more, until nothing does.
+                return beginPass()
+            }
+            state = .finished
+            return .finish(nil)
+        }
+        idlePages = fresh.isEmpty ? idlePages + 1 : 0
+        if idlePages > 2 + group.count / max(1, page.rows.count) {
+            state = .finished
+            return .finish(
+                SluiceError(.brokenProtocol, "the server sends the same rows again and again: it ignores $skip"))
+        }
+        advance(over: page, fresh)
+        if fresh.isEmpty { return request() }
+        state = .committing
+        return .commit(rows: fresh, cursor: cursor(at: page.serverDate))
+    }
+
+    private mutating func beginPass() -> PullEffect {
+        skip = 0
+        passFoundNew = false
+        idlePages = 0
+        return request()
+    }
+
+    private mutating func advance(over page: PullPage, _ fresh: [Int]) {
+        var newest: (text: String, time: Timestamp)?
+        for row in page.rows {
+            guard let text = row.updatedAt, let time = Timestamp(text) else { continue }
+            if newest.map({ time > $0.time }) ?? true { newest = (text, time) }
+        }
+        guard let newest, fromTime.map({ newest.time > $0 }) ?? true else {
+            skip += page.rows.count
+            passFoundNew = passFoundNew || !fresh.isEmpty
+            for row in page.rows { group[row.id] = .some(row.version) }
+            return
+        }
+        let belongs = { (row: RowPage.Row, time: Timestamp?) in row.updatedAt.flatMap { Timestamp($0) } == time }
+        let foundNewInGroup = passFoundNew || fresh.contains { belongs(page.rows[$0], fromTime) }
+        if skip > 0, foundNewInGroup {
+            // The group was paged by `$skip`, so a row that moved away may have hidden another: read it once more.
+            skip = 0
+            passFoundNew = false
+            for row in page.rows where belongs(row, fromTime) { group[row.id] = .some(row.version) }
+        } else {
+            from = newest.text
+            fromTime = newest.time
+            skip = 0
+            passFoundNew = false
+            group = [:]
+            for row in page.rows where belongs(row, newest.time) { group[row.id] = .some(row.version) }
+        }
+    }
+
+    /// The cursor to save: never later than the server's clock less the lag.
+    private func cursor(at serverDate: Timestamp?) -> String? {
+        guard let from, let fromTime else { return nil }
+        guard commitLag > 0, let serverDate else { return from }
+        let latest = Timestamp(ticks: serverDate.ticks - commitLag)
+        return fromTime <= latest ? from : latest.text(fractionDigits: 3)
+    }
+}

@@ -1,0 +1,59 @@
+/// What a page's rows say, as far as the session needs it.
+package struct PullPage: Sendable {
+    /// The rows in the order in which they came.
+    package var rows: [RowPage.Row]
+    /// When the server answered, by its own clock.
+    package var serverDate: Timestamp?
+
+    package init(rows: [RowPage.Row], serverDate: Timestamp? = nil) {
+        self.rows = rows
+        self.serverDate = serverDate
+    }
+}
+
+/// What the session is told.
+package enum PullEvent: Sendable {
+    /// The pull begins.
+    case began
+    /// The page that was asked for.
+    case page(PullPage)
+    /// The page and the cursor are stored.
+    case committed
+    /// A request or the store failed.
+    case failed(SluiceError)
+}
+
+/// What the session wants done.
+package enum PullEffect: Sendable {
+    /// Ask for a page.
+    case request(PullRequest)
+    /// Store those rows of the page, and the cursor, in one transaction.
+    case commit(rows: [Int], cursor: String?)
+    /// The pull is over; nil without an error.
+    case finish(SluiceError?)
+}
+
+/// The page to ask for, on top of the user's query.
+package struct PullRequest: Sendable, Hashable {
+    /// Where the page begins.
+    package enum Position: Sendable, Hashable {
+        /// The first rows.
+        case start
+        /// Rows changed at or after that time, as the server wrote it.
+        case changedSince(String)
+        /// Rows whose id comes behind that one.
+        case behindID(String)
+    }
+
+    package var position: Position
+    /// How many rows of there on to leave out.
+    package var skip: Int
+    /// How many rows to ask for.
+    package var top: Int
+
+    package init(position: Position, skip: Int, top: Int) {
+        self.position = position
+        self.skip = skip
+        self.top = top
+    }
+}

@@ -1,0 +1,18 @@
+extension Dialect {
+    /// The columns that the wire gives a meaning, as a push needs them.
+    package var pushColumns: PushColumns {
+        PushColumns(
+            id: columns.id, version: columns.version, deleted: columns.deleted,
+            system: [columns.version, columns.updatedAt, columns.deleted, createdAtColumn])
+    }
+
+    /// An answer reduced to what decides about an operation. Only a record that carries a version is evidence: a
+    /// server may echo what it was sent.
+    package func pushAnswer(_ response: Response) -> PushAnswer {
+        var record: JSON?
+        if let body = try? response.body.json, body[columns.id]?.string != nil, body[columns.version]?.string != nil {
+            record = body
+        }
+        return PushAnswer(status: response.status, record: record, message: ServerMessage.text(of: response))
+    }
+}

@@ -1,0 +1,119 @@
+/// Writes what a push decided: each commit is one transaction, and checks first that the operation is still the one
+/// that was sent.
+package struct PushCommitter {
+    package let columns: PushColumns
+    package let environment: SyncEnvironment
+
+    package init(columns: PushColumns, environment: SyncEnvironment) {
+        self.columns = columns
+        self.environment = environment
+    }
+
+    /// Freezes the operation's body before its first byte is sent.
+    ///
+    /// - Returns: the operation as it is now stored, or nil if it was changed since it was read.
+    package func seal(
+        _ item: PushItem, request: JSON, final: JSON, in store: any StoreWriter
+    ) throws -> TableOperation? {
+        let queue = QueueWriter(store)
+        guard var operation = try current(item, queue) else { return nil }
+        let local = item.local
+        operation.state = .inFlight
+        operation.attempts += 1
+        operation.sent.removeAll { $0.revision == operation.revision }
+        operation.sent.append(
+            SentBody(revision: operation.revision, request: request, final: final, local: local))
+        try queue.put(operation)
+        return operation
+    }
+
+    /// Writes a commit; false if the operation is not the one it was.
+    package func write(_ commit: PushCommit, in store: any StoreWriter) throws {
+        let queue = QueueWriter(store)
+        switch commit {
+        case .applied(let item, let server):
+            guard let operation = try current(item, queue) else { return }
+            try apply(operation, item, server: server, store, queue)
+        case .rebased(let item, let server):
+            guard let operation = try current(item, queue) else { return }
+            try rebase(operation, server: server, store, queue)
+        case .kept(let item, let state, let failure, let uncertain):
+            guard var operation = try current(item, queue) else { return }
+            operation.state = state
+            operation.failure = failure
+            operation.isUncertain = operation.isUncertain || item.operation.isUncertain || uncertain
+            try queue.put(operation)
+            if let server = failure?.serverRecord, !columns.isDeleted(server) {
+                try moveMirror(of: operation, to: server, queue)
+            }
+        case .decided(let item, let conflict, let decision):
+            guard let operation = try current(item, queue) else { return }
+            try ConflictSettlement(
+                operation: operation, item: item, conflict: conflict, columns: columns, environment: environment,
+                store: store, queue: queue
+            ).settle(decision)
+        }
+    }
+
+    private func current(_ item: PushItem, _ queue: QueueWriter) throws -> TableOperation? {
+        guard let operation = try queue.reader.operation(item.operation.id),
+            operation.revision == item.operation.revision, operation.state == .pending || operation.state == .inFlight
+        else { return nil }
+        return operation
+    }
+
+    private func moveMirror(of operation: TableOperation, to server: JSON, _ queue: QueueWriter) throws {
+        var state =
+            try queue.reader.state(of: operation.recordID, in: operation.table)
+            ?? RecordState(table: operation.table, recordID: operation.recordID, base: nil, mirror: nil)
+        state.mirror = server
+        try queue.put(state)
+    }
+
+    private func apply(
+        _ operation: TableOperation, _ item: PushItem, server: JSON?, _ store: any StoreWriter,
+        _ queue: QueueWriter
+    ) throws {
+        let (table, id) = (operation.table, operation.recordID)
+        let local = try store.record(id, in: table)
+        try queue.remove(operation)
+        let isLast = try queue.reader.all(on: id, in: table).isEmpty
+        if let server {
+            let sent =
+                operation.sent.last { $0.revision == operation.revision }
+                ?? SentBody(revision: 0, request: .object, final: .object, local: item.local)
+            let rebased = Rebase.record(server: server, local: local, sent: sent, system: columns.system)
+            // An undelete brings a row that was not there; otherwise a row that is gone has been deleted since.
+            let restored = operation.kind == .undelete && isLast ? rebased ?? server : rebased
+            try queue.setLocal(restored, id, in: table)
+        } else if isLast {
+            try queue.setLocal(nil, id, in: table)
+        }
+        if isLast {
+            try queue.removeState(of: id, in: table)
+        } else {
+            try queue.put(RecordState(table: table, recordID: id, base: server, mirror: server))
+        }
+    }
+
+    /// The server has an earlier revision: what remains to be said is the difference to it.
+    private func rebase(
+        _ operation: TableOperation, server: JSON, _ store: any StoreWriter, _ queue: QueueWriter
+    ) throws {
+        let (table, id) = (operation.table, operation.recordID)
+        let local = try store.record(id, in: table)
+        if let matched = operation.sent.last(where: { columns.holds(server, $0.final) }) {
+            let rebased = Rebase.record(server: server, local: local, sent: matched, system: columns.system)
+            try queue.setLocal(rebased, id, in: table)
+        }
+        var operation = operation
+        operation.kind = operation.kind == .insert ? .update : operation.kind
+        operation.state = .pending
+        operation.revision += 1
+        operation.sent = []
+        operation.isUncertain = false
+        operation.failure = nil
+        try queue.put(operation)
+        try queue.put(RecordState(table: table, recordID: id, base: server, mirror: server))
+    }
+}

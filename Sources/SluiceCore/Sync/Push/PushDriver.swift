@@ -1,0 +1,172 @@
+internal import Synchronization
+
+/// Carries a push session's effects out: the only part of a push that does I/O.
+struct PushDriver: Sendable {
+    let client: SluiceClient
+    let store: any LocalStore
+    let options: SyncOptions
+    let tables: Set<String>?
+
+    private var columns: PushColumns { client.dialect.pushColumns }
+    private var committer: PushCommitter { PushCommitter(columns: columns, environment: options.environment) }
+
+    func run() async throws -> PushResult {
+        var session = PushSession(columns: columns)
+        var effect = session.handle(.began)
+        var applied = 0
+        var conflicts = 0
+        var failed: [String] = []
+        while true {
+            switch effect {
+            case .finish(let end):
+                let operations = try? await store.read { try QueueReader($0).all() }
+                let failures = (operations ?? []).filter { failed.contains($0.id) && $0.failure != nil }
+                var error: SluiceError?
+                if case .stopped(let reason) = end { error = reason }
+                return PushResult(
+                    end: .init(end), error: error, applied: applied, conflicts: conflicts, failures: failures,
+                    remaining: operations?.count ?? 0)
+            case .commit(.applied): applied += 1
+            case .commit(.kept(let item, _, _, _)): failed.append(item.operation.id)
+            case .decide: conflicts += 1
+            default: break
+            }
+            effect = session.handle(await perform(effect))
+        }
+    }
+
+    private func perform(_ effect: PushEffect) async -> PushEvent {
+        do {
+            switch effect {
+            case .load(let sequence):
+                try Task.checkCancellation()
+                return try await .loaded(load(after: sequence))
+            case .send(let item): return await send(item)
+            case .readBack(let table, let id): return try await .readBack(readBack(table, id))
+            case .probe(let table): return try await .probed(probe(table))
+            case .decide(let conflict): return try await .decided(decide(conflict))
+            case .commit(let commit):
+                let committer = committer
+                try await store.write { try committer.write(commit, in: $0) }
+                return .committed
+            case .finish: return .committed
+            }
+        } catch {
+            return .failed(SluiceError(wrapping: error), wasSent: false)
+        }
+    }
+
+    private func load(after sequence: Int64) async throws -> PushItem? {
+        let tables = tables
+        return try await store.read { reader in
+            let queue = QueueReader(reader)
+            guard let operation = try queue.nextToSend(after: sequence, in: tables) else { return nil }
+            let (table, id) = (operation.table, operation.recordID)
+            let state = try queue.state(of: id, in: table)
+            // A frozen body stays as it is: the record has moved on, and its successor will say so.
+            let isFrozen = try operation.state == .inFlight || queue.all(on: id, in: table).count > 1
+            let sent = operation.sent.last { $0.revision == operation.revision }
+            let local: JSON?
+            switch operation.kind {
+            case .undelete: local = state?.base
+            case .insert, .update: local = try isFrozen && sent != nil ? sent?.local : reader.record(id, in: table)
+            case .delete: local = nil
+            }
+            return PushItem(operation: operation, local: local, base: state?.base)
+        }
+    }
+
+    private func send(_ item: PushItem) async -> PushEvent {
+        let sealed = Mutex(Sealed(item: item))
+        do {
+            var request = try PushRequests(dialect: client.dialect, endpoint: client.endpoint).request(for: item)
+            let body = (try? request.body.json) ?? .null
+            let (store, committer) = (store, committer)
+            request.context.seal = { final in
+                let current = sealed.withLock { $0.item }
+                let document = (try? final.body.json) ?? .null
+                let operation = try await store.write {
+                    try committer.seal(current, request: body, final: document, in: $0)
+                }
+                guard let operation else { throw SealRefused() }
+                sealed.withLock { $0.wasSealed(as: operation) }
+            }
+            let response = try await client.send(request)
+            let item = sealed.withLock { $0.item }
+            return .answered(item, client.dialect.pushAnswer(response))
+        } catch {
+            let (count, wasRefused) = sealed.withLock { ($0.count, $0.count == 0 && Self.isRefusal(error)) }
+            if wasRefused { return .changed }
+            let failure = SluiceError(wrapping: error)
+            return .failed(failure, wasSent: count > 1 || (count == 1 && !(failure.cause is RequestNotSent)))
+        }
+    }
+
+    private static func isRefusal(_ error: any Error) -> Bool {
+        error is SealRefused || (error as? SluiceError)?.cause is SealRefused
+    }
+
+    /// The record by its id, from the list: the by-id route may hide a deleted one.
+    private func readBack(_ table: String, _ id: String) async throws -> JSON? {
+        let query = Query(
+            table, filter: .binary(.eq, .column(client.dialect.pushColumns.id), .literal(.string(id))), top: 1,
+            includesDeleted: true)
+        let page = try await list(query)
+        return page.rows.firstIndex { $0.id == id }.map { page.record(at: $0) }
+    }
+
+    private func probe(_ table: String) async throws -> Bool {
+        do {
+            _ = try await list(Query(table, top: 1))
+            return true
+        } catch let error as SluiceError where error.code == .notFound {
+            return false
+        }
+    }
+
+    private func list(_ query: Query) async throws -> RowPage {
+        var request = try client.dialect.list(table: query.table, query: query, endpoint: client.endpoint)
+        request.context.source = .push
+        return try await client.dialect.page(in: client.send(request), for: request.context)
+    }
+
+    private func decide(_ conflict: Conflict) async throws -> ConflictDecision {
+        for handler in options.conflictHandlers {
+            let decision = try await handler.decide(conflict)
+            if decision != .next { return decision }
+        }
+        switch options.conflictPolicy {
+        case .hold: return .ask
+        case .serverWins: return .server
+        case .clientWins: return .client
+        }
+    }
+}
+
+/// The record was edited between reading and sealing the operation.
+private struct SealRefused: Error {}
+
+/// What is known of the operation while its request is under way.
+private struct Sealed: Sendable {
+    var item: PushItem
+    var count = 0
+
+    /// A second seal means that the first send ended without an answer that counts.
+    mutating func wasSealed(as operation: TableOperation) {
+        item.operation = operation
+        count += 1
+        if count > 1 { item.operation.isUncertain = true }
+    }
+}
+
+extension SluiceError {
+    /// Any error as one of ours.
+    init(wrapping error: any Error) {
+        switch error {
+        case let error as SluiceError: self = error
+        case is CancellationError: self.init(.cancelled, "the task was cancelled")
+        case is JSONParseError: self.init(.brokenProtocol, "the server's answer is not JSON", cause: error)
+        default: self.init(.filter, "an unexpected error", cause: error)
+        }
+    }
+}

@@ -1,0 +1,113 @@
+/// What an answer to an operation means: the rules of what counts as done.
+package enum PushVerdict: Sendable, Hashable {
+    /// It is done; the record is the server's, nil where there is none now.
+    case done(JSON?)
+    /// An earlier revision of the operation is what the server has; this one is still to be sent.
+    case earlierRevisionDone(JSON)
+    /// The server's record is another than the one the change was made on.
+    case conflict(server: JSON?, isDeleted: Bool)
+    /// The answer proves nothing: the record has to be read back.
+    case readBack
+    /// The record is gone, if the table itself answers.
+    case goneIfTableAnswers
+    /// The server refuses it for that reason; it will not do so less the next time.
+    case refused(SluiceError.Code)
+    /// The server could not do it now. `uncertain`: it may have done it all the same.
+    case later(SluiceError.Code, uncertain: Bool)
+    /// The push ends: the credentials are not good.
+    case unauthorized
+
+    /// Judges an answer.
+    package static func judge(
+        _ item: PushItem, _ answer: PushAnswer, columns: PushColumns
+    ) -> PushVerdict {
+        let operation = item.operation
+        let isTombstone = answer.record.map(columns.isDeleted) ?? false
+        switch answer.status {
+        case 200..<300:
+            if operation.kind == .delete { return .done(nil) }
+            guard let record = answer.record else { return .readBack }
+            guard columns.id(record) == operation.recordID else { return .refused(.brokenProtocol) }
+            return isTombstone ? .conflict(server: record, isDeleted: true) : .done(record)
+        case 401: return .unauthorized
+        case 404, 410:
+            switch operation.kind {
+            case .delete: return .goneIfTableAnswers
+            // The by-id route may hide a deleted row: the list tells.
+            case .update: return .readBack
+            case .insert, .undelete: return .refused(.notFound)
+            }
+        case 409, 412:
+            guard let record = answer.record else {
+                // A 409 may echo what was sent, so it is no evidence. A 412 without a record stays an error.
+                return answer.status == 409 ? .readBack : .later(.preconditionFailed, uncertain: false)
+            }
+            guard columns.id(record) == operation.recordID else { return .refused(.brokenProtocol) }
+            return compare(item, with: record, columns: columns)
+        case 403: return .refused(.forbidden)
+        case 408, 429, 503: return .later(.serverFailure, uncertain: false)
+        case 400..<500: return .refused(.rejected)
+        case 500...: return .later(.serverFailure, uncertain: true)
+        default: return .refused(.brokenProtocol)
+        }
+    }
+
+    /// Judges a record that was read back by its id.
+    package static func judge(
+        _ item: PushItem, readBack record: JSON?, columns: PushColumns, status: Int
+    ) -> PushVerdict {
+        guard let record else {
+            switch item.operation.kind {
+            case .delete: return .goneIfTableAnswers
+            case .update: return .conflict(server: nil, isDeleted: true)
+            // Refused as existing, and not there: what the server says does not fit together.
+            case .insert, .undelete: return .later(status < 300 ? .brokenProtocol : .conflict, uncertain: false)
+            }
+        }
+        return compare(item, with: record, columns: columns)
+    }
+
+    /// Holds the server's record against what was sent, newest revision first.
+    private static func compare(_ item: PushItem, with record: JSON, columns: PushColumns) -> PushVerdict {
+        let operation = item.operation
+        if columns.isDeleted(record) {
+            return operation.kind == .delete ? .done(nil) : .conflict(server: record, isDeleted: true)
+        }
+        switch operation.kind {
+        case .delete: break
+        case .undelete: return .done(record)
+        case .insert, .update:
+            for sent in operation.sent.reversed() where columns.holds(record, sent.final) {
+                return sent.revision == operation.revision ? .done(record) : .earlierRevisionDone(record)
+            }
+        }
+        return .conflict(server: record, isDeleted: false)
+    }
+}
+
+/// The names of the columns that the wire gives a meaning.
+package struct PushColumns: Sendable, Hashable {
+    package var id: String
+    package var version: String
+    package var deleted: String
+    /// All names that only the server sets, the id not among them.
+    package var system: Set<String>
+
+    package init(id: String, version: String, deleted: String, system: Set<String>) {
+        self.id = id
+        self.version = version
+        self.deleted = deleted
+        self.system = system
+    }
+
+    func id(_ record: JSON) -> String? { record[id]?.string }
+    func isDeleted(_ record: JSON) -> Bool { record[deleted]?.bool == true }
+
+    /// Whether the record has every value that was sent. Null and absent are the same here: servers differ in which
+    /// of the two they write.
+    func holds(_ record: JSON, _ sent: JSON) -> Bool {
+        (sent.members ?? []).allSatisfy { name, value in
+            name == id || system.contains(name) || (record[name] ?? .null) == value
+        }
+    }
+}

@@ -1,0 +1,56 @@
+/// Keeps a local store and a server's tables in step.
+///
+/// The application reads and writes through ``table(_:)`` at any time; ``push()`` and ``pull(_:named:)`` carry the
+/// changes when the network allows. Push, pull and purge run one at a time; reads and writes wait for none of them.
+///
+/// ```swift
+/// let context = try await SyncContext(client: client, store: store)
+/// let todos = context.table("todos")
+/// try await todos.insert(["text": "buy milk"])
+/// let result = try await context.push()
+/// ```
+public final class SyncContext: Sendable {
+    /// The client that requests go through; nil for a context that only works locally.
+    public let client: SluiceClient?
+    /// The store.
+    public let store: any LocalStore
+    /// How the context works.
+    public let options: SyncOptions
+    let activity = SerialActivity()
+
+    /// A context over `store`, in which it makes the tables it needs.
+    ///
+    /// - Parameter tables: the application's tables whose columns are to be typed; others need no declaration.
+    /// - Throws: ``SluiceError`` of the store.
+    public init(
+        client: SluiceClient? = nil, store: any LocalStore, tables: [TableSchema] = [],
+        options: SyncOptions = SyncOptions()
+    ) async throws {
+        for table in tables { try SyncTables.validate(table.name) }
+        guard options.pageSize > 0 else {
+            throw SluiceError(.invalidArgument, "the page size must be 1 or more, not \(options.pageSize)")
+        }
+        self.client = client
+        self.store = store
+        self.options = options
+        try await store.define(SyncTables.all + tables)
+    }
+
+    /// The table of that name, for local reads and writes.
+    public func table(_ name: String) throws -> SyncTable {
+        try SyncTables.validate(name)
+        return SyncTable(name: name, context: self)
+    }
+
+    /// What waits in the queue, and the means to repair it.
+    public var queue: SyncQueue { SyncQueue(context: self) }
+
+    var dialect: Dialect { client?.dialect ?? .azureV2 }
+
+    func requireClient() throws -> SluiceClient {
+        guard let client else {
+            throw SluiceError(.invalidArgument, "this context has no client, so it cannot reach a server")
+        }
+        return client
+    }
+}

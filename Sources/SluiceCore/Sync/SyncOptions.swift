@@ -1,0 +1,29 @@
+/// How a sync context works.
+public struct SyncOptions: Sendable {
+    /// Who decides conflicts, asked in this order.
+    public var conflictHandlers: [any ConflictHandler]
+    /// What happens to a conflict that no handler decides. The default loses nothing: the operation is held.
+    public var conflictPolicy: ConflictPolicy
+    /// How many rows a pull asks for at once; a server may send fewer.
+    public var pageSize: Int
+    /// How far a saved cursor stays behind the server's clock, because a transaction may be committed after one that
+    /// began later. Rows of that time are read again by the next pull. Default 30 s.
+    public var commitLag: Duration
+    /// Whose data it is. Another user's cursors are not used.
+    public var user: String
+    /// Clock and ids.
+    public var environment: SyncEnvironment
+
+    /// Options; each has a default.
+    public init(
+        conflictHandlers: [any ConflictHandler] = [], conflictPolicy: ConflictPolicy = .hold, pageSize: Int = 1000,
+        commitLag: Duration = .seconds(30), user: String = "", environment: SyncEnvironment = .system
+    ) {
+        self.conflictHandlers = conflictHandlers
+        self.conflictPolicy = conflictPolicy
+        self.pageSize = pageSize
+        self.commitLag = commitLag
+        self.user = user
+        self.environment = environment
+    }
+}

@@ -1,0 +1,48 @@
+/// What a store holds and what it waits for.
+public struct SyncStatus: Sendable, Hashable {
+    /// How many operations wait to be sent.
+    public var pending = 0
+    /// How many are being sent, or were when a process ended.
+    public var inFlight = 0
+    /// How many wait for a decision.
+    public var parked = 0
+    /// How many have failed for good.
+    public var dead = 0
+    /// How far each named query has been pulled.
+    public var cursors: [CursorStatus] = []
+
+    /// How far one named query has been pulled.
+    public struct CursorStatus: Sendable, Hashable {
+        /// The table.
+        public var table: String
+        /// The query's name.
+        public var name: String
+        /// The server's time up to which all is here, as the server wrote it.
+        public var updatedAt: String
+    }
+
+    /// How many operations need someone's attention.
+    public var needsAttention: Int { parked + dead }
+}
+
+extension SyncContext {
+    /// What the store holds and waits for, read in one transaction.
+    public func status() async throws -> SyncStatus {
+        try await store.read { reader in
+            var status = SyncStatus()
+            for operation in try QueueReader(reader).all() {
+                switch operation.state {
+                case .pending: status.pending += 1
+                case .inFlight: status.inFlight += 1
+                case .parked: status.parked += 1
+                case .dead: status.dead += 1
+                }
+            }
+            let cursors = try reader.records(matching: Query(Cursor.schema.name)).compactMap(Cursor.init(record:))
+            status.cursors = cursors.map {
+                .init(table: $0.owner.table, name: $0.owner.name, updatedAt: $0.updatedAt)
+            }
+            return status
+        }
+    }
+}

@@ -1,0 +1,104 @@
+/// One table of the local store, with its changes queued for the server.
+///
+/// Every change is stored with its operation in one transaction: when the call returns, neither can be lost. No call
+/// here touches the network.
+public struct SyncTable: Sendable {
+    /// The table's name.
+    public let name: String
+    let context: SyncContext
+
+    /// Adds a record. One without an `id` gets a new UUID.
+    ///
+    /// - Returns: the record as it is stored, with its id. What only the server sets is left out of it.
+    /// - Throws: ``SluiceError`` of code `recordExists`, `invalidRecord`, or of the store.
+    @discardableResult
+    public func insert(_ record: JSON) async throws -> JSON {
+        guard record.kind == .object else {
+            throw SluiceError(.invalidRecord, "a record is a JSON object", table: name)
+        }
+        let id: String
+        switch record["id"] {
+        case nil, .some(.null): id = context.options.environment.makeID()
+        case let given?:
+            guard let text = given.string else {
+                throw SluiceError(.invalidRecord, "a record's id is a string", table: name)
+            }
+            id = text
+        }
+        return try await change(.insert, id, content: record) ?? record
+    }
+
+    /// Changes properties of a record; those that `changes` does not name stay.
+    ///
+    /// - Parameter changes: the new values and the record's `id`. A null is a value.
+    /// - Returns: the record as it is stored.
+    /// - Throws: ``SluiceError`` of code `recordMissing`, `operationRefused`, `invalidRecord`, or of the store.
+    @discardableResult
+    public func update(_ changes: JSON) async throws -> JSON {
+        guard changes.kind == .object, let id = changes["id"]?.string else {
+            throw SluiceError(.invalidRecord, "an update needs an object with the record's id", table: name)
+        }
+        return try await change(.update, id, content: changes) ?? changes
+    }
+
+    /// Deletes a record.
+    ///
+    /// - Throws: ``SluiceError`` of code `recordMissing`, `operationRefused`, or of the store.
+    public func delete(id: String) async throws {
+        _ = try await change(.delete, id, content: .object)
+    }
+
+    /// Brings a deleted record back. A delete that was never sent is taken back at once; otherwise the server is asked
+    /// by the next push, and the record appears with its answer if it is not known here.
+    ///
+    /// - Throws: ``SluiceError`` of code `operationRefused`, or of the store.
+    public func undelete(id: String) async throws {
+        _ = try await change(.undelete, id, content: .object)
+    }
+
+    /// The record with that id, or nil.
+    public func lookup(id: String) async throws -> JSON? {
+        let name = name
+        return try await context.store.read { try $0.record(id, in: name) }
+    }
+
+    /// The records that match. The query's table is this one, whatever it says.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidQuery`, or of the store.
+    public func records(matching query: Query? = nil) async throws -> [JSON] {
+        let query = local(query)
+        return try await context.store.read { try $0.records(matching: query) }
+    }
+
+    /// How many records match the query's filter.
+    public func count(matching query: Query? = nil) async throws -> Int {
+        let query = local(query)
+        return try await context.store.read { try $0.count(matching: query) }
+    }
+
+    /// Brings the server's rows here: see ``SyncContext/pull(_:named:)``.
+    @discardableResult
+    public func pull(_ query: Query? = nil, named queryName: String? = nil) async throws -> PullResult {
+        try await context.pull(local(query), named: queryName)
+    }
+
+    /// Removes rows from the local store only: see ``SyncContext/purge(_:named:force:)``.
+    @discardableResult
+    public func purge(_ query: Query? = nil, named queryName: String? = nil, force: Bool = false) async throws -> Int {
+        try await context.purge(local(query), named: queryName, force: force)
+    }
+
+    private func local(_ query: Query?) -> Query {
+        var query = query ?? Query(name)
+        query.table = name
+        return query
+    }
+
+    private func change(_ kind: TableOperation.Kind, _ id: String, content: JSON) async throws -> JSON? {
+        try RecordRules.validate(id: id, table: name)
+        let change = LocalChange(
+            kind, id, in: name, content: content, systemColumns: context.dialect.pushColumns.system)
+        let environment = context.options.environment
+        return try await context.store.write { try change.apply(to: $0, environment: environment) }
+    }
+}

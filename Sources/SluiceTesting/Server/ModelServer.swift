@@ -1,0 +1,146 @@
+internal import HTTPTypes
+public import SluiceCore
+internal import Synchronization
+
+/// A tables server in memory, behind the ``Transport`` protocol: what a sync test talks to instead of a socket.
+///
+/// It speaks the Mobile Apps protocol (`azure-v2`) and shares no code with the embedded backend or with the engine's
+/// wire, so that a mistake in one does not hide in the other. Faults are put in between with ``onRequest(_:)``.
+///
+/// ```swift
+/// let server = ModelServer()
+/// server.seed("todos", [["id": "1", "text": "buy milk"]])
+/// let client = SluiceClient(endpoint: try Endpoint("http://model.test"), transport: server)
+/// ```
+public final class ModelServer: Transport {
+    /// What a test does to an exchange.
+    public enum Fault: Sendable {
+        /// Nothing: the request is answered.
+        case none
+        /// The request is lost before the server sees it.
+        case loseRequest
+        /// The server does what it is asked, and the answer is lost.
+        case loseAnswer
+        /// This is answered instead, and the server does nothing.
+        case answer(Response)
+        /// The server does what it is asked, and this is answered instead.
+        case answerAfter(Response)
+    }
+
+    private let state: Mutex<State>
+
+    private struct State {
+        var tables: [String: ModelTable] = [:]
+        var hook: (@Sendable (Request) async -> Fault)?
+        var log: [Request] = []
+        var ticks: Int64
+        var version: Int64 = 0
+        var pageSize: Int
+
+        /// A version never used before, and a time later than all before.
+        mutating func stamp() -> ModelStamp {
+            version += 1
+            ticks += 10_000
+            return ModelStamp(version: "v\(version)", time: Timestamp(ticks: ticks))
+        }
+    }
+
+    /// A server without rows.
+    ///
+    /// - Parameters:
+    ///   - pageSize: the most rows it sends at once.
+    ///   - start: its clock, which moves on by a millisecond with each change.
+    public init(pageSize: Int = 50, start: Timestamp = Timestamp(ticks: 17_000_000_000_000_000)) {
+        state = Mutex(State(ticks: start.ticks, pageSize: pageSize))
+    }
+
+    /// Asks `hook` about every request before it is answered.
+    public func onRequest(_ hook: (@Sendable (Request) async -> Fault)?) { state.withLock { $0.hook = hook } }
+
+    /// The requests so far, lost ones included, as they arrived.
+    public var requests: [Request] { state.withLock { $0.log } }
+
+    /// The requests so far as `METHOD path`, decoded, without the query.
+    public var calls: [String] {
+        requests.map { "\($0.head.method) \(($0.head.path ?? "").split(separator: "?")[0])" }
+    }
+
+    /// Forgets the requests so far.
+    public func clearLog() { state.withLock { $0.log = [] } }
+
+    /// All rows of a table, deleted ones included, by id, as they go over the wire.
+    public func rows(_ table: String) -> [String: JSON] {
+        state.withLock { ($0.tables[table]?.rows ?? [:]).mapValues(\.wire) }
+    }
+
+    /// Adds rows, or changes those that are there, as another client would.
+    public func seed(_ table: String, _ records: [JSON]) {
+        state.withLock { state in
+            for record in records {
+                guard let id = record["id"]?.string else { continue }
+                let stamp = state.stamp()
+                var row = state.tables[table, default: ModelTable()].rows[id] ?? ModelRow(id: id, createdAt: stamp.time)
+                row.merge(record)
+                row.isDeleted = false
+                row.stamp(stamp)
+                state.tables[table, default: ModelTable()].rows[id] = row
+            }
+        }
+    }
+
+    /// Marks a row as deleted, as another client would.
+    public func softDelete(_ table: String, _ id: String) {
+        state.withLock { state in
+            let stamp = state.stamp()
+            state.tables[table]?.rows[id]?.isDeleted = true
+            state.tables[table]?.rows[id]?.stamp(stamp)
+        }
+    }
+
+    /// Takes a row away without a trace.
+    public func hardDelete(_ table: String, _ id: String) {
+        state.withLock { _ = $0.tables[table]?.rows.removeValue(forKey: id) }
+    }
+
+    /// Gives several rows one and the same time of change.
+    public func restamp(_ table: String, _ ids: [String], at time: Timestamp) {
+        state.withLock { state in for id in ids { state.tables[table]?.rows[id]?.updatedAt = time } }
+    }
+
+    /// Answers a request, with the fault that the hook asks for.
+    public func send(_ request: Request) async throws -> Response {
+        let hook = state.withLock { state in
+            state.log.append(request)
+            return state.hook
+        }
+        switch await hook?(request) ?? .none {
+        case .none: return answer(request)
+        case .loseRequest: throw SluiceError(.network, "the request was lost")
+        case .answer(let response): return response
+        case .loseAnswer:
+            _ = answer(request)
+            throw SluiceError(.network, "the answer was lost")
+        case .answerAfter(let response):
+            _ = answer(request)
+            return response
+        }
+    }
+
+    private func answer(_ request: Request) -> Response {
+        state.withLock { state in
+            let call = ModelCall(request)
+            guard let name = call.table else { return .model(404, ["error": "no such route"]) }
+            state.tables[name, default: ModelTable()].pageSize = state.pageSize
+            let stamp = state.stamp()
+            var response = state.tables[name, default: ModelTable()].answer(call, stamp: stamp)
+            response.head.headerFields[.date] = ModelDate.text(Timestamp(ticks: state.ticks))
+            return response
+        }
+    }
+}
+
+/// What a change gives a row.
+struct ModelStamp {
+    var version: String
+    var time: Timestamp
+}

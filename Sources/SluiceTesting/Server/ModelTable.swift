@@ -1,0 +1,122 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+/// A row of the model server.
+struct ModelRow {
+    var fields: JSON
+    var version = ""
+    var createdAt: Timestamp
+    var updatedAt: Timestamp
+    var isDeleted = false
+
+    init(id: String, createdAt: Timestamp) {
+        fields = ["id": JSON(id)]
+        self.createdAt = createdAt
+        updatedAt = createdAt
+    }
+
+    mutating func merge(_ record: JSON) {
+        for (name, value) in record.members ?? [] where !Self.system.contains(name) { fields[name] = value }
+    }
+
+    mutating func stamp(_ stamp: ModelStamp) {
+        version = stamp.version
+        updatedAt = stamp.time
+    }
+
+    static let system: Set<String> = ["version", "createdAt", "updatedAt", "deleted"]
+
+    /// The row as it goes over the wire.
+    var wire: JSON {
+        var wire = fields
+        wire["version"] = JSON(version)
+        wire["createdAt"] = JSON(createdAt.text(fractionDigits: 3))
+        wire["updatedAt"] = JSON(updatedAt.text(fractionDigits: 3))
+        wire["deleted"] = JSON(isDeleted)
+        return wire
+    }
+}
+
+/// A table of the model server, and its answers.
+struct ModelTable {
+    var rows: [String: ModelRow] = [:]
+    var pageSize = 50
+
+    mutating func answer(_ call: ModelCall, stamp: ModelStamp) -> Response {
+        switch (call.method, call.id) {
+        case (.get, nil): return list(call)
+        case (.get, let id?):
+            guard let row = rows[id], !row.isDeleted else { return .model(404, ["error": "The item does not exist"]) }
+            return .model(200, row.wire, version: row.version)
+        case (.post, nil): return insert(call, stamp)
+        case (.post, let id?):
+            return change(id, call, stamp, deletedToo: true, status: 201) { $0.isDeleted = false }
+        case (.patch, let id?):
+            let body = call.body
+            return change(id, call, stamp, status: 200) { $0.merge(body) }
+        case (.put, let id?):
+            let body = call.body
+            return change(id, call, stamp, status: 200) { row in
+                row.fields = ["id": JSON(id)]
+                row.merge(body)
+            }
+        case (.delete, let id?): return change(id, call, stamp, status: 204) { $0.isDeleted = true }
+        default: return .model(405, ["error": "not that way"])
+        }
+    }
+
+    private mutating func insert(_ call: ModelCall, _ stamp: ModelStamp) -> Response {
+        guard let id = call.body["id"]?.string else { return .model(400, ["error": "no id"]) }
+        if let row = rows[id] { return .model(409, row.wire, version: row.version) }
+        if let reserved = call.body.names.first(where: ModelRow.system.contains) {
+            return .model(400, ["error": JSON("Cannot insert item with property '\(reserved)' as it is reserved")])
+        }
+        var row = ModelRow(id: id, createdAt: stamp.time)
+        row.merge(call.body)
+        row.stamp(stamp)
+        rows[id] = row
+        return .model(201, row.wire, version: row.version)
+    }
+
+    private mutating func change(
+        _ id: String, _ call: ModelCall, _ stamp: ModelStamp, deletedToo: Bool = false, status: Int,
+        _ body: (inout ModelRow) -> Void
+    ) -> Response {
+        guard var row = rows[id], deletedToo || !row.isDeleted else {
+            return .model(404, ["error": "The item does not exist"])
+        }
+        if let wanted = call.ifMatch, wanted != row.version {
+            return .model(412, row.wire, version: row.version)
+        }
+        body(&row)
+        row.stamp(stamp)
+        rows[id] = row
+        return status == 204 ? .model(204, nil) : .model(status, row.wire, version: row.version)
+    }
+
+    private func list(_ call: ModelCall) -> Response {
+        do {
+            let query = try call.query()
+            let includeDeleted = call.parameters["__includedeleted"] == "true"
+            var matching = rows.values.filter { includeDeleted || !$0.isDeleted }
+            if let filter = query.filter {
+                let evaluator = try QueryEvaluator(Query("", filter: filter), schema: nil)
+                matching = matching.filter { row in
+                    // The filter sees the stored time, which is finer than the one on the wire.
+                    var record = row.wire
+                    record["updatedAt"] = JSON(row.updatedAt.description)
+                    return evaluator.matches(record)
+                }
+            }
+            matching.sort { left, right in
+                query.order.contains { $0.column == "updatedAt" } && left.updatedAt != right.updatedAt
+                    ? left.updatedAt < right.updatedAt
+                    : (left.fields["id"]?.string ?? "") < (right.fields["id"]?.string ?? "")
+            }
+            let page = matching.dropFirst(query.skip).prefix(min(query.top ?? pageSize, pageSize))
+            return .model(200, JSON(page.map(\.wire)))
+        } catch {
+            return .model(400, ["error": JSON("\(error)")])
+        }
+    }
+}

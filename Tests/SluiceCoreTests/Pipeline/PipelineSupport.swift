@@ -24,7 +24,10 @@ func quickOptions(_ pauses: Recorder<Duration> = Recorder()) -> ClientOptions {
 
 func field(_ name: String) -> HTTPField.Name { HTTPField.Name(name)! }
 
-let testEndpoint = try! Endpoint("https://example.net/app")
+let testEndpoint: Endpoint = {
+    guard let endpoint = try? Endpoint("https://example.net/app") else { fatalError("the address is valid") }
+    return endpoint
+}()
 
 func client(
     _ transport: any Transport, dialect: Dialect = .azureV2, filters: [any Filter] = [],

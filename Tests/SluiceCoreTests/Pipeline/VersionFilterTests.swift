@@ -99,8 +99,8 @@ struct VersionFilterTests {
     @Test("system properties are taken out of bodies, null or not")
     func strip() async throws {
         let record: JSON = [
-            "id": "1", "version": nil, "createdAt": "x", "updatedAt": 1, "deleted": false, "__a": nil, "__b": ["c": 1],
-            "_c": 1, "text": ["__inner": 1, "version": 2],
+            "id": "1", "version": .null, "createdAt": "x", "updatedAt": 1, "deleted": false, "__a": .null,
+            "__b": ["c": 1], "_c": 1, "text": ["__inner": 1, "version": 2],
         ]
         let rest: JSON = ["id": "1", "_c": 1, "text": ["__inner": 1, "version": 2]]
         let insert = Dialect.azureV2.insert(table: "t", record: record, endpoint: testEndpoint)

@@ -12,8 +12,8 @@ extension LocalStoreConformance {
         Check("an absent property and a null are told apart") { store in
             try await store.define([ConformanceRecords.schema])
             let records: [JSON] = [
-                ["id": "none"], ["id": "null", "string": nil, "undeclared": nil],
-                ["id": "some", "integer": nil, "real": 1, "_extra": "x", "_absent": nil],
+                ["id": "none"], ["id": "null", "string": .null, "undeclared": .null],
+                ["id": "some", "integer": .null, "real": 1, "_extra": "x", "_absent": .null],
             ]
             try await roundTrip(records, in: "typed", store)
             try await roundTrip(records, in: "undeclared", store)
@@ -27,13 +27,18 @@ extension LocalStoreConformance {
                 try expect(count == records.count, "table \(table): expected \(records.count) records, found \(count)")
             }
         },
+        Check("a large value comes back") { store in
+            try await store.define([ConformanceRecords.schema])
+            let large = JSON(String(repeating: "large ", count: 50_000))
+            try await roundTrip([["id": "1", "string": large, "other": large]], in: "typed", store)
+        },
         Check("a put replaces the whole record") { store in
             try await store.define([ConformanceRecords.schema])
             try await roundTrip([["id": "1", "string": "a", "undeclared": 1, "real": 1.5]], in: "typed", store)
             try await roundTrip([["id": "1", "integer": 2, "other": "b"]], in: "typed", store)
         },
         Check("a record without a usable id is refused") { store in
-            for record: JSON in [["x": 1], ["id": ""], ["id": nil], ["id": 1], ["id": ["a"]], [1], "text", nil] {
+            for record: JSON in [["x": 1], ["id": ""], ["id": .null], ["id": 1], ["id": ["a"]], [1], "text", .null] {
                 try await expectError(.invalidRecord, "putting \(record)") {
                     try await store.write { try $0.put(record, in: "t") }
                 }

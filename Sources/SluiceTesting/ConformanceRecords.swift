@@ -22,7 +22,7 @@ enum ConformanceRecords {
             "2013-09-01", "\u{FEFF}bom", String(repeating: "long ", count: 3000),
         ]
         let others: [JSON] = [
-            nil, true, false, [], [:], [1, nil, "x"], ["a": ["b": [nil]]], [["deep": [[[[true]]]]]],
+            .null, true, false, [], [:], [1, .null, "x"], ["a": ["b": [.null]]], [["deep": [[[[true]]]]]],
         ]
         return numbers.compactMap { JSONNumber(text: $0).map { JSON($0) } } + strings.map { JSON($0) } + others
     }()

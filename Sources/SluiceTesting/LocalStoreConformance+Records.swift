@@ -12,8 +12,8 @@ extension LocalStoreConformance {
         Check("an absent property and a null are told apart") { store in
             try await store.define([ConformanceRecords.schema])
             let records: [JSON] = [
-                ["id": "none"], ["id": "null", "string": nil, "undeclared": nil],
-                ["id": "some", "integer": nil, "real": 1, "_extra": "x", "_absent": nil],
+                ["id": "none"], ["id": "null", "string": .null, "undeclared": .null],
+                ["id": "some", "integer": .null, "real": 1, "_extra": "x", "_absent": .null],
             ]
             try await roundTrip(records, in: "typed", store)
             try await roundTrip(records, in: "undeclared", store)
@@ -33,7 +33,7 @@ extension LocalStoreConformance {
             try await roundTrip([["id": "1", "integer": 2, "other": "b"]], in: "typed", store)
         },
         Check("a record without a usable id is refused") { store in
-            for record: JSON in [["x": 1], ["id": ""], ["id": nil], ["id": 1], ["id": ["a"]], [1], "text", nil] {
+            for record: JSON in [["x": 1], ["id": ""], ["id": .null], ["id": 1], ["id": ["a"]], [1], "text", .null] {
                 try await expectError(.invalidRecord, "putting \(record)") {
                     try await store.write { try $0.put(record, in: "t") }
                 }

@@ -80,7 +80,7 @@ extension LocalStoreConformance {
                 try await group.waitForAll()
             }
             let value = try await store.read { try $0.record("n", in: "t") }?["value"]
-            try expect(value == 40, "expected 40 updates, found \(value ?? nil)")
+            try expect(value == 40, "expected 40 updates, found \(value ?? .null)")
         },
         Check("what a body returns is what its transaction returns") { store in
             let written = try await store.write { writer -> Int in

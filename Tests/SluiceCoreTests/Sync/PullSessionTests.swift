@@ -29,7 +29,9 @@ struct PullSessionTests {
         #expect(stored?.rows == [0, 1] && stored?.cursor == "2024-01-01T00:00:00.1234567Z")
         let next = request(session.handle(.committed))
         #expect(next == PullRequest(position: .changedSince("2024-01-01T00:00:00.1234567Z"), skip: 0, top: 2))
-        #expect(isFinished(session.handle(.page(PullPage(rows: [row("b", "2024-01-01T00:00:00.1234567Z")])))))
+        let known = PullPage(rows: [row("b", "2024-01-01T00:00:00.1234567Z")])
+        #expect(request(session.handle(.page(known)))?.skip == 1, "a short page is no end")
+        #expect(isFinished(session.handle(.page(PullPage(rows: [])))))
     }
 
     @Test("a row that comes again with another version is taken again")

@@ -32,9 +32,9 @@ package struct QueueReader {
     }
 
     /// The ids of the table's records that have operations.
-    package func recordIDs(in table: String) throws -> Set<String> {
+    func recordIDs(in table: String) throws -> Set<ExactText> {
         let query = Query(TableOperation.schema.name, filter: Self.equals("table", table), select: ["id", "record"])
-        return try Set(store.records(matching: query).compactMap { $0["record"]?.string })
+        return try Set(store.records(matching: query).compactMap { $0["record"]?.string.map(ExactText.init) })
     }
 
     /// The first operation behind `sequence` that a push may send: those on a record wait for the one before them.

@@ -46,7 +46,7 @@ package struct FullPullSession: Sendable {
     private mutating func take(_ page: PullPage) -> PullEffect {
         guard let last = page.rows.last else { return finish(nil) }
         if followsID {
-            if last.id == lastID {
+            if lastID.map({ ExactText($0) == ExactText(last.id) }) ?? false {
                 return finish(
                     SluiceError(.brokenProtocol, "the server sends the same rows again: it ignores the filter on id"))
             }

@@ -14,10 +14,9 @@ package struct IncrementalPullSession: Sendable {
     private var from: String?
     private var fromTime: Timestamp?
     /// The rows already taken that may come again: those of the time `from`, by id, with their versions.
-    private var group: [String: String?] = [:]
+    private var group: [ExactText: String?] = [:]
     private var skip = 0
     private var passFoundNew = false
-    private var largestPage = 0
     private var idlePages = 0
 
     /// - Parameters:
@@ -54,10 +53,9 @@ package struct IncrementalPullSession: Sendable {
     }
 
     private mutating func take(_ page: PullPage) -> PullEffect {
-        let fresh = page.rows.indices.filter { group[page.rows[$0].id] != .some(page.rows[$0].version) }
-        let isLastPage = page.rows.isEmpty || (fresh.isEmpty && page.rows.count < largestPage)
-        largestPage = max(largestPage, page.rows.count)
-        if isLastPage {
+        let fresh = page.rows.indices.filter { group[ExactText(page.rows[$0].id)] != .some(page.rows[$0].version) }
+        // A short page is no end: a server may send fewer rows at once than it did before.
+        if page.rows.isEmpty {
             if passFoundNew, skip > 0 {
                 // Rows came while the group was read: once more, until nothing does.
                 return beginPass()
@@ -93,7 +91,7 @@ package struct IncrementalPullSession: Sendable {
         guard let newest, fromTime.map({ newest.time > $0 }) ?? true else {
             skip += page.rows.count
             passFoundNew = passFoundNew || !fresh.isEmpty
-            for row in page.rows { group[row.id] = .some(row.version) }
+            for row in page.rows { group[ExactText(row.id)] = .some(row.version) }
             return
         }
         let belongs = { (row: RowPage.Row, time: Timestamp?) in row.updatedAt.flatMap { Timestamp($0) } == time }
@@ -102,14 +100,14 @@ package struct IncrementalPullSession: Sendable {
             // The group was paged by `$skip`, so a row that moved away may have hidden another: read it once more.
             skip = 0
             passFoundNew = false
-            for row in page.rows where belongs(row, fromTime) { group[row.id] = .some(row.version) }
+            for row in page.rows where belongs(row, fromTime) { group[ExactText(row.id)] = .some(row.version) }
         } else {
             from = newest.text
             fromTime = newest.time
             skip = 0
             passFoundNew = false
             group = [:]
-            for row in page.rows where belongs(row, newest.time) { group[row.id] = .some(row.version) }
+            for row in page.rows where belongs(row, newest.time) { group[ExactText(row.id)] = .some(row.version) }
         }
     }
 

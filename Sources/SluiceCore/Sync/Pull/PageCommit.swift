@@ -29,7 +29,7 @@ package struct PageCommit: Sendable {
         var deletes: [String] = []
         for index in newestOfEach() {
             let row = page.rows[index]
-            if pending.contains(row.id) {
+            if pending.contains(ExactText(row.id)) {
                 outcome.pending += 1
                 try moveMirror(row, index, queue)
             } else if row.isDeleted {
@@ -48,10 +48,10 @@ package struct PageCommit: Sendable {
 
     /// Of an id that the page holds twice, the last row counts.
     private func newestOfEach() -> [Int] {
-        var last: [String: Int] = [:]
+        var last: [ExactText: Int] = [:]
         last.reserveCapacity(rows.count)
-        for index in rows { last[page.rows[index].id] = index }
-        return last.count == rows.count ? rows : rows.filter { last[page.rows[$0].id] == $0 }
+        for index in rows { last[ExactText(page.rows[index].id)] = index }
+        return last.count == rows.count ? rows : rows.filter { last[ExactText(page.rows[$0].id)] == $0 }
     }
 
     private func moveMirror(_ row: RowPage.Row, _ index: Int, _ queue: QueueWriter) throws {

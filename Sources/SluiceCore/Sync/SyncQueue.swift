@@ -47,9 +47,11 @@ public struct SyncQueue: Sendable {
     }
 
     /// Gives an operation up and restores the record as the server last had it. Edits that were made on top of it while
-    /// it was under way stay: what is to be sent for them is derived anew. The audit keeps what was given up.
+    /// it was under way stay: what is to be sent for them is derived anew; only those of a record that is no longer
+    /// restored go with the undelete. The audit keeps what was given up. Waits for a push that is under way.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` for an id that is not in the queue.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for an id that is not in the queue, and inside of a conflict
+    ///   handler or a filter, whose push would wait for itself.
     public func discard(_ id: String) async throws {
         let environment = context.options.environment
         let columns = context.dialect.pushColumns
@@ -57,24 +59,10 @@ public struct SyncQueue: Sendable {
         try await context.activity.run {
             try await context.store.write { writer in
                 let queue = QueueWriter(writer)
-                let operation = try find(id, queue.reader)
-                let (table, record) = (operation.table, operation.recordID)
-                let local = try writer.record(record, in: table)
-                let state = try queue.reader.state(of: record, in: table)
-                let ahead = try queue.reader.all(on: record, in: table).last { $0.sequence < operation.sequence }
-                if let ahead {
-                    try queue.audit(operation, "discard", local: local, at: environment.now())
-                    try queue.remove(operation)
-                    return try queue.setLocal(ahead.sent.last?.local ?? state?.mirror, record, in: table)
-                }
-                let before = operation.sent.last?.local ?? local
-                let conflict = Conflict(
-                    operation: operation, client: before, server: state?.mirror, base: state?.base,
-                    maybeApplied: operation.isUncertain, status: 0, isDeletedOnServer: state?.mirror == nil)
-                try ConflictSettlement(
-                    operation: operation, item: PushItem(operation: operation, local: before, base: state?.base),
-                    conflict: conflict, columns: columns, environment: environment, store: writer, queue: queue
-                ).settle(.discard)
+                try Discard(
+                    operation: find(id, queue.reader), columns: columns, environment: environment, store: writer,
+                    queue: queue
+                ).carryOut()
             }
         }
     }

@@ -50,6 +50,7 @@ struct CollapseTests {
         .init(queued: .delete, state: .inFlight, sent: true, new: .update, expected: "refuse"),
         .init(queued: .update, state: .parked, sent: true, new: .update, expected: "absorb"),
         .init(queued: .insert, state: .dead, sent: true, new: .update, expected: "absorb"),
+        .init(queued: .insert, state: .parked, sent: true, new: .delete, expected: "vanish"),
         .init(queued: .update, state: .parked, sent: true, new: .delete, expected: "moveToEnd delete"),
         .init(queued: .delete, state: .parked, sent: true, new: .undelete, expected: "append"),
     ]

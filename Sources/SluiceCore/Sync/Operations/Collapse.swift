@@ -24,8 +24,8 @@ package enum Collapse: Sendable, Hashable {
         switch (queued.kind, new) {
         case (.insert, .insert), (.update, .insert), (.undelete, .insert): return refuse(exists)
         case (.insert, .update), (.update, .update): return absorb
-        // Never sent: the server knows nothing of it. Sent: it may, so the delete has to be said.
-        case (.insert, .delete): return queued.wasSent ? become(.delete) : vanish
+        // Never sent, or refused for certain: the server knows nothing of it. Else it may, so the delete has to be said.
+        case (.insert, .delete): return queued.wasSent && !queued.wasRefused ? become(.delete) : vanish
         // Behind the deletes of children that were queued meanwhile.
         case (.update, .delete): return moveToEnd(.delete)
         // The row is there on the server, so the new record replaces it; once sent, the delete stands for itself.

@@ -26,7 +26,7 @@ package struct LocalChange: Sendable {
     ) throws -> JSON? {
         let queue = QueueWriter(store)
         let local = try store.record(recordID, in: table)
-        let queued = try queue.reader.all(on: recordID, in: table)
+        let queued = try queue.absorbEdits(of: recordID, in: table)
         if kind == .update, local == nil { throw missing }
         guard let newest = queued.last else {
             try checkSettled(local)
@@ -48,10 +48,18 @@ package struct LocalChange: Sendable {
             try queue.remove(newest)
             try append(kind, to: queue, environment: environment, after: newest)
         case .vanish:
+            let state = try queue.reader.state(of: recordID, in: table)
+            if let mirror = state?.mirror, newest.kind == .undelete, queued.count == 1 {
+                // Another has restored the record meanwhile: the delete has to be said.
+                try queue.put(RecordState(table: table, recordID: recordID, base: mirror, mirror: mirror))
+                try queue.put(revived(newest, as: .delete))
+                break
+            }
             try queue.remove(newest)
-            let restored = kind == .undelete ? try restored(before: newest, in: queued, queue) : nil
-            if queued.count == 1 { try queue.removeState(of: recordID, in: table) }
-            return try write(restored, to: queue)
+            let ahead = queued.dropLast().last
+            if ahead == nil { try queue.removeState(of: recordID, in: table) }
+            return try write(
+                ahead.map { $0.resultingRecord(local: local, mirror: state?.mirror) } ?? state?.mirror, to: queue)
         }
         return try write(changed(local, queue), to: queue)
     }
@@ -88,9 +96,14 @@ package struct LocalChange: Sendable {
         var operation = TableOperation(
             id: environment.makeID(), sequence: try queue.reader.nextSequence(), table: table, recordID: recordID,
             kind: kind, createdAt: environment.now())
-        // What the moved one may have done on the server already, the new one has to know.
-        operation.sent = moved?.sent ?? []
-        operation.isUncertain = moved?.isUncertain ?? false
+        if let moved {
+            // What the moved one may have done on the server already, the new one has to know.
+            operation.sent = moved.sent
+            operation.revision = moved.revision + 1
+            operation.isUncertain = moved.isUncertain
+            // A record that may have been restored was there for a while: its delete cannot be taken back unsaid.
+            if moved.kind == .undelete { operation.attempts = moved.attempts }
+        }
         try queue.put(operation)
     }
 
@@ -102,15 +115,6 @@ package struct LocalChange: Sendable {
         operation.state = .pending
         operation.failure = nil
         return operation
-    }
-
-    /// The record as it was before the newest operation: as the one ahead of it was sent, or as the server has it.
-    private func restored(
-        before newest: TableOperation, in queued: [TableOperation], _ queue: QueueWriter
-    ) throws -> JSON? {
-        if let ahead = queued.dropLast().last { return ahead.sent.last?.local }
-        let state = try queue.reader.state(of: recordID, in: table)
-        return state?.mirror
     }
 
     private func changed(_ local: JSON?, _ queue: QueueWriter) throws -> JSON? {

@@ -16,6 +16,19 @@ package struct QueueWriter {
         try store.delete([operation.id], from: TableOperation.schema.name)
     }
 
+    /// The record's operations, after those edits that were made while the first one was sent have become part of it,
+    /// if it is held: nothing of it is under way any more, so that they can repair it.
+    func absorbEdits(of recordID: String, in table: String) throws -> [TableOperation] {
+        let all = try reader.all(on: recordID, in: table)
+        guard var held = all.first, held.isHeld, held.kind == .insert || held.kind == .update, all.count > 1,
+            all.dropFirst().allSatisfy({ $0.kind == .update && $0.state == .pending })
+        else { return all }
+        for edit in all.dropFirst() { try remove(edit) }
+        held.revision += 1
+        try put(held)
+        return [held]
+    }
+
     package func put(_ state: RecordState) throws {
         try store.put(state.record, in: RecordState.schema.name)
     }

@@ -92,6 +92,19 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
 
     /// Whether the operation has gone out at least once.
     public var wasSent: Bool { attempts > 0 }
+    /// Whether the server has said no, and no send before that can have taken effect.
+    var wasRefused: Bool { isHeld && !isUncertain }
+    /// Whether it waits for someone: pushes pass it by.
+    var isHeld: Bool { state == .parked || state == .dead }
     /// The id of the request: stays the same when the same body is sent again, so that a server can recognise it.
     public var requestID: String { "\(id)-\(revision)" }
+
+    /// The record as it is without the changes behind this one.
+    func resultingRecord(local: JSON?, mirror: JSON?) -> JSON? {
+        switch kind {
+        case .delete: nil
+        case .undelete: mirror
+        case .insert, .update: sent.last { $0.local != nil }?.local ?? local
+        }
+    }
 }

@@ -27,6 +27,8 @@ struct PushSessionTests {
         case .decide(let conflict): "decide\(conflict.isDeletedOnServer ? " deleted" : "")"
         case .commit(.applied(_, let server)): server == nil ? "applied nothing" : "applied record"
         case .commit(.rebased): "rebased"
+        case .commit(.unneeded): "unneeded"
+        case .commit(.held(_, let state, let failure, _)): "held \(state.rawValue) \(failure.code)"
         case .commit(.kept(_, let state, let failure, let uncertain)):
             "kept \(state.rawValue) \(failure?.code ?? "")\(uncertain ? " uncertain" : "")"
         case .commit(.decided(_, _, let decision)): "decided \(decision)"
@@ -55,7 +57,7 @@ struct PushSessionTests {
         for (item, status, record, expected) in [
             (insert, 201, server, "applied record"), (insert, 200, nil, "readBack"), (insert, 204, nil, "readBack"),
             (insert, 409, server, "applied record"), (insert, 409, theirs, "decide"), (insert, 409, nil, "readBack"),
-            (insert, 409, tombstone, "decide deleted"), (insert, 404, nil, "kept parked notFound"),
+            (insert, 409, tombstone, "decided client"), (insert, 404, nil, "kept parked notFound"),
             (update, 200, server, "applied record"), (update, 200, tombstone, "decide deleted"),
             (update, 404, nil, "readBack"), (update, 412, server, "applied record"), (update, 412, theirs, "decide"),
             (update, 412, nil, "kept pending preconditionFailed"), (update, 409, nil, "readBack"),

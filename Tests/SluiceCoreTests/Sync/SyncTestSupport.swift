@@ -30,7 +30,7 @@ struct Device {
     init(
         _ kind: StoreKind, server: ModelServer = ModelServer(), handlers: [any ConflictHandler] = [],
         policy: ConflictPolicy = .hold, filters: [any Filter] = [], pageSize: Int = 50,
-        store: (any LocalStore)? = nil
+        store: (any LocalStore)? = nil, transport: (any Transport)? = nil, retry: RetryPolicy = .never
     ) async throws {
         self.server = server
         self.store = if let store { store } else { try await kind.make() }
@@ -45,9 +45,11 @@ struct Device {
             },
             makeID: { ids.next(at: Timestamp(ticks: 17_000_000_000_000_000)) })
         var options = ClientOptions()
-        options.retry = .never
+        options.retry = retry
+        options.sleep = { _ in }
         let client = SluiceClient(
-            endpoint: try Endpoint("http://model.test"), transport: server, filters: filters, options: options)
+            endpoint: try Endpoint("http://model.test"), transport: transport ?? server, filters: filters,
+            options: options)
         context = try await SyncContext(
             client: client, store: self.store,
             options: SyncOptions(
@@ -73,6 +75,11 @@ struct Device {
     /// The queue as `kind id state`.
     func queue() async throws -> [String] {
         try await context.queue.operations().map { "\($0.kind.rawValue) \($0.recordID) \($0.state.rawValue)" }
+    }
+
+    /// What was given up on purpose.
+    func audit() async throws -> [JSON] {
+        try await store.read { try $0.records(matching: Query(SyncTables.audit.name)) }
     }
 
     /// What the engine still remembers of records: empty when all is settled.

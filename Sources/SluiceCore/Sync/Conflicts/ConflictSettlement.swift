@@ -25,13 +25,13 @@ struct ConflictSettlement {
             decided = live
             try queue.audit(
                 operation, decision == .server ? "server wins" : "discard", local: item.local, at: environment.now())
-        case .client: decided = item.local
+        case .client: decided = item.local ?? (operation.kind == .undelete ? conflict.server : nil)
         case .merge(let record): decided = merged(record)
         case .delete: decided = nil
         case .defer, .ask, .abort, .next: return
         }
         for successor in successors { try queue.remove(successor) }
-        try enqueue(successors.isEmpty ? decided : withLaterEdits(decided, local))
+        try enqueue(successors.isEmpty ? decided : withLaterEdits(decided, local, behind: successors))
     }
 
     /// The handler's record with the id and the server's own properties as they are.
@@ -43,14 +43,20 @@ struct ConflictSettlement {
     }
 
     /// The decided record with the edits on top that were made after the send.
-    private func withLaterEdits(_ decided: JSON?, _ local: JSON?) -> JSON? {
+    private func withLaterEdits(
+        _ decided: JSON?, _ local: JSON?, behind successors: [TableOperation]
+    ) -> JSON? {
         guard let local else { return nil }
-        guard let decided, let before = item.local else { return local }
+        // An undelete behind a delete changed nothing of the record that the delete was made on.
+        let isRestored = operation.kind == .delete && successors.first?.kind == .undelete
+        guard let decided, let before = isRestored ? item.base : item.local else { return local }
         return Rebase.reapply(from: before, to: local, onto: decided, system: columns.system)
     }
 
     /// Makes `wanted` the local record and queues what takes the server there.
-    private func enqueue(_ wanted: JSON?) throws {
+    private func enqueue(_ decided: JSON?) throws {
+        var wanted = decided
+        if live == nil { wanted?[columns.deleted] = nil }
         try queue.setLocal(wanted, id, in: table)
         switch (wanted, live, conflict.server) {
         case (nil, nil, _):
@@ -87,7 +93,9 @@ struct ConflictSettlement {
         next.revision += 1
         next.failure = nil
         next.sent = []
+        // The server's record was seen: a send that still lingers somewhere has an older version, or none.
+        next.isUncertain = false
         try queue.put(next)
-        try queue.put(RecordState(table: table, recordID: id, base: base, mirror: base))
+        try queue.put(RecordState(table: table, recordID: id, base: base, mirror: live))
     }
 }

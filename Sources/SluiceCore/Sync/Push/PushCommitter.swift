@@ -18,6 +18,8 @@ package struct PushCommitter {
         let queue = QueueWriter(store)
         guard var operation = try current(item, queue) else { return nil }
         let local = item.local
+        // A send before this one ended without an answer that counts, in this process or in one that is gone.
+        operation.isUncertain = operation.isUncertain || operation.state == .inFlight
         operation.state = .inFlight
         operation.attempts += 1
         operation.sent.removeAll { $0.revision == operation.revision }
@@ -27,25 +29,26 @@ package struct PushCommitter {
         return operation
     }
 
-    /// Writes a commit; false if the operation is not the one it was.
+    /// Writes a commit, or nothing if the operation is no longer the one it was.
     package func write(_ commit: PushCommit, in store: any StoreWriter) throws {
         let queue = QueueWriter(store)
         switch commit {
         case .applied(let item, let server):
             guard let operation = try current(item, queue) else { return }
             try apply(operation, item, server: server, store, queue)
-        case .rebased(let item, let server):
+        case .rebased(let item, let server, let sent):
             guard let operation = try current(item, queue) else { return }
-            try rebase(operation, server: server, store, queue)
+            try rebase(operation, server: server, sent: sent, store, queue)
+        case .unneeded(let item):
+            guard let operation = try current(item, queue) else { return }
+            try end(operation, queue)
         case .kept(let item, let state, let failure, let uncertain):
-            guard var operation = try current(item, queue) else { return }
-            operation.state = state
-            operation.failure = failure
-            operation.isUncertain = operation.isUncertain || item.operation.isUncertain || uncertain
-            try queue.put(operation)
-            if let server = failure?.serverRecord, !columns.isDeleted(server) {
-                try moveMirror(of: operation, to: server, queue)
-            }
+            guard let operation = try current(item, queue) else { return }
+            try keep(operation, item, state, failure, uncertain, queue)
+        case .held(let item, let state, let failure, let conflict):
+            guard let operation = try current(item, queue) else { return }
+            try keep(operation, item, state, failure, conflict.maybeApplied, queue)
+            try moveMirror(of: operation, to: conflict.isDeletedOnServer ? nil : conflict.server, queue)
         case .decided(let item, let conflict, let decision):
             guard let operation = try current(item, queue) else { return }
             try ConflictSettlement(
@@ -62,7 +65,27 @@ package struct PushCommitter {
         return operation
     }
 
-    private func moveMirror(of operation: TableOperation, to server: JSON, _ queue: QueueWriter) throws {
+    private func keep(
+        _ operation: TableOperation, _ item: PushItem, _ state: TableOperation.State,
+        _ failure: TableOperation.Failure?, _ uncertain: Bool, _ queue: QueueWriter
+    ) throws {
+        var operation = operation
+        operation.state = state
+        operation.failure = failure
+        operation.isUncertain = operation.isUncertain || item.operation.isUncertain || uncertain
+        try queue.put(operation)
+    }
+
+    /// Ends an update that changes nothing: the record is the newest that a pull has brought meanwhile.
+    private func end(_ operation: TableOperation, _ queue: QueueWriter) throws {
+        let (table, id) = (operation.table, operation.recordID)
+        try queue.remove(operation)
+        guard try queue.reader.all(on: id, in: table).isEmpty else { return }
+        if let state = try queue.reader.state(of: id, in: table) { try queue.setLocal(state.mirror, id, in: table) }
+        try queue.removeState(of: id, in: table)
+    }
+
+    private func moveMirror(of operation: TableOperation, to server: JSON?, _ queue: QueueWriter) throws {
         var state =
             try queue.reader.state(of: operation.recordID, in: operation.table)
             ?? RecordState(table: operation.table, recordID: operation.recordID, base: nil, mirror: nil)
@@ -98,13 +121,16 @@ package struct PushCommitter {
 
     /// The server has an earlier revision: what remains to be said is the difference to it.
     private func rebase(
-        _ operation: TableOperation, server: JSON, _ store: any StoreWriter, _ queue: QueueWriter
+        _ operation: TableOperation, server: JSON, sent: SentBody, _ store: any StoreWriter, _ queue: QueueWriter
     ) throws {
         let (table, id) = (operation.table, operation.recordID)
         let local = try store.record(id, in: table)
-        if let matched = operation.sent.last(where: { columns.holds(server, $0.final) }) {
-            let rebased = Rebase.record(server: server, local: local, sent: matched, system: columns.system)
-            try queue.setLocal(rebased, id, in: table)
+        let rebased = Rebase.record(server: server, local: local, sent: sent, system: columns.system)
+        try queue.setLocal(rebased, id, in: table)
+        try queue.put(RecordState(table: table, recordID: id, base: server, mirror: server))
+        if try queue.reader.all(on: id, in: table).count > 1 {
+            // Its successors say all that differs from there: an edit is in the local record, a delete needs no edit.
+            return try queue.remove(operation)
         }
         var operation = operation
         operation.kind = operation.kind == .insert ? .update : operation.kind
@@ -114,6 +140,5 @@ package struct PushCommitter {
         operation.isUncertain = false
         operation.failure = nil
         try queue.put(operation)
-        try queue.put(RecordState(table: table, recordID: id, base: server, mirror: server))
     }
 }

@@ -16,7 +16,7 @@ struct PushDriver: Sendable {
         var effect = session.handle(.began)
         var applied = 0
         var conflicts = 0
-        var failed: [String] = []
+        var failed: Set<String> = []
         while true {
             switch effect {
             case .finish(let end):
@@ -27,22 +27,31 @@ struct PushDriver: Sendable {
                 return PushResult(
                     end: .init(end), error: error, applied: applied, conflicts: conflicts, failures: failures,
                     remaining: operations?.count ?? 0)
-            case .commit(.applied(let item, _)):
-                applied += 1
-                options.logger.debug("operation applied", metadata: item.operation.logMetadata)
             case .commit(.kept(let item, let state, let failure, _)):
-                failed.append(item.operation.id)
-                var metadata = item.operation.logMetadata
-                metadata["state"] = "\(state.rawValue)"
-                metadata["reason"] = "\(failure?.code ?? "")"
-                options.logger.info("operation kept", metadata: metadata)
+                failed.insert(item.operation.id)
+                log(item, state, failure)
+            case .commit(.held(let item, let state, let failure, _)):
+                failed.insert(item.operation.id)
+                log(item, state, failure)
             case .decide(let conflict):
                 conflicts += 1
                 options.logger.info("conflict", metadata: conflict.operation.logMetadata)
             default: break
             }
-            effect = session.handle(await perform(effect))
+            let event = await perform(effect)
+            if case (.commit(.applied(let item, _)), .committed) = (effect, event) {
+                applied += 1
+                options.logger.debug("operation applied", metadata: item.operation.logMetadata)
+            }
+            effect = session.handle(event)
         }
+    }
+
+    private func log(_ item: PushItem, _ state: TableOperation.State, _ failure: TableOperation.Failure?) {
+        var metadata = item.operation.logMetadata
+        metadata["state"] = "\(state.rawValue)"
+        metadata["reason"] = "\(failure?.code ?? "")"
+        options.logger.info("operation kept", metadata: metadata)
     }
 
     private func perform(_ effect: PushEffect) async -> PushEvent {
@@ -70,12 +79,14 @@ struct PushDriver: Sendable {
         let tables = tables
         return try await store.read { reader in
             let queue = QueueReader(reader)
-            guard let operation = try queue.nextToSend(after: sequence, in: tables) else { return nil }
+            guard var operation = try queue.nextToSend(after: sequence, in: tables) else { return nil }
             let (table, id) = (operation.table, operation.recordID)
             let state = try queue.state(of: id, in: table)
             // A frozen body stays as it is: the record has moved on, and its successor will say so.
             let isFrozen = try operation.state == .inFlight || queue.all(on: id, in: table).count > 1
             let sent = operation.sent.last { $0.revision == operation.revision }
+            // Nobody waits for that send's answer any more: the process ended, or its commit failed.
+            if operation.state == .inFlight { operation.isUncertain = true }
             let local: JSON?
             switch operation.kind {
             case .undelete: local = state?.base
@@ -122,7 +133,15 @@ struct PushDriver: Sendable {
             table, filter: .binary(.eq, .column(client.dialect.pushColumns.id), .literal(.string(id))), top: 1,
             includesDeleted: true)
         let page = try await list(query)
-        return page.rows.firstIndex { $0.id == id }.map { page.record(at: $0) }
+        if let index = page.rows.firstIndex(where: { ExactText($0.id) == ExactText(id) }) {
+            return page.record(at: index)
+        }
+        guard page.rows.isEmpty else {
+            throw SluiceError(
+                .brokenProtocol, "the server ignores the filter on the id, so the record cannot be read back",
+                table: table, recordID: id)
+        }
+        return nil
     }
 
     private func probe(_ table: String) async throws -> Bool {
@@ -168,11 +187,9 @@ private struct Sealed: Sendable {
     var item: PushItem
     var count = 0
 
-    /// A second seal means that the first send ended without an answer that counts.
     mutating func wasSealed(as operation: TableOperation) {
         item.operation = operation
         count += 1
-        if count > 1 { item.operation.isUncertain = true }
     }
 }
 

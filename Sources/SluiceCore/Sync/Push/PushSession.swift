@@ -28,6 +28,7 @@ package struct PushSession: Sendable {
     private var state = State.idle
     private let columns: PushColumns
     private var rounds: [String: Int] = [:]
+    private var changes: [String: Int] = [:]
 
     package init(columns: PushColumns) { self.columns = columns }
 
@@ -40,7 +41,10 @@ package struct PushSession: Sendable {
         case (.loading, .failed(let error, _)): return finish(.stopped(error))
         case (.sending, .answered(let item, let answer)):
             return act(on: .judge(item, answer, columns: columns), item, status: answer.status, message: answer.message)
-        case (.sending(let item), .changed): return load(after: item.operation.sequence - 1)
+        case (.sending(let item), .changed):
+            // Someone edits the record with each attempt, a filter perhaps: the next push may have more luck.
+            return Self.count(item, in: &changes) > Self.maximumRounds
+                ? load(after: item.operation.sequence) : load(after: item.operation.sequence - 1)
         case (.sending(let item), .failed(let error, let wasSent)): return fail(item, error, wasSent: wasSent)
         case (.readingBack(let item, let status), .readBack(let record)):
             return act(
@@ -54,7 +58,8 @@ package struct PushSession: Sendable {
                 item, .pending, .init(code: "notFound", message: "the server does not know the table", status: 404))
         case (.deciding(let item, let conflict), .decided(let decision)): return settle(item, conflict, decision)
         case (.deciding(let item, let conflict), .failed(let error, _)):
-            return keep(item, .parked, failure(of: conflict, error.code, "a conflict handler failed: \(error)"))
+            if error.code == .cancelled { return hold(item, .pending, conflict, then: .finish(error)) }
+            return hold(item, .parked, conflict, error.code, "a conflict handler failed: \(error)")
         case (.committing(.next(let sequence)), .committed): return load(after: sequence)
         case (.committing(.again(let sequence)), .committed): return load(after: sequence - 1)
         case (.committing(.finish(let error)), .committed): return finish(.stopped(error))
@@ -88,12 +93,21 @@ package struct PushSession: Sendable {
             then: continuation ?? .next(after: item.operation.sequence))
     }
 
+    private mutating func hold(
+        _ item: PushItem, _ kept: TableOperation.State, _ conflict: Conflict, _ code: SluiceError.Code = .conflict,
+        _ message: String = "the record was changed on the server too", then continuation: Continuation? = nil
+    ) -> PushEffect {
+        let failure = TableOperation.Failure(
+            code: code.description, message: message, status: conflict.status, serverRecord: conflict.server)
+        return commit(
+            .held(item, kept, failure, conflict), then: continuation ?? .next(after: item.operation.sequence))
+    }
+
     private mutating func send(_ item: PushItem) -> PushEffect {
         if item.operation.kind == .update, !item.operation.isUncertain, let base = item.base, let local = item.local,
             Rebase.changes(from: base, to: local, system: columns.system) == .object
         {
-            // Nothing differs from what the server has: there is nothing to say to it.
-            return commit(.applied(item, server: base), then: .next(after: item.operation.sequence))
+            return commit(.unneeded(item), then: .next(after: item.operation.sequence))
         }
         state = .sending(item)
         return .send(item)
@@ -101,11 +115,8 @@ package struct PushSession: Sendable {
 
     private mutating func fail(_ item: PushItem, _ error: SluiceError, wasSent: Bool) -> PushEffect {
         let failure = TableOperation.Failure(error)
-        if error.code == .unauthorized { return keep(item, .pending, failure, then: .finish(error)) }
-        if error.isEndOfPush {
-            return keep(item, .pending, failure, uncertain: wasSent, then: .finish(error))
-        }
-        return keep(item, .pending, failure, uncertain: wasSent)
+        return keep(
+            item, .pending, failure, uncertain: wasSent, then: error.isEndOfPush ? .finish(error) : nil)
     }
 
     private mutating func act(
@@ -118,17 +129,21 @@ package struct PushSession: Sendable {
         switch verdict {
         case .done(let record):
             return commit(.applied(item, server: record), then: .next(after: operation.sequence))
-        case .earlierRevisionDone(let record):
-            return repeated(operation.id)
+        case .earlierRevisionDone(let record, let sent):
+            return Self.count(item, in: &rounds) > Self.maximumRounds
                 ? keep(item, .parked, failure(.conflict))
-                : commit(.rebased(item, server: record), then: .again(before: operation.sequence))
+                : commit(.rebased(item, server: record, sent: sent), then: .again(before: operation.sequence))
         case .conflict(let server, let isDeleted):
             let conflict = Conflict(
                 operation: operation, client: item.local, server: server, base: item.base,
-                maybeApplied: operation.isUncertain, status: status, isDeletedOnServer: isDeleted)
-            if repeated(operation.id) {
+                maybeApplied: operation.isUncertain || status < 300, status: status, isDeletedOnServer: isDeleted)
+            if Self.count(item, in: &rounds) > Self.maximumRounds {
                 let text = "the conflict came back \(Self.maximumRounds) times in one push"
-                return keep(item, .parked, self.failure(of: conflict, .conflict, text))
+                return hold(item, .parked, conflict, .conflict, text)
+            }
+            if operation.kind == .insert, isDeleted, !conflict.maybeApplied {
+                // Deleted before it was made here, by this device perhaps: nobody has touched this record since.
+                return settle(item, conflict, .client)
             }
             state = .deciding(item, conflict)
             return .decide(conflict)
@@ -138,7 +153,7 @@ package struct PushSession: Sendable {
         case .goneIfTableAnswers:
             state = .probing(item)
             return .probe(table: operation.table)
-        case .refused(let code): return keep(item, .parked, failure(code))
+        case .refused(let code, let uncertain): return keep(item, .parked, failure(code), uncertain: uncertain)
         case .later(let code, let uncertain): return keep(item, .pending, failure(code), uncertain: uncertain)
         case .unauthorized:
             let error = SluiceError(
@@ -148,31 +163,23 @@ package struct PushSession: Sendable {
         }
     }
 
-    /// Counts a round of the operation, and says whether it has had its share.
-    private mutating func repeated(_ operation: String) -> Bool {
-        rounds[operation, default: 0] += 1
-        return rounds[operation, default: 0] > Self.maximumRounds
-    }
-
-    private func failure(
-        of conflict: Conflict, _ code: SluiceError.Code, _ message: String
-    ) -> TableOperation.Failure {
-        .init(
-            code: code.description, message: message, status: conflict.status, serverRecord: conflict.server)
+    /// Counts a round of the operation.
+    private static func count(_ item: PushItem, in rounds: inout [String: Int]) -> Int {
+        rounds[item.operation.id, default: 0] += 1
+        return rounds[item.operation.id, default: 0]
     }
 
     private mutating func settle(
         _ item: PushItem, _ conflict: Conflict, _ decision: ConflictDecision
     ) -> PushEffect {
-        let waiting = failure(of: conflict, .conflict, "the record was changed on the server too")
         switch decision {
-        case .defer: return keep(item, .pending, waiting)
-        case .ask, .next: return keep(item, .parked, waiting)
+        case .defer: return hold(item, .pending, conflict)
+        case .ask, .next: return hold(item, .parked, conflict)
         case .abort:
             let error = SluiceError(
                 .aborted, "a conflict handler ended the push", table: conflict.table, recordID: conflict.recordID,
                 operationID: item.operation.id, status: conflict.status)
-            return keep(item, .parked, waiting, then: .finish(error))
+            return hold(item, .parked, conflict, then: .finish(error))
         case .server, .discard, .client, .merge, .delete:
             // Where the decision leaves something to be said, it keeps the operation's place.
             return commit(.decided(item, conflict, decision), then: .again(before: item.operation.sequence))

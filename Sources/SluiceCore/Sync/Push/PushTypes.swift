@@ -47,7 +47,7 @@ package enum PushEvent: Sendable {
     case probed(Bool)
     /// The handlers decided.
     case decided(ConflictDecision)
-    /// The commit is done; false if the operation was changed or discarded meanwhile and nothing was written.
+    /// The commit is done, or was not needed because the operation was changed or discarded meanwhile.
     case committed
     /// A request, a filter or the store failed. `wasSent` tells whether the request may have reached the server.
     case failed(SluiceError, wasSent: Bool)
@@ -76,9 +76,13 @@ package enum PushCommit: Sendable {
     /// The server has done it: the operation goes, and the server's record (nil: none) is rebased under newer edits.
     case applied(PushItem, server: JSON?)
     /// The server has an earlier revision of it: that is the new base, and the operation is sent again.
-    case rebased(PushItem, server: JSON)
+    case rebased(PushItem, server: JSON, sent: SentBody)
+    /// The record is what its base was: there is nothing to say to the server.
+    case unneeded(PushItem)
     /// The operation stays in that state with that failure.
     case kept(PushItem, TableOperation.State, TableOperation.Failure?, uncertain: Bool)
+    /// The operation waits in that state for the conflict to be decided.
+    case held(PushItem, TableOperation.State, TableOperation.Failure, Conflict)
     /// A conflict's decision.
     case decided(PushItem, Conflict, ConflictDecision)
 }

@@ -3,15 +3,16 @@ package enum PushVerdict: Sendable, Hashable {
     /// It is done; the record is the server's, nil where there is none now.
     case done(JSON?)
     /// An earlier revision of the operation is what the server has; this one is still to be sent.
-    case earlierRevisionDone(JSON)
+    case earlierRevisionDone(JSON, SentBody)
     /// The server's record is another than the one the change was made on.
     case conflict(server: JSON?, isDeleted: Bool)
     /// The answer proves nothing: the record has to be read back.
     case readBack
     /// The record is gone, if the table itself answers.
     case goneIfTableAnswers
-    /// The server refuses it for that reason; it will not do so less the next time.
-    case refused(SluiceError.Code)
+    /// The server refuses it for that reason; it will not do so less the next time. `uncertain`: it says that it has
+    /// done something.
+    case refused(SluiceError.Code, uncertain: Bool = false)
     /// The server could not do it now. `uncertain`: it may have done it all the same.
     case later(SluiceError.Code, uncertain: Bool)
     /// The push ends: the credentials are not good.
@@ -27,7 +28,9 @@ package enum PushVerdict: Sendable, Hashable {
         case 200..<300:
             if operation.kind == .delete { return .done(nil) }
             guard let record = answer.record else { return .readBack }
-            guard columns.id(record) == operation.recordID else { return .refused(.brokenProtocol) }
+            guard columns.id(record) == operation.recordID else {
+                return .refused(.brokenProtocol, uncertain: true)
+            }
             return isTombstone ? .conflict(server: record, isDeleted: true) : .done(record)
         case 401: return .unauthorized
         case 404, 410:
@@ -61,7 +64,9 @@ package enum PushVerdict: Sendable, Hashable {
             case .delete: return .goneIfTableAnswers
             case .update: return .conflict(server: nil, isDeleted: true)
             // Refused as existing, and not there: what the server says does not fit together.
-            case .insert, .undelete: return .later(status < 300 ? .brokenProtocol : .conflict, uncertain: false)
+            case .insert, .undelete:
+                let claimsSuccess = status < 300
+                return .later(claimsSuccess ? .brokenProtocol : .conflict, uncertain: claimsSuccess)
             }
         }
         return compare(item, with: record, columns: columns)
@@ -73,15 +78,11 @@ package enum PushVerdict: Sendable, Hashable {
         if columns.isDeleted(record) {
             return operation.kind == .delete ? .done(nil) : .conflict(server: record, isDeleted: true)
         }
-        switch operation.kind {
-        case .delete: break
-        case .undelete: return .done(record)
-        case .insert, .update:
-            for sent in operation.sent.reversed() where columns.holds(record, sent.final) {
-                return sent.revision == operation.revision ? .done(record) : .earlierRevisionDone(record)
-            }
+        if operation.kind == .undelete { return .done(record) }
+        guard let sent = Evidence(item, columns: columns).newestSend(shownBy: record) else {
+            return .conflict(server: record, isDeleted: false)
         }
-        return .conflict(server: record, isDeleted: false)
+        return sent.revision == operation.revision ? .done(record) : .earlierRevisionDone(record, sent)
     }
 }
 

@@ -73,6 +73,7 @@ struct PageFiles {
     ]
     private static let noteWords = [
         "call", "before", "noon", "the", "door", #"\"left\""#, "fragile", "keep", "dry", "and", "upright", "with",
-        "gate", "code", "of", "ring", "naïve", "twice", #"line\nbreak"#, "yard", "north", "depot", "caf\\u00e9", "shelf",
+        "gate", "code", "of", "ring", "naïve", "twice", #"line\nbreak"#, "yard", "north", "depot", "caf\\u00e9",
+        "shelf",
     ]
 }

@@ -1,4 +1,4 @@
-internal import HTTPTypes
+package import HTTPTypes
 
 /// The base address of a backend: `https://example.net`, or with a folder and a query of its own
 /// `http://gateway.local:8080/app?tenant=7`.
@@ -75,7 +75,8 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
             guard rest.isEmpty || rest.hasPrefix(":") else { throw refusal("has no valid host") }
             port = rest.isEmpty ? nil : rest.dropFirst()
             let address = host.dropFirst().dropLast()
-            guard address.contains(":"), address.utf8.allSatisfy({ PercentEncoding.digit($0) != nil || ":.".utf8.contains($0) })
+            guard address.contains(":"),
+                address.utf8.allSatisfy({ PercentEncoding.digit($0) != nil || ":.".utf8.contains($0) })
             else { throw refusal("has no valid host") }
         } else {
             host = authority.prefix { $0 != ":" }

@@ -24,7 +24,8 @@ extension Dialect {
         case 400...499: code = .rejected
         case 500...599: code = .serverFailure
         default:
-            return error(.brokenProtocol, "the server answered with a status that HTTP does not know", context, response)
+            return error(
+                .brokenProtocol, "the server answered with a status that HTTP does not know", context, response)
         }
         var failure = error(code, ServerMessage.text(of: response), context, response)
         if code == .conflict || code == .preconditionFailed, let body = try? response.body.json,
@@ -49,7 +50,8 @@ extension Dialect {
             throw error(.brokenProtocol, "the server's answer is not a record with a string id", context, response)
         }
         if let asked = context.recordID, asked != id {
-            throw error(.brokenProtocol, "the server answered with another record than was asked for", context, response)
+            throw error(
+                .brokenProtocol, "the server answered with another record than was asked for", context, response)
         }
         return record
     }

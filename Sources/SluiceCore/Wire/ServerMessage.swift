@@ -15,16 +15,15 @@ package enum ServerMessage {
 
     /// Whether the body begins as a web page does.
     package static func isHTML(_ response: Response) -> Bool {
-        guard let bytes = response.body.untouchedBytes ?? (try? response.body.json) == nil ? response.body.bytes : nil
-        else { return false }
-        return bytes.first { !" \t\r\n\u{FEFF}".utf8.contains($0) } == UInt8(ascii: "<")
+        response.body.bytes.first { !" \t\r\n\u{FEFF}".utf8.contains($0) } == UInt8(ascii: "<")
     }
 
     private static func found(in response: Response) -> String {
         if response.body.isEmpty { return "" }
         guard let body = try? response.body.json else {
             // No more than can be kept: a scalar has at most four bytes, and control characters fall out.
-            return isHTML(response) ? "" : String(decoding: response.body.bytes.prefix(8 * maximumLength), as: UTF8.self)
+            return isHTML(response)
+                ? "" : String(decoding: response.body.bytes.prefix(8 * maximumLength), as: UTF8.self)
         }
         if let text = body.string { return text }
         for name in ["error", "description", "message", "detail", "title"] {

@@ -71,7 +71,9 @@ extension Dialect {
         let context = RequestContext(action: .undelete, table: table, recordID: id, version: version)
         return switch undelete {
         case .post: request(.post, endpoint, [table, id], context: context)
-        case .patch: request(.patch, endpoint, [table, id], body: [(columns.deleted, false)], context: context)
+        case .patch:
+            request(
+                .patch, endpoint, [table, id], body: JSON(members: [(columns.deleted, JSON(false))]), context: context)
         }
     }
 

@@ -12,7 +12,8 @@ struct LiftVersion: Filter {
     func handle(_ request: Request, next: Next) async throws -> Response {
         guard request.context.table != nil else { return try await next(request) }
         var request = request
-        if let field = conditionField(request), request.head.headerFields[field] == nil, let version = version(request) {
+        if let field = conditionField(request), request.head.headerFields[field] == nil, let version = version(request)
+        {
             let value = ETag.quoted(version)
             guard HTTPField.isValidValue(value) else {
                 throw SluiceError(

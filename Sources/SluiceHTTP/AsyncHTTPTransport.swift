@@ -1,0 +1,122 @@
+internal import AsyncHTTPClient
+internal import HTTPTypes
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOHTTPCompression
+public import SluiceCore
+
+/// Carries requests to servers over HTTP, by AsyncHTTPClient.
+///
+/// It follows no redirect, keeps no cookies, unpacks gzip and deflate, and keeps to the request's limits: size of the
+/// unpacked answer, deadline, slowest rate. Cancelling the task ends the exchange.
+///
+/// ```swift
+/// let client = SluiceClient(endpoint: try Endpoint("http://127.0.0.1:8080"), transport: AsyncHTTPTransport())
+/// ```
+///
+/// Transports share one pool of connections, which lives as long as the process. ``withOwnConnections(_:)`` gives one
+/// with a pool of its own.
+public struct AsyncHTTPTransport: Transport {
+    private let client: HTTPClient
+    /// How long an answer may take to get up to the slowest rate.
+    private let grace: Duration
+
+    /// A transport on the connections that all transports share.
+    public init() { self.init(client: Self.shared, grace: .seconds(10)) }
+
+    package init(grace: Duration) { self.init(client: Self.shared, grace: grace) }
+
+    private init(client: HTTPClient, grace: Duration) {
+        self.client = client
+        self.grace = grace
+    }
+
+    /// Runs `body` with a transport that has connections of its own, and closes them when it returns or throws.
+    public static func withOwnConnections<Result: Sendable>(
+        _ body: (AsyncHTTPTransport) async throws -> Result
+    ) async throws -> Result {
+        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        do {
+            let result = try await body(AsyncHTTPTransport(client: client, grace: .seconds(10)))
+            try await client.shutdown()
+            return result
+        } catch {
+            try? await client.shutdown()
+            throw error
+        }
+    }
+
+    // Never shut down: the pool closes idle connections by itself, and the process closes the rest.
+    private static let shared = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+
+    private static var configuration: HTTPClient.Configuration {
+        // The size of what comes out of the decompression is counted here, piece by piece, for each request by its own
+        // limit.
+        var configuration = HTTPClient.Configuration(
+            redirectConfiguration: .disallow, timeout: .init(connect: .seconds(10)),
+            decompression: .enabled(limit: .none))
+        // A refused connection is an answer of the network; when to try again is the retry filter's business.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return configuration
+    }
+
+    /// Sends the request and waits for the whole answer.
+    ///
+    /// - Throws: ``SluiceError`` of code `network` (with the cause ``RequestNotSent`` where no connection came about),
+    ///   `timeout`, `tooLarge`, `cancelled`, or `invalidArgument` for a request without scheme and authority. No
+    ///   message holds the query or a header field.
+    public func send(_ request: Request) async throws -> Response {
+        let limits = request.context.limits
+        let errors = TransportErrors(request)
+        let outgoing = try Self.outgoing(request)
+        let response: HTTPClientResponse
+        do {
+            response = try await client.execute(outgoing, deadline: .now() + TimeAmount(limits.deadline))
+        } catch {
+            throw errors.beforeHead(error)
+        }
+        guard (100...999).contains(Int(response.status.code)) else {
+            throw errors.error(.network, "the server answered with a status that HTTP does not know")
+        }
+        let reader = BodyReader(response: response, limits: limits, grace: grace, errors: errors)
+        return Response(Self.head(response), body: Body(bytes: try await reader.read()))
+    }
+
+    private static func outgoing(_ request: Request) throws -> HTTPClientRequest {
+        guard let scheme = request.head.scheme, let authority = request.head.authority else {
+            throw SluiceError(.invalidArgument, "a request needs scheme and authority to be sent")
+        }
+        var outgoing = HTTPClientRequest(url: "\(scheme)://\(authority)\(request.head.path ?? "/")")
+        outgoing.method = HTTPMethod(rawValue: request.head.method.rawValue)
+        for field in request.head.headerFields {
+            outgoing.headers.add(name: field.name.rawName, value: field.value)
+        }
+        if !outgoing.headers.contains(name: "Accept-Encoding") {
+            outgoing.headers.add(name: "Accept-Encoding", value: "gzip, deflate")
+        }
+        if !request.body.isEmpty { outgoing.body = .bytes(ByteBuffer(bytes: request.body.bytes)) }
+        return outgoing
+    }
+
+    private static func head(_ response: HTTPClientResponse) -> HTTPResponse {
+        var head = HTTPResponse(
+            status: .init(code: Int(response.status.code), reasonPhrase: response.status.reasonPhrase))
+        // The body is unpacked: what the fields say of its packed form is true no longer.
+        let isUnpacked = BodyReader.isPacked(response.headers)
+        for (name, value) in response.headers {
+            guard let name = HTTPField.Name(name) else { continue }
+            if isUnpacked && (name == .contentEncoding || name == .contentLength) { continue }
+            head.headerFields.append(HTTPField(name: name, value: value))
+        }
+        return head
+    }
+}
+
+extension TimeAmount {
+    /// At most a year, so that no deadline overflows the clock.
+    fileprivate init(_ duration: Duration) {
+        let bounded = min(max(duration, .zero), .seconds(31_536_000))
+        let (seconds, attoseconds) = bounded.components
+        self = .nanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+    }
+}

@@ -1,0 +1,73 @@
+internal import AsyncHTTPClient
+internal import NIOCore
+internal import NIOHTTP1
+internal import SluiceCore
+internal import Synchronization
+
+/// Collects an answer's body within the limits: counts what comes out of the decompression, and watches the rate.
+struct BodyReader: Sendable {
+    let response: HTTPClientResponse
+    let limits: Limits
+    let grace: Duration
+    let errors: TransportErrors
+
+    /// How much has arrived, as the reader tells the watch.
+    private final class Progress: Sendable {
+        let bytes = Atomic<Int>(0)
+    }
+
+    func read() async throws -> [UInt8] {
+        // Not of a packed body: its length says nothing about what it unpacks to.
+        let announced =
+            Self.isPacked(response.headers) ? nil : response.headers.first(name: "Content-Length").flatMap(Int.init)
+        if let announced, announced > limits.responseBytes, !isHeadOnly { throw tooLarge }
+        let progress = Progress()
+        do {
+            return try await withThrowingTaskGroup(of: [UInt8].self) { group in
+                group.addTask { try await collect(announced: announced ?? 0, progress) }
+                group.addTask { try await watch(progress) }
+                defer { group.cancelAll() }
+                return try await group.next() ?? []
+            }
+        } catch {
+            throw errors.insideBody(error)
+        }
+    }
+
+    /// Whether the body was packed in a way that the client unpacks.
+    static func isPacked(_ headers: HTTPHeaders) -> Bool {
+        headers[canonicalForm: "Content-Encoding"].contains { ["gzip", "deflate"].contains($0.lowercased()) }
+    }
+
+    private var isHeadOnly: Bool { errors.isHead || response.status == .notModified }
+
+    private var tooLarge: SluiceError {
+        errors.error(.tooLarge, "the answer is larger than \(limits.responseBytes) bytes")
+    }
+
+    private func collect(announced: Int, _ progress: Progress) async throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        // A server's word is not worth more memory than one page.
+        bytes.reserveCapacity(min(announced, 4 << 20))
+        for try await piece in response.body {
+            guard piece.readableBytes <= limits.responseBytes - bytes.count else { throw tooLarge }
+            bytes.append(contentsOf: piece.readableBytesView)
+            progress.bytes.store(bytes.count, ordering: .relaxed)
+        }
+        return bytes
+    }
+
+    /// Throws when, the grace over, less has arrived on average than the slowest rate.
+    private func watch(_ progress: Progress) async throws -> [UInt8] {
+        let start = ContinuousClock.now
+        let step = max(.milliseconds(10), min(grace / 4, .seconds(1)))
+        try await Task.sleep(for: grace)
+        while true {
+            let seconds = (ContinuousClock.now - start) / .seconds(1)
+            if Double(progress.bytes.load(ordering: .relaxed)) < Double(limits.minimumRate) * seconds {
+                throw errors.error(.timeout, "the answer arrives at less than \(limits.minimumRate) bytes a second")
+            }
+            try await Task.sleep(for: step)
+        }
+    }
+}

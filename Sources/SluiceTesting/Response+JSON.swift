@@ -1,0 +1,14 @@
+internal import HTTPTypes
+public import SluiceCore
+
+extension Response {
+    /// An answer of those bytes of text, said to be JSON. A name that no header field can have is left out.
+    public static func json(_ status: Int, _ text: String, _ fields: [String: String] = [:]) -> Response {
+        var head = HTTPResponse(status: .init(code: min(max(status, 0), 999)))
+        head.headerFields[.contentType] = "application/json"
+        for (name, value) in fields {
+            if let name = HTTPField.Name(name) { head.headerFields[name] = value }
+        }
+        return Response(head, body: Body(bytes: Array(text.utf8)))
+    }
+}

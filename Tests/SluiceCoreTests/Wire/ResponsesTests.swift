@@ -1,0 +1,110 @@
+import HTTPTypes
+import SluiceCore
+import SluiceTesting
+import Testing
+
+@Suite("Answers")
+struct ResponsesTests {
+    let dialect = Dialect.azureV2
+    let context = RequestContext(action: .update, table: "t", recordID: "1")
+
+    @Test(
+        "a status has its code",
+        arguments: [
+            (401, SluiceError.Code.unauthorized), (403, .forbidden), (404, .notFound), (410, .notFound),
+            (409, .conflict), (412, .preconditionFailed), (400, .rejected), (405, .rejected), (413, .rejected),
+            (429, .rejected), (451, .rejected), (500, .serverFailure), (503, .serverFailure), (599, .serverFailure),
+            (301, .brokenProtocol), (302, .brokenProtocol), (304, .brokenProtocol), (308, .brokenProtocol),
+            (100, .brokenProtocol), (600, .brokenProtocol), (999, .brokenProtocol),
+        ])
+    func status(status: Int, code: SluiceError.Code) throws {
+        let failure = try #require(dialect.failure(.json(status, ""), for: context))
+        #expect(failure.code == code && failure.status == status)
+        #expect(failure.table == "t" && failure.recordID == "1" && failure.serverRecord == nil)
+    }
+
+    @Test("2xx is no failure, and 304 none to a lookup", arguments: [200, 201, 202, 204])
+    func success(status: Int) {
+        #expect(dialect.failure(.json(status, ""), for: context) == nil)
+        #expect(dialect.failure(.json(304, ""), for: RequestContext(action: .lookup)) == nil)
+    }
+
+    @Test("a redirect is said not to have been followed")
+    func redirect() {
+        let failure = dialect.failure(.json(302, "", ["Location": "http://evil.net/?secret"]), for: context)
+        #expect(failure?.message.contains("redirect") == true && failure?.message.contains("evil") == false)
+    }
+
+    @Test(
+        "the server's own words are found",
+        arguments: [
+            (#""plain words""#, "plain words"), (#"{"error":"an error"}"#, "an error"),
+            (#"{"description":"words"}"#, "words"), (#"{"message":"words"}"#, "words"),
+            (#"{"error":"first","message":"second"}"#, "first"), (#"{"title":"Missing","status":400}"#, "Missing"),
+            (#"{"error":{"code":"x","message":"inner"}}"#, "inner"), ("not json", "not json"),
+            (#"{"error":"a\u0000b\u001b[31mc\u202Ed\n\ne"}"#, "ab[31mcd e"), ("", "the server answered 400"),
+            ("  <!DOCTYPE html><p>x", "the server answered 400"), ("{}", "{}"),
+        ])
+    func message(body: String, expected: String) {
+        #expect(dialect.failure(.json(400, body), for: context)?.message == expected)
+    }
+
+    @Test("a long message is cut")
+    func long() {
+        let failure = dialect.failure(.json(500, String(repeating: "ä", count: 100_000)), for: context)
+        #expect(failure?.message == String(repeating: "ä", count: 500))
+    }
+
+    @Test(
+        "409 and 412 carry the server's record only where the body is one",
+        arguments: [
+            (#"{"id":"1","version":"b"}"#, true), (#"{"id":1}"#, false), ("[]", false), (#"{"error":"x"}"#, false),
+            ("", false), ("<html>", false), (#"{"id":"1""#, false), ("null", false),
+        ])
+    func serverRecord(body: String, isRecord: Bool) {
+        for status in [409, 412] {
+            let failure = dialect.failure(.json(status, body), for: context)
+            #expect((failure?.serverRecord != nil) == isRecord)
+            #expect(failure?.code == (status == 409 ? .conflict : .preconditionFailed))
+        }
+        #expect(dialect.failure(.json(400, body), for: context)?.serverRecord == nil)
+    }
+
+    @Test(
+        "a body that is no record breaks the protocol",
+        arguments: [
+            "", "<html><body>Sign in</body></html>", #"{"id":"1","a":"#, "[]", "{}", #"{"id":5}"#, #"{"id":""}"#,
+            "null", #"{"id":"2"}"#, #"{"id":"1"} trailing"#,
+        ])
+    func brokenRecord(body: String) {
+        let error = #expect(throws: SluiceError.self) { try dialect.record(in: .json(200, body), for: context) }
+        #expect(error?.code == .brokenProtocol && error?.table == "t" && error?.recordID == "1")
+        #expect(error?.status == 200)
+    }
+
+    @Test("a record comes back, and nothing where nothing is due")
+    func record() throws {
+        #expect(
+            try dialect.record(in: .json(200, #"{"id":"1","a":1.10}"#), for: context)?["a"]?.number?.description
+                == "1.10")
+        #expect(try dialect.record(in: .json(204, ""), for: context) == nil)
+        #expect(try dialect.record(in: .json(304, ""), for: RequestContext(action: .lookup)) == nil)
+        #expect(try dialect.record(in: .json(200, ""), for: RequestContext(action: .delete)) == nil)
+    }
+
+    @Test("rows are read from the bytes of an answer that nobody parsed")
+    func page() throws {
+        let response = Response.json(200, #"{"results":[{"id":"1","version":"a","deleted":true}],"count":9}"#)
+        let page = try dialect.page(in: response, for: RequestContext(action: .read, table: "t"))
+        #expect(page.rows.map(\.id) == ["1"] && page.rows[0].isDeleted && page.count == 9)
+        #expect(response.body.untouchedBytes != nil)
+    }
+
+    @Test("a page that is none breaks the protocol", arguments: ["", "<html>", #"[{"id":"1"}"#, "{}", "[{}]", "7"])
+    func brokenPage(body: String) {
+        let error = #expect(throws: SluiceError.self) {
+            try dialect.page(in: .json(200, body), for: RequestContext(action: .read, table: "t"))
+        }
+        #expect(error?.code == .brokenProtocol && error?.table == "t" && error?.status == 200)
+    }
+}

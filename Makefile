@@ -1,1 +1,27 @@
-# `make demo` shows what Sluice does, `make test` runs every test. Both set the machine up first.
+# `make demo` shows what Sluice does, `make test` runs every test there is. Both set the machine up first: they install
+# the system packages that are missing, and only those.
+
+SWIFT ?= swift
+
+.PHONY: demo test lint format bench setup
+
+demo: setup
+	$(SWIFT) build --product sluice
+	.build/debug/sluice demo $(ARGS)
+
+test: setup lint
+	$(SWIFT) build --build-tests
+	$(SWIFT) test --skip-build
+
+lint:
+	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources
+
+format:
+	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources
+
+# Figures against a plain C program in the same run, in a release build: make bench ONLY=pull runs one.
+bench: setup
+	cd Benchmarks && $(SWIFT) run -c release bench $(if $(ONLY),--only $(ONLY))
+
+setup:
+	@.ci/setup

@@ -92,9 +92,12 @@ public struct JSON: Sendable {
 
     /// The member of that name; nil if there is none or the value is not an object. Setting nil removes it; setting a
     /// member of what is not an object makes it one.
+    ///
+    /// A name with a NUL character is no member's name, here as in texts: setting it changes nothing.
     public subscript(name: String) -> JSON? {
         get { handle.member(name).map(JSON.init) }
         set {
+            guard !name.utf8.contains(0) else { return }
             makeUnique(.object)
             handle.setMember(name, newValue?.handle)
         }
@@ -144,16 +147,29 @@ extension JSON: Hashable {
         case .null: hasher.combine(0)
         case .bool: hasher.combine(bool)
         case .number: hasher.combine(number)
-        case .string: for byte in (string ?? "").utf8 { hasher.combine(byte) }
+        case .string: Self.combine(string ?? "", into: &hasher)
         case .array: hasher.combine(elements)
         // Equal whatever the members' order, so is the hash.
-        case .object: hasher.combine(members?.reduce(0) { $0 ^ $1.value.hashValue ^ $1.name.utf8.count } ?? 0)
+        case .object: hasher.combine(members?.reduce(0) { $0 &+ Self.hash($1.name, $1.value) } ?? 0)
         }
+    }
+
+    /// By code points, as `==` compares.
+    private static func combine(_ text: String, into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+
+    private static func hash(_ name: String, _ value: JSON) -> Int {
+        var hasher = Hasher()
+        combine(name, into: &hasher)
+        hasher.combine(value)
+        return hasher.finalize()
     }
 }
 
 extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
-    ExpressibleByBooleanLiteral, ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+    ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
     /// A string.
     public init(stringLiteral value: String) { self.init(value) }
@@ -163,8 +179,6 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Express
     public init(floatLiteral value: Double) { self.init(value) }
     /// `true` or `false`.
     public init(booleanLiteral value: Bool) { self.init(value) }
-    /// `null`.
-    public init(nilLiteral: ()) { self = .null }
     /// An array.
     public init(arrayLiteral elements: JSON...) { self.init(elements) }
     /// An object; of a repeated name the last value stands.

@@ -37,4 +37,13 @@ struct JSONDecimal: Hashable {
             exponent = idle - point
         }
     }
+
+    /// The number, if it is an integer within `Integer`.
+    func integer<Integer: FixedWidthInteger>(_ type: Integer.Type = Integer.self) -> Integer? {
+        if digits.isEmpty { return 0 }
+        // No type here has more than 40 digits: a longer number must not be written out.
+        guard hugeExponent.isEmpty, (0..<40).contains(exponent), digits.count + exponent <= 40 else { return nil }
+        let text = String(decoding: digits, as: UTF8.self) + String(repeating: "0", count: exponent)
+        return Integer((negative ? "-" : "") + text)
+    }
 }

@@ -31,7 +31,13 @@ package enum JSONEscape {
         }
         var value: UInt16 = 0
         for byte in bytes[index + 2..<index + 6] {
-            guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { return nil }
+            let digit: UInt8
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
+            case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
+            default: return nil
+            }
             value = value << 4 | UInt16(digit)
         }
         return value
@@ -61,7 +67,7 @@ package enum JSONEscape {
                     scalar = 0x10000 + (high - 0xD800) << 10 + (UInt32(low) &- 0xDC00)
                     index += 6
                 }
-                text.append(contentsOf: Array(String(Character(Unicode.Scalar(scalar) ?? "\u{FFFD}")).utf8))
+                text.append(contentsOf: UTF8.encode(Unicode.Scalar(scalar) ?? "\u{FFFD}") ?? .init())
                 index += 4
             case let plain: text.append(plain)
             }
@@ -88,10 +94,10 @@ package enum JSONEscape {
             case 0x0D: output.append(UInt8(ascii: "r"))
             case 0x09: output.append(UInt8(ascii: "t"))
             case let control:
-                let digits = Array("0123456789abcdef".utf8)
-                output.append(contentsOf: Array("u00".utf8))
-                output.append(digits[Int(control >> 4)])
-                output.append(digits[Int(control & 0xF)])
+                let low = control & 0xF
+                output.append(contentsOf: "u00".utf8)
+                output.append(UInt8(ascii: "0") + control >> 4)
+                output.append(low < 10 ? UInt8(ascii: "0") + low : UInt8(ascii: "a") + low - 10)
             }
             index = end + 1
         }

@@ -79,12 +79,16 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
         return last != UInt8(ascii: "0") || endsInPointZero
     }
 
-    /// The number, if it is an integer within `Int64`, however it was written (`5`, but also `5.0`).
-    public var int: Int64? {
+    /// The number, if it is an integer within `Int64`, however it was written (`5`, but also `5.0` and `5e0`).
+    public var int: Int64? { integer() }
+
+    /// The number, if it is an integer within `Integer`.
+    func integer<Integer: FixedWidthInteger>(_ type: Integer.Type = Integer.self) -> Integer? {
         switch storage {
-        case .int(let value): value
-        case .double(let value): Int64(exactly: value)
-        case .text: nil
+        case .int(let value): Integer(exactly: value)
+        case .double(let value):
+            value.magnitude <= 0x1p53 ? Integer(exactly: value) : JSONDecimal(value.description).integer()
+        case .text(let text): JSONDecimal(text).integer()
         }
     }
 
@@ -106,11 +110,11 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether both are the same number, exactly: `1`, `1.0` and `1.00` are, 2⁶⁴ and 2⁶⁴ + 1 are not.
+    /// Whether both are the same number, exactly: `1`, `1.0` and `1.00` are, 2⁶⁴ and 2⁶⁴ + 1 are not. A double is the
+    /// number that it is printed as.
     public static func == (left: JSONNumber, right: JSONNumber) -> Bool {
         switch (left.storage, right.storage) {
         case (.int(let a), .int(let b)): a == b
-        case (.int(let a), .double(let b)), (.double(let b), .int(let a)): Int64(exactly: b) == a
         case (.double(let a), .double(let b)): a == b
         default: JSONDecimal(left.description) == JSONDecimal(right.description)
         }

@@ -89,7 +89,7 @@ struct JSONTapeReader {
     private mutating func readObject(depth: Int) throws(JSONParseError) {
         let index = try open(.object, depth: depth)
         if peek() == UInt8(ascii: "}") { return close(index) }
-        var names = MemberNames()
+        var names = JSONMemberNames(object: index)
         while true {
             guard let quote = peek() else { throw failure("unexpected end of text in an object") }
             guard quote == UInt8(ascii: "\"") else { throw failure("expected a member name, found \(describe(quote))") }
@@ -198,54 +198,5 @@ struct JSONTapeReader {
             .init(
                 kind: kind, flag: escaped, start: UInt32(start), end: UInt32(index), next: UInt32(tokens.count + 1)))
         position = index + 1
-    }
-}
-
-/// The member names of one object, to find a repeated one: a short list is compared, a long one hashed.
-private struct MemberNames {
-    private var indices: [Int] = []
-    private var hashed: Set<String>?
-
-    /// Adds the name at `token`, and returns it if it was there already.
-    mutating func insert(
-        _ token: Int, _ tokens: ContiguousArray<JSONTape.Token>, _ bytes: UnsafeBufferPointer<UInt8>
-    ) -> String? {
-        func text(_ index: Int) -> String {
-            let key = tokens[index]
-            let slice = UnsafeBufferPointer(rebasing: bytes[Int(key.start)..<Int(key.end)])
-            return key.flag ? JSONEscape.decode(slice) : String(decoding: slice, as: UTF8.self)
-        }
-        if hashed != nil {
-            let name = text(token)
-            return Self.insert(name, into: &hashed!) ? nil : name
-        }
-        let key = tokens[token]
-        for index in indices {
-            let other = tokens[index]
-            if !key.flag, !other.flag {
-                if other.end - other.start == key.end - key.start,
-                    JSONText.equal(bytes, Int(other.start), Int(key.start), count: Int(key.end - key.start))
-                {
-                    return text(token)
-                }
-            } else if text(index).utf8.elementsEqual(text(token).utf8) {
-                return text(token)
-            }
-        }
-        indices.append(token)
-        if indices.count > 24 {
-            hashed = Set(indices.map { Self.exact(text($0)) })
-        }
-        return nil
-    }
-
-    /// Swift compares strings by canonical equivalence, JSON by code points: a set of names needs the latter.
-    private static func exact(_ name: String) -> String {
-        name.utf8.allSatisfy { $0 < 0x80 }
-            ? name : name.unicodeScalars.map { String($0.value, radix: 16) }.joined(separator: "\u{1}")
-    }
-
-    private static func insert(_ name: String, into set: inout Set<String>) -> Bool {
-        set.insert(exact(name)).inserted
     }
 }

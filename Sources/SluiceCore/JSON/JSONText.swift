@@ -22,7 +22,9 @@ enum JSONText {
             let special =
                 ((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash) | ((word &- (ones &* 0x20)) & ~word)
                 | word
-            if special & highs != 0 { break }
+            let found = special & highs
+            // A borrow can set a mark too many only above a true one: the lowest is right.
+            if found != 0 { return index + UInt64(littleEndian: found).trailingZeroBitCount >> 3 }
             index += 8
         }
         while index < bytes.count {

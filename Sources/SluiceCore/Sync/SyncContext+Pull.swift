@@ -46,7 +46,9 @@ extension SyncContext {
         }
         guard query.skip >= 0, query.top ?? 0 >= 0 else { try refuse("skip and top cannot be negative") }
         let hidden = query.parameters.first { $0.name.lowercased() == dialect.includeDeleted.name.lowercased() }
-        guard hidden == nil else { try refuse("a pull always asks for deleted rows: \(hidden?.name ?? "") is not yours") }
+        guard hidden == nil else {
+            try refuse("a pull always asks for deleted rows: \(hidden?.name ?? "") is not yours")
+        }
         guard let name else { return }
         guard query.order.isEmpty, query.top == nil, query.skip == 0 else {
             try refuse("a named pull follows the time of change, so its query cannot have an order, top or skip")

@@ -38,7 +38,8 @@ extension SyncContext {
                 let cursors = Query(Cursor.schema.name, filter: ofTable)
                 let rows: Query
                 if let queryName {
-                    rows = Query(table, filter: try Self.filter(of: queryName, among: writer.records(matching: cursors), table))
+                    rows = Query(
+                        table, filter: try Self.filter(of: queryName, among: writer.records(matching: cursors), table))
                 } else {
                     rows = Query(table, filter: filter)
                 }

@@ -9,6 +9,7 @@ enum ModelDate {
         let iso = time.text(fractionDigits: 0)
         let parts = iso.dropLast().split(separator: "T")
         let date = parts[0].split(separator: "-")
-        return "\(days[Int((day % 7 + 7) % 7)]), \(date[2]) \(months[(Int(date[1]) ?? 1) - 1]) \(date[0]) \(parts[1]) GMT"
+        return
+            "\(days[Int((day % 7 + 7) % 7)]), \(date[2]) \(months[(Int(date[1]) ?? 1) - 1]) \(date[0]) \(parts[1]) GMT"
     }
 }

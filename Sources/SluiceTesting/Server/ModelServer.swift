@@ -1,4 +1,4 @@
-public import HTTPTypes
+internal import HTTPTypes
 public import SluiceCore
 internal import Synchronization
 
@@ -36,6 +36,13 @@ public final class ModelServer: Transport {
         var ticks: Int64
         var version: Int64 = 0
         var pageSize: Int
+
+        /// A version never used before, and a time later than all before.
+        mutating func stamp() -> ModelStamp {
+            version += 1
+            ticks += 10_000
+            return ModelStamp(version: "v\(version)", time: Timestamp(ticks: ticks))
+        }
     }
 
     /// A server without rows.
@@ -129,15 +136,6 @@ public final class ModelServer: Transport {
             response.head.headerFields[.date] = ModelDate.text(Timestamp(ticks: state.ticks))
             return response
         }
-    }
-}
-
-extension ModelServer.State {
-    /// A version never used before, and a time later than all before.
-    fileprivate mutating func stamp() -> ModelStamp {
-        version += 1
-        ticks += 10_000
-        return ModelStamp(version: "v\(version)", time: Timestamp(ticks: ticks))
     }
 }
 

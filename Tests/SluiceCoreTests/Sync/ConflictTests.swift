@@ -1,3 +1,4 @@
+import HTTPTypes
 import Synchronization
 import Testing
 
@@ -52,7 +53,8 @@ struct ConflictTests {
     }
 
     static let decisions: [(ConflictDecision, String?)] = [
-        (.server, "theirs"), (.client, "mine"), (.merge(["text": "both"]), "both"), (.delete, nil), (.discard, "theirs"),
+        (.server, "theirs"), (.client, "mine"), (.merge(["text": "both"]), "both"), (.delete, nil),
+        (.discard, "theirs"),
     ]
 
     @Test("each decision ends with both sides equal", arguments: StoreKind.allCases, 0..<5)
@@ -88,7 +90,15 @@ struct ConflictTests {
     func deferred(_ kind: StoreKind) async throws {
         let count = Mutex(0)
         let device = try await conflicted(
-            kind, handlers: [ConflictClosure { _ in count.withLock { $0 += 1; return $0 == 1 ? .defer : .client } }])
+            kind,
+            handlers: [
+                ConflictClosure { _ in
+                    count.withLock {
+                        $0 += 1
+                        return $0 == 1 ? .defer : .client
+                    }
+                }
+            ])
         #expect(try await device.context.push().remaining == 1)
         #expect(try await device.queue() == ["update a pending"])
         #expect(try await device.context.push().isClean)
@@ -112,7 +122,11 @@ struct ConflictTests {
             kind,
             handlers: [
                 ConflictClosure { _ in
-                    if let todos = table.withLock({ let todos = $0; $0 = nil; return todos }) {
+                    if let todos = table.withLock({
+                        let todos = $0
+                        $0 = nil
+                        return todos
+                    }) {
                         try await todos.update(["id": "a", "n": 2])
                     }
                     return decision
@@ -129,10 +143,14 @@ struct ConflictTests {
     @Test("a record deleted on the server: each decision", arguments: StoreKind.allCases, 0..<5)
     func deletedOnServer(_ kind: StoreKind, _ index: Int) async throws {
         let (decision, _) = Self.decisions[index]
-        let device = try await Device(kind, handlers: [ConflictClosure { conflict in
-            #expect(conflict.isDeletedOnServer)
-            return decision
-        }])
+        let device = try await Device(
+            kind,
+            handlers: [
+                ConflictClosure { conflict in
+                    #expect(conflict.isDeletedOnServer)
+                    return decision
+                }
+            ])
         device.server.seed("todos", [["id": "a", "text": "base"]])
         try await device.todos.pull()
         try await device.todos.update(["id": "a", "text": "mine"])
@@ -150,7 +168,9 @@ struct ConflictTests {
         #expect(try await device.states() == 0)
     }
 
-    @Test("a record that is gone from the server without a trace is made again for the client", arguments: StoreKind.allCases)
+    @Test(
+        "a record that is gone from the server without a trace is made again for the client",
+        arguments: StoreKind.allCases)
     func goneFromServer(_ kind: StoreKind) async throws {
         let device = try await Device(kind, policy: .clientWins)
         device.server.seed("todos", [["id": "a", "text": "base", "n": 1]])
@@ -161,7 +181,8 @@ struct ConflictTests {
         #expect(device.remote("a") == ["id": "a", "text": "mine", "n": 1])
     }
 
-    @Test("a delete that meets an edit: server restores the row, client deletes it", arguments: StoreKind.allCases,
+    @Test(
+        "a delete that meets an edit: server restores the row, client deletes it", arguments: StoreKind.allCases,
         [ConflictPolicy.serverWins, .clientWins])
     func deleteConflict(_ kind: StoreKind, _ policy: ConflictPolicy) async throws {
         let device = try await Device(kind, policy: policy)
@@ -180,7 +201,20 @@ struct ConflictTests {
         let server = device.server
         let n = Mutex(100)
         server.onRequest { request in
-            if request.isWrite { server.seed("todos", [["id": "a", "n": JSON(n.withLock { $0 += 1; return $0 })]]) }
+            if request.isWrite {
+                server.seed(
+                    "todos",
+                    [
+                        [
+                            "id": "a",
+                            "n": JSON(
+                                n.withLock {
+                                    $0 += 1
+                                    return $0
+                                }),
+                        ]
+                    ])
+            }
             return .none
         }
         let result = try await device.context.push()
@@ -193,10 +227,13 @@ struct ConflictTests {
     func maybeApplied(_ kind: StoreKind) async throws {
         let seen = Mutex<Bool?>(nil)
         let device = try await conflicted(
-            kind, handlers: [ConflictClosure { conflict in
-                seen.withLock { $0 = conflict.maybeApplied }
-                return .ask
-            }])
+            kind,
+            handlers: [
+                ConflictClosure { conflict in
+                    seen.withLock { $0 = conflict.maybeApplied }
+                    return .ask
+                }
+            ])
         device.server.onRequest { $0.isWrite ? .loseAnswer : .none }
         _ = try await device.context.push()
         device.server.onRequest(nil)
@@ -204,7 +241,9 @@ struct ConflictTests {
         #expect(seen.withLock { $0 } == true)
     }
 
-    @Test("fields that only one side changed are merged; a field both changed goes on to the policy", arguments: StoreKind.allCases)
+    @Test(
+        "fields that only one side changed are merged; a field both changed goes on to the policy",
+        arguments: StoreKind.allCases)
     func fieldMerge(_ kind: StoreKind) async throws {
         let device = try await Device(kind, handlers: [FieldMerge()])
         device.server.seed("todos", [["id": "a", "text": "base", "n": 1], ["id": "b", "text": "base", "n": 1]])
@@ -218,7 +257,9 @@ struct ConflictTests {
         #expect(try await device.queue() == ["update b parked"])
     }
 
-    @Test("discarding a held conflict takes the server's record, and the audit keeps the edit", arguments: StoreKind.allCases)
+    @Test(
+        "discarding a held conflict takes the server's record, and the audit keeps the edit",
+        arguments: StoreKind.allCases)
     func discardHeld(_ kind: StoreKind) async throws {
         let device = try await conflicted(kind)
         _ = try await device.context.push()

@@ -11,7 +11,9 @@ struct PullTests {
         (0..<count).map { ["id": JSON("\(prefix)\(1000 + $0)"), "n": JSON($0)] }
     }
 
-    @Test("all rows come, page by page, with and without a name", arguments: StoreKind.allCases, [nil, "all"] as [String?])
+    @Test(
+        "all rows come, page by page, with and without a name", arguments: StoreKind.allCases,
+        [nil, "all"] as [String?])
     func pages(_ kind: StoreKind, _ name: String?) async throws {
         let device = try await Device(kind, server: ModelServer(pageSize: 10), pageSize: 25)
         device.server.seed("todos", rows(95))
@@ -48,14 +50,22 @@ struct PullTests {
         #expect(try await device.todos.count() == 20)
     }
 
-    @Test("a row that moves out of a group of equal times while it is paged hides no other", arguments: StoreKind.allCases)
+    @Test(
+        "a row that moves out of a group of equal times while it is paged hides no other", arguments: StoreKind.allCases
+    )
     func movingRow(_ kind: StoreKind) async throws {
         let device = try await Device(kind, server: ModelServer(pageSize: 2))
         device.server.seed("todos", rows(8))
-        device.server.restamp("todos", (0..<8).map { "r\(1000 + $0)" }, at: Timestamp("2024-01-01T00:00:00Z")!)
-        let (server, count) = (device.server, Mutex(0))
+        device.server.restamp("todos", (0..<8).map { "r\(1000 + $0)" }, at: Timestamp("2023-01-01T00:00:00Z")!)
+        let server = device.server
+        let count = Mutex(0)
         server.onRequest { _ in
-            if count.withLock({ $0 += 1; return $0 }) == 3 { server.seed("todos", [["id": "r1000", "n": 100]]) }
+            if count.withLock({
+                $0 += 1
+                return $0
+            }) == 3 {
+                server.seed("todos", [["id": "r1000", "n": 100]])
+            }
             return .none
         }
         try await device.todos.pull(named: "all")
@@ -69,7 +79,7 @@ struct PullTests {
         let served = Mutex(0)
         device.server.onRequest { _ in
             served.withLock { $0 += 1 }
-            let page: JSON = [["id": "a", "updatedAt": nil, "version": "1"], ["id": "b", "version": "1"]]
+            let page: JSON = [["id": "a", "updatedAt": .null, "version": "1"], ["id": "b", "version": "1"]]
             return .answer(.model(200, served.withLock { $0 } % 2 == 1 ? page : .array))
         }
         try await device.todos.pull(named: "all")
@@ -123,7 +133,12 @@ struct PullTests {
         let device = try await Device(kind, server: ModelServer(pageSize: 10))
         device.server.seed("todos", rows(35))
         let count = Mutex(0)
-        device.server.onRequest { _ in count.withLock { $0 += 1; return $0 == 3 } ? .loseAnswer : .none }
+        device.server.onRequest { _ in
+            count.withLock {
+                $0 += 1
+                return $0 == 3
+            } ? .loseAnswer : .none
+        }
         let error = await #expect(throws: SluiceError.self) { try await device.todos.pull(named: "all") }
         #expect(error?.code == .network)
         let stored = try await device.todos.count()
@@ -185,8 +200,12 @@ struct PullTests {
         #expect(ids == (5..<15).map { "r\(1000 + $0)" })
     }
 
-    @Test("answers that are no page throw, and neither rows nor cursor move", arguments: StoreKind.allCases,
-        ["<html>hello</html>", "", "{\"results\":", "[{\"n\":1}]", "[{\"id\":5}]", "{\"id\":\"a\"}", "[{\"id\":\"a\"},7]"])
+    @Test(
+        "answers that are no page throw, and neither rows nor cursor move", arguments: StoreKind.allCases,
+        [
+            "<html>hello</html>", "", "{\"results\":", "[{\"n\":1}]", "[{\"id\":5}]", "{\"id\":\"a\"}",
+            "[{\"id\":\"a\"},7]",
+        ])
     func brokenPages(_ kind: StoreKind, _ text: String) async throws {
         let device = try await Device(kind)
         device.server.onRequest { _ in

@@ -7,7 +7,8 @@ import Testing
 
 @Suite("Push: what waits reaches the server once")
 struct PushTests {
-    @Test("inserts, updates and deletes reach the server in order, and the records settle", arguments: StoreKind.allCases)
+    @Test(
+        "inserts, updates and deletes reach the server in order, and the records settle", arguments: StoreKind.allCases)
     func happyPath(_ kind: StoreKind) async throws {
         let device = try await Device(kind)
         device.server.seed("todos", [["id": "a", "text": "old"], ["id": "b", "text": "old"]])
@@ -62,7 +63,13 @@ struct PushTests {
         let todos = device.todos
         let edited = Mutex(false)
         device.server.onRequest { request in
-            if request.isWrite, edited.withLock({ let was = $0; $0 = true; return !was }) {
+            if request.isWrite,
+                edited.withLock({
+                    let was = $0
+                    $0 = true
+                    return !was
+                })
+            {
                 _ = try? await todos.update(["id": "a", "done": true])
             }
             return .none
@@ -90,7 +97,9 @@ struct PushTests {
         #expect(device.server.calls == ["POST /tables/todos", "DELETE /tables/todos/a"])
     }
 
-    @Test("a lost answer is recognised, whatever the operation", arguments: StoreKind.allCases, TableOperation.Kind.allCases)
+    @Test(
+        "a lost answer is recognised, whatever the operation", arguments: StoreKind.allCases,
+        TableOperation.Kind.allCases)
     func lostAnswer(_ kind: StoreKind, _ operation: TableOperation.Kind) async throws {
         let device = try await Device(kind)
         device.server.seed("todos", [["id": "a", "text": "old"], ["id": "gone", "text": "x"]])
@@ -169,7 +178,8 @@ struct PushTests {
         #expect(device.server.requests.count == 1)
     }
 
-    @Test("what the server refuses is parked with the reason, and the others go on", arguments: StoreKind.allCases,
+    @Test(
+        "what the server refuses is parked with the reason, and the others go on", arguments: StoreKind.allCases,
         [400, 403, 404, 413, 422])
     func refused(_ kind: StoreKind, _ status: Int) async throws {
         let device = try await Device(kind)
@@ -288,7 +298,8 @@ struct PushTests {
         #expect(device.server.requests.isEmpty)
     }
 
-    @Test("answers that are not the protocol lose nothing", arguments: StoreKind.allCases,
+    @Test(
+        "answers that are not the protocol lose nothing", arguments: StoreKind.allCases,
         ["<html>welcome</html>", "", "{\"id\":", "[]", "{\"id\":\"other\",\"version\":\"v9\"}"])
     func brokenAnswers(_ kind: StoreKind, _ text: String) async throws {
         let device = try await Device(kind)
@@ -300,7 +311,9 @@ struct PushTests {
         #expect(result.remaining == 1 && result.failures.count == 1)
         #expect(try await device.local("a")?["text"] == "one")
         device.server.onRequest(nil)
-        if let parked = try await device.context.queue.operations().first { try await device.context.queue.retry(parked.id) }
+        if let parked = try await device.context.queue.operations().first {
+            try await device.context.queue.retry(parked.id)
+        }
         #expect(try await device.context.push().isClean)
         #expect(device.server.rows("todos").count == 1)
     }

@@ -1,3 +1,4 @@
+import SluiceTesting
 import Testing
 
 @testable import SluiceCore
@@ -36,7 +37,10 @@ struct SyncTableTests {
 
     @Test(
         "an id that the servers of the family refuse is refused here",
-        arguments: ["", " ", ".", "..", "a/b", "a\"b", "a+b", "a?b", "a\\b", "a`b", "a\u{0}b", "a\u{7F}", String(repeating: "x", count: 256)])
+        arguments: [
+            "", " ", ".", "..", "a/b", "a\"b", "a+b", "a?b", "a\\b", "a`b", "a\u{0}b", "a\u{7F}",
+            String(repeating: "x", count: 256),
+        ])
     func badIDs(_ id: String) async throws {
         let device = try await Device(.memory)
         let error = await #expect(throws: SluiceError.self) {
@@ -54,7 +58,8 @@ struct SyncTableTests {
         #expect(try await device.local(id)?["text"] == "x")
     }
 
-    @Test("table names that are the engine's own or no names are refused",
+    @Test(
+        "table names that are the engine's own or no names are refused",
         arguments: ["", "sluice_operations", "SLUICE_x", "sqlite_master", "a b", "1a", "a;drop", "é"])
     func badTables(_ name: String) async throws {
         let device = try await Device(.memory)

@@ -1,5 +1,4 @@
 import HTTPTypes
-import SluiceSQLite
 import SluiceTesting
 import Synchronization
 import Testing
@@ -8,14 +7,13 @@ import Testing
 
 /// The stores that every sync test runs on.
 enum StoreKind: String, CaseIterable, CustomTestStringConvertible {
-    case memory, sqlite
+    case memory
 
     var testDescription: String { rawValue }
 
     func make() async throws -> any LocalStore {
         switch self {
         case .memory: MemoryStore()
-        case .sqlite: try SQLiteStore(path: ":memory:")
         }
     }
 }
@@ -37,10 +35,15 @@ struct Device {
         let ids = UUIDv7Source()
         let clock = Mutex<Int64>(17_000_000_000_000_000)
         let environment = SyncEnvironment(
-            now: { clock.withLock { $0 += 10_000; return Timestamp(ticks: $0) } },
+            now: {
+                clock.withLock {
+                    $0 += 10_000
+                    return Timestamp(ticks: $0)
+                }
+            },
             makeID: { ids.next(at: Timestamp(ticks: 17_000_000_000_000_000)) })
         var options = ClientOptions()
-        options.retry.maximumAttempts = 1
+        options.retry = .never
         let client = SluiceClient(
             endpoint: try Endpoint("http://model.test"), transport: server, filters: filters, options: options)
         context = try await SyncContext(

@@ -23,7 +23,8 @@ extension TableOperation {
     package init(record: JSON) throws(SluiceError) {
         guard let id = record["id"]?.string, let sequence = record["sequence"]?.int,
             let table = record["table"]?.string, let recordID = record["record"]?.string,
-            let kind = record["kind"]?.string.flatMap(Kind.init), let state = record["state"]?.string.flatMap(State.init),
+            let kind = record["kind"]?.string.flatMap(Kind.init),
+            let state = record["state"]?.string.flatMap(State.init),
             let revision = record["revision"]?.int, let attempts = record["attempts"]?.int,
             let createdAt = record["createdAt"]?.string.flatMap({ Timestamp($0) })
         else {

@@ -13,7 +13,9 @@ public struct PullResult: Sendable, Hashable {
 
     /// The result without its push compares by its counts.
     public static func == (left: PullResult, right: PullResult) -> Bool {
-        (left.stored, left.deleted, left.pending, left.pages) == (right.stored, right.deleted, right.pending, right.pages)
+        (left.stored, left.deleted, left.pending, left.pages) == (
+            right.stored, right.deleted, right.pending, right.pages
+        )
     }
 
     /// Hashes the counts.

@@ -173,9 +173,8 @@ package struct PushSession: Sendable {
                 .aborted, "a conflict handler ended the push", table: conflict.table, recordID: conflict.recordID,
                 operationID: item.operation.id, status: conflict.status)
             return keep(item, .parked, waiting, then: .finish(error))
-        case .server, .discard:
-            return commit(.decided(item, conflict, decision), then: .next(after: item.operation.sequence))
-        case .client, .merge, .delete:
+        case .server, .discard, .client, .merge, .delete:
+            // Where the decision leaves something to be said, it keeps the operation's place.
             return commit(.decided(item, conflict, decision), then: .again(before: item.operation.sequence))
         }
     }

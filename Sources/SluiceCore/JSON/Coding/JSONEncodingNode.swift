@@ -1,0 +1,65 @@
+/// A place in the document being made, that containers write to for as long as anyone holds them.
+final class JSONEncodingNode {
+    private var value: JSON?
+    /// Containers handed out for parts of this one; their places hold `null` until they are finished.
+    private var members: [(name: String, node: JSONEncodingNode)] = []
+    private var elements: [(index: Int, node: JSONEncodingNode)] = []
+    private var failure: EncodingError?
+
+    var count: Int { value?.count ?? 0 }
+
+    func set(_ value: JSON) {
+        self.value = value
+        members = []
+        elements = []
+    }
+
+    func becomeObject() {
+        if value?.kind != .object { set(.object) }
+    }
+
+    func becomeArray() {
+        if value?.kind != .array { set(.array) }
+    }
+
+    func set(_ member: JSON, for key: any CodingKey, at path: [any CodingKey]) {
+        let name = key.stringValue
+        if name.utf8.contains(0), failure == nil {
+            failure = .invalidValue(
+                member, .init(codingPath: path + [key], debugDescription: "a member name with a NUL character"))
+        }
+        if !members.isEmpty { members.removeAll { Self.isEqual($0.name, name) } }
+        value?[name] = member
+    }
+
+    func append(_ element: JSON) { value?.append(element) }
+
+    /// The node of a member, the same one if it is asked for again.
+    func node(for key: any CodingKey, at path: [any CodingKey]) -> JSONEncodingNode {
+        if let known = members.first(where: { Self.isEqual($0.name, key.stringValue) }) { return known.node }
+        set(.null, for: key, at: path)
+        let node = JSONEncodingNode()
+        members.append((key.stringValue, node))
+        return node
+    }
+
+    func appendNode() -> JSONEncodingNode {
+        let node = JSONEncodingNode()
+        elements.append((count, node))
+        append(.null)
+        return node
+    }
+
+    /// The document, or nil if nothing was written; a part in which nothing was written is an empty object.
+    func finish() throws -> JSON? {
+        if let failure { throw failure }
+        for (name, node) in members { value?[name] = try node.finish() ?? .object }
+        if !elements.isEmpty, var all = value?.elements {
+            for (index, node) in elements where index < all.count { all[index] = try node.finish() ?? .object }
+            value = JSON(all)
+        }
+        return value
+    }
+
+    private static func isEqual(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
+}

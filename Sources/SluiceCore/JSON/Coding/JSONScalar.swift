@@ -1,0 +1,72 @@
+/// A type whose values are one JSON value without parts, which the coders read and write themselves.
+protocol JSONScalar: Codable {
+    /// - Throws: `DecodingError` if the value is of another kind or does not fit.
+    init(reading decoder: JSONValueDecoder) throws
+
+    /// The value as JSON, or nil if JSON cannot say it.
+    var json: JSON? { get }
+}
+
+extension Bool: JSONScalar {
+    init(reading decoder: JSONValueDecoder) throws {
+        guard let value = decoder.value.bool else { throw decoder.mismatch(Bool.self, "true or false") }
+        self = value
+    }
+
+    var json: JSON? { JSON(self) }
+}
+
+extension String: JSONScalar {
+    init(reading decoder: JSONValueDecoder) throws {
+        guard let value = decoder.value.string else { throw decoder.mismatch(String.self, "text") }
+        self = value
+    }
+
+    var json: JSON? { JSON(self) }
+}
+
+extension JSONScalar where Self: FixedWidthInteger {
+    init(reading decoder: JSONValueDecoder) throws {
+        guard let number = decoder.value.number else { throw decoder.mismatch(Self.self, "a number") }
+        guard let value: Self = number.integer() else { throw decoder.unfit(Self.self) }
+        self = value
+    }
+
+    var json: JSON? {
+        if let value = Int64(exactly: self) { return JSON(value) }
+        return JSONNumber(text: String(self)).map { JSON($0) }
+    }
+}
+
+extension Int: JSONScalar {}
+extension Int8: JSONScalar {}
+extension Int16: JSONScalar {}
+extension Int32: JSONScalar {}
+extension Int64: JSONScalar {}
+extension UInt: JSONScalar {}
+extension UInt8: JSONScalar {}
+extension UInt16: JSONScalar {}
+extension UInt32: JSONScalar {}
+extension UInt64: JSONScalar {}
+
+extension Double: JSONScalar {
+    init(reading decoder: JSONValueDecoder) throws {
+        guard let number = decoder.value.number else { throw decoder.mismatch(Double.self, "a number") }
+        guard number.double.isFinite else { throw decoder.unfit(Double.self) }
+        self = number.double
+    }
+
+    var json: JSON? { JSONNumber(self).map { JSON($0) } }
+}
+
+extension Float: JSONScalar {
+    /// Read from the number's text, as rounding to a double on the way could round twice.
+    init(reading decoder: JSONValueDecoder) throws {
+        guard let number = decoder.value.number else { throw decoder.mismatch(Float.self, "a number") }
+        guard let value = Float(number.description), value.isFinite else { throw decoder.unfit(Float.self) }
+        self = value
+    }
+
+    /// Written by its own shortest digits: 0.1, not the 0.10000000149011612 of the double beside it.
+    var json: JSON? { JSONNumber(text: description).map { JSON($0) } }
+}

@@ -1,0 +1,59 @@
+/// The encoder of one value, and the container of a value that is no list of others.
+struct JSONValueEncoder: Encoder, SingleValueEncodingContainer {
+    let node: JSONEncodingNode
+    let codingPath: [any CodingKey]
+    let sharedInfo: [CodingUserInfoKey: any Sendable]
+
+    var userInfo: [CodingUserInfoKey: Any] { sharedInfo }
+
+    init(node: JSONEncodingNode, codingPath: [any CodingKey], userInfo: [CodingUserInfoKey: any Sendable]) {
+        self.node = node
+        self.codingPath = codingPath
+        self.sharedInfo = userInfo
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        node.becomeObject()
+        return KeyedEncodingContainer(JSONKeyedEncoding<Key>(encoder: self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        node.becomeArray()
+        return JSONUnkeyedEncoding(encoder: self)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { self }
+
+    func encodeNil() { node.set(.null) }
+
+    func encode<Value: JSONScalar>(_ value: Value) throws { node.set(try scalar(value, codingPath)) }
+
+    func encode<Value: Encodable>(_ value: Value) throws { try value.encode(to: self) }
+
+    /// The encoder of a value inside this one.
+    func inner(_ node: JSONEncodingNode, _ key: any CodingKey) -> JSONValueEncoder {
+        JSONValueEncoder(node: node, codingPath: codingPath + [key], userInfo: sharedInfo)
+    }
+
+    /// What `value`, which stands at `key`, is as JSON.
+    func part(_ value: some Encodable, _ key: any CodingKey) throws -> JSON {
+        let encoder = inner(JSONEncodingNode(), key)
+        guard codingPath.count < JSON.maximumDepth else {
+            throw EncodingError.invalidValue(
+                value,
+                .init(
+                    codingPath: encoder.codingPath,
+                    debugDescription: "nested deeper than \(JSON.maximumDepth) levels"))
+        }
+        try value.encode(to: encoder)
+        return try encoder.node.finish() ?? .object
+    }
+
+    func scalar(_ value: some JSONScalar, _ path: @autoclosure () -> [any CodingKey]) throws -> JSON {
+        guard let json = value.json else {
+            throw EncodingError.invalidValue(
+                value, .init(codingPath: path(), debugDescription: "JSON has no word for \(value)"))
+        }
+        return json
+    }
+}

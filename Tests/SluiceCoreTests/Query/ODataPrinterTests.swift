@@ -1,4 +1,5 @@
 import SluiceCore
+import SluiceTesting
 import Testing
 
 @Suite("Printing OData") struct ODataPrinterTests {

@@ -19,7 +19,10 @@ package enum QueryFunctions {
     package static func value(of function: QueryFunction, _ arguments: [QueryValue]) -> QueryValue {
         guard argumentCounts(function).contains(arguments.count), let first = arguments.first else { return .null }
         switch function {
-        case .day, .month, .year, .hour, .minute, .second:
+        case .hour, .minute, .second:
+            let time = first.timestamp ?? first.string.flatMap(Timestamp.init(timeOfDay:))
+            return time.map { .integer(part(function, of: $0)) } ?? .null
+        case .day, .month, .year:
             return first.timestamp.map { .integer(part(function, of: $0)) } ?? .null
         case .floor: return rounded(first, .down)
         case .ceiling: return rounded(first, .up)

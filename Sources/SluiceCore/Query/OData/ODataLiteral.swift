@@ -85,13 +85,8 @@ extension ODataScanner {
         return Int64(exactly: Double(value)) == value ? JSONNumber(Double(value)) ?? number : number
     }
 
-    /// `hh:mm`, `hh:mm:ss` or `hh:mm:ss.f…`: a time of day, which records hold as such a text.
-    private static func isTime(_ text: String) -> Bool {
-        let parts = text.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-        guard parts.count == 2 || parts.count == 3, parts[0].count == 2, parts[1].count == 2 else { return false }
-        return Timestamp("2000-01-01T\(text)") != nil
-            && text.utf8.allSatisfy { isDigit($0) || $0 == 0x3A || $0 == 0x2E }
-    }
+    /// A time of day, which records hold as such a text.
+    private static func isTime(_ text: String) -> Bool { Timestamp(timeOfDay: text) != nil }
 
     private static func isGUID(_ text: String) -> Bool {
         let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)

@@ -27,7 +27,7 @@ package struct SQLQueryPrinter: Sendable {
     /// The keys of an `ORDER BY`, with the id as the last.
     package func ordering(_ order: [Query.SortKey]) throws(SluiceError) -> SQLText {
         var sql = SQLText()
-        for key in order where key.column != "id" || sql.text.isEmpty {
+        for key in order {
             let column = TypedExpression(column: key.column, of: schema)
             let direction = key.descending ? " DESC" : ""
             if column.type == .any {

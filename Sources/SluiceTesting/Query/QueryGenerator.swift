@@ -1,38 +1,27 @@
-import SluiceCore
+package import SluiceCore
 
-/// A small generator (SplitMix64), so that a seed tells a test's whole input.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
-
-/// Makes expressions whose types agree, over records of a few properties.
-struct QueryGenerator {
-    static let schema = TableSchema(
+/// Makes queries whose types agree, and records for them, from a seed: a store that answers them as `QueryEvaluator`
+/// does gives queries their one meaning.
+package struct QueryGenerator {
+    /// The table that the queries are about. Its records have undeclared properties too.
+    package static let schema = TableSchema(
         "things",
         columns: [
             .init("name", .string), .init("count", .integer), .init("weight", .real), .init("done", .boolean),
             .init("made", .date), .init("tags", .json),
         ])
 
-    var random: SeededGenerator
+    private var random: SeededGenerator
     /// Names that no column is declared for.
-    var undeclared = ["free", "odd name", "it's", "größe", "not", "_x0041_"]
+    private let undeclared = ["free", "odd name", "it's", "größe", "not", "_x0041_"]
 
-    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+    /// A generator whose queries and records follow from `seed` alone.
+    package init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
     private mutating func pick<T>(_ choices: [T]) -> T { choices[Int.random(in: 0..<choices.count, using: &random)] }
 
-    mutating func condition(_ depth: Int) -> QueryExpression {
+    /// A filter, nested so deep.
+    package mutating func condition(_ depth: Int) -> QueryExpression {
         if depth == 0 { return pick([.column("done"), .literal(.bool(true)), free()]) }
         switch Int.random(in: 0..<8, using: &random) {
         case 0: return .unary(.not, condition(depth - 1))
@@ -45,7 +34,8 @@ struct QueryGenerator {
         }
     }
 
-    mutating func record(_ id: String) -> JSON {
+    /// A record with that id. Some of its values are not of their column's type, and some properties are absent.
+    package mutating func record(_ id: String) -> JSON {
         var record: JSON = ["id": JSON(id)]
         for name in ["name", "count", "weight", "done", "made", "tags"] + undeclared
         where Int.random(in: 0..<4, using: &random) > 0 {
@@ -71,7 +61,7 @@ struct QueryGenerator {
         }
     }
 
-    mutating func number(_ depth: Int) -> QueryExpression {
+    private mutating func number(_ depth: Int) -> QueryExpression {
         if depth <= 0 {
             return pick([
                 .column("count"), .column("weight"), free(), .literal(.number(JSONNumber(integer()))),
@@ -88,7 +78,7 @@ struct QueryGenerator {
         }
     }
 
-    mutating func text(_ depth: Int) -> QueryExpression {
+    private mutating func text(_ depth: Int) -> QueryExpression {
         if depth <= 0 { return pick([.column("name"), .column("id"), free(), .literal(.string(string()))]) }
         switch Int.random(in: 0..<4, using: &random) {
         case 0: return .call(pick([.tolower, .toupper, .trim]), [text(depth - 1)])
@@ -100,7 +90,8 @@ struct QueryGenerator {
         }
     }
 
-    mutating func order() -> [Query.SortKey] {
+    /// Up to three keys to sort by.
+    package mutating func order() -> [Query.SortKey] {
         let names = ["name", "count", "weight", "done", "made", "tags", "id"] + undeclared
         return (0..<Int.random(in: 0...3, using: &random)).map { _ in
             Query.SortKey(pick(names), descending: Bool.random(using: &random))

@@ -15,7 +15,7 @@ struct ClientSession {
             throw CommandFailure.usage("no store: give --store, --config or SLUICE_STORE")
         }
         let client = usesNetwork ? try settings.client() : nil
-        let store = try await SQLiteStore(
+        let store = try SQLiteStore(
             path: path, options: .init(durability: settings.durability == "normal" ? .normal : .full))
         do {
             let context = try await SyncContext(

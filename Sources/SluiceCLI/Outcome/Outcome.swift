@@ -23,6 +23,12 @@ struct Outcome {
         self.init(json: .object, text: [], failures: [failure], status: failure.status)
     }
 
+    /// Adds a failure. The first decides what the process ends with.
+    mutating func add(_ failure: CommandFailure) {
+        failures.append(failure)
+        if status == .done { status = failure.status }
+    }
+
     /// Prints the document or the text on standard output, and each failure as a line on standard error.
     func print(asJSON: Bool) {
         if asJSON {

@@ -16,12 +16,14 @@ public final class MemoryStore: LocalStore {
     /// An empty store.
     public init() {}
 
+    /// Declares tables; see ``LocalStore/define(_:)``.
     public func define(_ tables: [TableSchema]) async throws {
         try await change { state in
             for table in tables { try state.define(table) }
         }
     }
 
+    /// Runs `body` on the state of this moment; see ``LocalStore/read(_:)``.
     public func read<Result: Sendable>(
         _ body: @Sendable (any StoreReader) throws -> Result
     ) async throws -> Result {
@@ -30,6 +32,7 @@ public final class MemoryStore: LocalStore {
         return try body(transaction)
     }
 
+    /// Runs `body` as one transaction; see ``LocalStore/write(_:)``.
     public func write<Result: Sendable>(
         _ body: @Sendable (any StoreWriter) throws -> Result
     ) async throws -> Result {
@@ -42,6 +45,7 @@ public final class MemoryStore: LocalStore {
         }
     }
 
+    /// Forgets everything; see ``LocalStore/close()``.
     public func close() async throws {
         await writers.run { state.withLock { $0 = nil } }
     }

@@ -9,6 +9,8 @@ package final class SQLiteConnection {
     package enum Access: Sendable {
         /// Reading and writing; a file that is not there is made.
         case readWriteCreate
+        /// Reading and writing a file that is there.
+        case readWrite
         /// Reading only.
         case readOnly
     }
@@ -18,6 +20,12 @@ package final class SQLiteConnection {
     package var api: UnsafePointer<csqlite_api> { database.api }
     package var handle: OpaquePointer { database.pointer }
     private let database: SQLiteHandle
+    /// What the store knows of the tables in the file.
+    var catalog = RecordCatalog()
+    /// Where SQLite's hook notes the length of the write-ahead log.
+    let logLength: UnsafeMutablePointer<Int32>
+    /// The length of the log, in pages, at which a checkpoint is tried next.
+    var nextCheckpoint = 0
     private var statements: [String: SQLiteStatement] = [:]
 
     /// Opens the file. Nothing is read of it yet, so that what is no database is found out by the first statement.
@@ -26,8 +34,14 @@ package final class SQLiteConnection {
         library: SQLiteLibrary = .system
     ) throws(SluiceError) {
         let flags =
-            access == .readOnly ? CSQLITE_OPEN_READONLY : CSQLITE_OPEN_READWRITE | CSQLITE_OPEN_CREATE
+            switch access {
+            case .readOnly: CSQLITE_OPEN_READONLY
+            case .readWrite: CSQLITE_OPEN_READWRITE
+            case .readWriteCreate: CSQLITE_OPEN_READWRITE | CSQLITE_OPEN_CREATE
+            }
         database = try SQLiteHandle(path: path, flags: Int32(flags), library: library)
+        logLength = .allocate(capacity: 1)
+        logLength.initialize(to: 0)
         setBusyTimeout(busyTimeout)
         // A misspelt column is an error and not a text; a hostile file cannot call what it should not.
         for (option, flag) in [
@@ -36,6 +50,13 @@ package final class SQLiteConnection {
         ] {
             configure(Int32(option), flag == 1)
         }
+        for function in QueryFunctions.sqlFunctions { try database.register(function) }
+    }
+
+    deinit {
+        // A statement that somebody holds may keep the handle open for longer than the hook's memory is there.
+        _ = api.pointee.wal_hook(handle, nil, nil)
+        logLength.deallocate()
     }
 
     /// How long a statement waits for another connection's lock.
@@ -79,6 +100,22 @@ package final class SQLiteConnection {
     /// Runs one or more statements that have no parameters and whose rows nobody wants.
     package func execute(_ sql: String) throws(SluiceError) {
         guard api.pointee.exec(handle, sql, nil, nil, nil) == Int32(CSQLITE_OK) else { throw database.failure() }
+    }
+
+    /// Runs one statement with those values for its parameters, and gives back its rows.
+    @discardableResult
+    package func run(_ sql: String, _ values: [SQLValue] = []) throws(SluiceError) -> [[SQLValue]] {
+        let statement = try statement(sql)
+        defer { statement.reset() }
+        try statement.bind(values)
+        var rows: [[SQLValue]] = []
+        while try statement.step() { rows.append((0..<statement.columnCount).map(statement.value)) }
+        return rows
+    }
+
+    /// The integer that a statement of one row and column gives, or 0.
+    package func integer(_ sql: String, _ values: [SQLValue] = []) throws(SluiceError) -> Int64 {
+        if case .integer(let value) = try run(sql, values).first?.first { value } else { 0 }
     }
 
     /// How many rows the latest INSERT, UPDATE or DELETE changed.

@@ -51,6 +51,21 @@ package final class SQLiteStatement {
             })
     }
 
+    package func bind(_ index: Int, _ value: SQLValue) throws(SluiceError) {
+        switch value {
+        case .null: try bindNull(index)
+        case .integer(let value): try bind(index, value)
+        case .real(let value): try bind(index, value)
+        case .text(let value): try bind(index, value)
+        case .blob(let value): try bind(index, blob: value)
+        }
+    }
+
+    /// Binds values to the parameters from `first` on.
+    package func bind(_ values: [SQLValue], from first: Int = 1) throws(SluiceError) {
+        for (offset, value) in values.enumerated() { try bind(first + offset, value) }
+    }
+
     /// Binds text and returns SQLite's result code. Text that is not copied must stay where it is until the statement
     /// is stepped or reset.
     @inline(__always)
@@ -125,6 +140,16 @@ package final class SQLiteStatement {
         let index = Int32(truncatingIfNeeded: index)
         guard let bytes = api.pointee.column_blob(handle, index) else { return [] }
         return Array(UnsafeRawBufferPointer(start: bytes, count: Int(api.pointee.column_bytes(handle, index))))
+    }
+
+    package func value(_ index: Int) -> SQLValue {
+        switch columnType(index) {
+        case Int32(CSQLITE_INTEGER): .integer(int(index))
+        case Int32(CSQLITE_FLOAT): .real(double(index))
+        case Int32(CSQLITE_TEXT): .text(text(index) ?? "")
+        case Int32(CSQLITE_BLOB): .blob(blob(index))
+        default: .null
+        }
     }
 
     /// The bytes of the column's text, valid for the call; nil for NULL.

@@ -1,4 +1,5 @@
 import SluiceCore
+import SluiceTesting
 import Testing
 
 @Suite("Reading OData") struct ODataParserTests {
@@ -148,6 +149,32 @@ import Testing
         #expect(throws: QuerySyntaxError.self) { try QueryExpression(odata: text + "  ") }
         _ = try QueryExpression(odata: text + " ")
         #expect(throws: QuerySyntaxError.self) { try QueryExpression(odata: "a eq 1", maximumLength: 5) }
+    }
+
+    @Test("a damaged text is read or refused at a place within it", arguments: 0..<100 as Range<UInt64>)
+    func damaged(_ seed: UInt64) {
+        var generator = QueryGenerator(seed: seed)
+        var random = SeededGenerator(seed: seed)
+        let pieces = [
+            "'", "(", ")", ",", " ", "-", "cast(", "datetime'", "in", "not", "_x", "1e", ":", "é", "\0", "2013-01-01",
+        ]
+        for _ in 0..<20 {
+            var text = Array(generator.condition(3).odata(seed % 2 == 0 ? .v3 : .v4).unicodeScalars)
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                let start = Int.random(in: 0...text.count, using: &random)
+                let end = min(text.count, start + Int.random(in: 0...3, using: &random))
+                let piece = pieces[Int.random(in: 0..<pieces.count, using: &random)]
+                text.replaceSubrange(start..<end, with: Bool.random(using: &random) ? [] : Array(piece.unicodeScalars))
+            }
+            var damaged = String.UnicodeScalarView()
+            damaged.append(contentsOf: text)
+            do {
+                let read = try QueryExpression(odata: String(damaged))
+                #expect(try QueryExpression(odata: read.odata(.v4), maximumLength: .max) == read)
+            } catch {
+                #expect((0...text.count).contains(error.position))
+            }
+        }
     }
 
     @Test("orders and selections are read and printed")

@@ -1,0 +1,96 @@
+internal import SluiceCore
+
+/// The tables of records in a database file, as its table `sluice_schema` lists them.
+///
+/// Each connection keeps a copy and reads it anew when the database's schema has changed, by whichever process.
+struct RecordCatalog {
+    static let createSQL = """
+        CREATE TABLE sluice_schema (
+            name TEXT PRIMARY KEY NOT NULL, storage TEXT NOT NULL, columns TEXT NOT NULL, indexes TEXT NOT NULL)
+        """
+
+    private var tables: [[UInt8]: RecordTable] = [:]
+    /// SQLite's count of schema changes when `tables` was read; nil if it must be read anew.
+    private var version: Int64?
+
+    /// The table of that name.
+    func table(_ name: String) -> RecordTable? { tables[Array(name.utf8)] }
+
+    /// Makes the copy what the open transaction sees.
+    mutating func refresh(_ connection: SQLiteConnection) throws {
+        let current = try connection.integer("PRAGMA schema_version")
+        if version == current { return }
+        tables = [:]
+        for row in try connection.run("SELECT name, storage, columns, indexes FROM sluice_schema") {
+            guard case .text(let name) = row[0], case .text(let storage) = row[1], case .text(let columns) = row[2],
+                case .text(let indexes) = row[3]
+            else { continue }
+            tables[Array(name.utf8)] = RecordTable(try Self.schema(name, columns, indexes), storage: storage)
+        }
+        version = current
+    }
+
+    /// Forgets what a transaction that was rolled back may have told.
+    mutating func forget() { version = nil }
+
+    /// Declares a table, making or extending it.
+    @discardableResult
+    mutating func define(_ wanted: TableSchema, _ connection: SQLiteConnection) throws -> RecordTable {
+        let held = table(wanted.name)
+        let merged = try StoreRules.merge(wanted, into: held?.schema)
+        if let held, held.schema == merged { return held }
+        let defined: RecordTable
+        if let held {
+            defined = try held.extend(to: merged, on: connection)
+        } else {
+            defined = RecordTable(merged, storage: freeStorage(for: merged.name))
+            try defined.create(on: connection)
+        }
+        try connection.run(
+            "INSERT OR REPLACE INTO sluice_schema (name, storage, columns, indexes) VALUES (?, ?, ?, ?)",
+            [.text(merged.name), .text(defined.storage)] + Self.texts(merged).map(SQLValue.text))
+        tables[Array(merged.name.utf8)] = defined
+        version = try connection.integer("PRAGMA schema_version")
+        return defined
+    }
+
+    /// The table's own name, unless SQLite keeps such names for itself or takes it for that of another table.
+    private func freeStorage(for name: String) -> String {
+        let taken = Set(tables.values.map { StoreRules.folded($0.storage) })
+        let isReserved = ["sqlite_", "sluice_schema"].contains {
+            StoreRules.folded(name).starts(with: $0.utf8)
+        }
+        var candidate = isReserved ? "~\(name)" : name
+        var number = 2
+        while taken.contains(StoreRules.folded(candidate)) {
+            candidate = "~\(number)~\(name)"
+            number += 1
+        }
+        return candidate
+    }
+
+    // MARK: Columns and indexes as JSON
+
+    private static func texts(_ schema: TableSchema) -> [String] {
+        let columns = schema.columns.map { JSON([JSON($0.name), JSON($0.type.rawValue)]) }
+        let indexes = schema.indexes.map { JSON($0.map { JSON($0) }) }
+        return [JSON(columns).description, JSON(indexes).description]
+    }
+
+    private static func schema(_ name: String, _ columns: String, _ indexes: String) throws -> TableSchema {
+        do {
+            var schema = TableSchema(name)
+            for column in try JSON(parsing: columns).elements ?? [] {
+                guard let name = column[0]?.string, let type = column[1]?.string.flatMap(TableSchema.ColumnType.init)
+                else { throw SluiceError(.storeSchema, "a column of a type that this version does not know") }
+                schema.columns.append(.init(name, type))
+            }
+            schema.indexes = (try JSON(parsing: indexes).elements ?? []).map {
+                ($0.elements ?? []).compactMap(\.string)
+            }
+            return schema
+        } catch {
+            throw SluiceError(.storeSchema, "the store's list of columns cannot be read", table: name, cause: error)
+        }
+    }
+}

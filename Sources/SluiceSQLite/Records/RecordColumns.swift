@@ -1,0 +1,53 @@
+internal import SluiceCore
+
+/// How the values of a declared column look in SQL and back.
+enum RecordColumns {
+    /// The type that the column is declared with. A real column has none, so that SQLite converts nothing in it.
+    static func declaration(_ type: TableSchema.ColumnType) -> String {
+        switch type {
+        case .string, .date, .json: " TEXT"
+        case .integer: " INTEGER"
+        case .boolean: " BOOLEAN"
+        case .real: ""
+        }
+    }
+
+    /// The integers that a real column tells from the fractions: beyond, a double skips integers.
+    static let exactIntegers: ClosedRange<Int64> = -(1 << 53)...(1 << 53)
+
+    /// Whether the column alone gives the value back as it was written; if not, the value is kept as text beside it.
+    ///
+    /// A whole number in a real column is read as an integer, `5` and not `5.0`: it is what most servers write.
+    static func isExact(_ value: JSON, _ type: TableSchema.ColumnType) -> Bool {
+        switch (type, value.kind) {
+        case (_, .null), (.string, .string), (.date, .string), (.boolean, .bool), (.json, .array), (.json, .object):
+            return true
+        case (.integer, .number), (.real, .number):
+            switch value.number?.storage {
+            case .int(let int): return type == .integer || exactIntegers.contains(int)
+            case .double(let double): return type == .real && wholeNumber(double) == nil
+            default: return false
+            }
+        default: return false
+        }
+    }
+
+    /// The integer that a double in a real column stands for.
+    static func wholeNumber(_ double: Double) -> Int64? {
+        guard let int = Int64(exactly: double), exactIntegers.contains(int) else { return nil }
+        return int == 0 && double.sign == .minus ? nil : int
+    }
+
+    /// The value in that column of a statement's row; nil for one that no store has put there.
+    static func value(_ statement: SQLiteStatement, _ index: Int, _ type: TableSchema.ColumnType) -> JSON? {
+        switch (type, statement.value(index)) {
+        case (_, .null): .null
+        case (.string, .text(let text)), (.date, .text(let text)): JSON(text)
+        case (.integer, .integer(let int)), (.real, .integer(let int)): JSON(int)
+        case (.real, .real(let double)): wholeNumber(double).map { JSON($0) } ?? JSON(double)
+        case (.boolean, .integer(let int)): JSON(int != 0)
+        case (.json, .text(let text)): try? JSON(parsing: text)
+        default: nil
+        }
+    }
+}

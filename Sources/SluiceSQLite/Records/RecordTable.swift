@@ -1,0 +1,192 @@
+package import SluiceCore
+
+/// A table of records in a database: a column for each declared one, and two for what these cannot hold.
+///
+/// `_extra` is the JSON object of all properties that have no column, and of those whose column cannot give back what
+/// was put; there, what it says wins. `_absent` is the JSON array of the declared columns that the record does not have
+/// at all, so that they are told from explicit nulls. Both are NULL where they would be empty.
+///
+/// The functions work in the caller's transaction, on any connection.
+package struct RecordTable: Sendable {
+    static let extra = "_extra"
+    static let absent = "_absent"
+
+    /// The columns as declared.
+    package let schema: TableSchema
+    /// The table's name in the database.
+    package let storage: String
+    let selectSQL: String
+    let upsertSQL: String
+
+    /// A table whose name in the database is `storage`, or the schema's name.
+    package init(_ schema: TableSchema, storage: String? = nil) {
+        self.schema = schema
+        self.storage = storage ?? schema.name
+        let names = (["id"] + schema.columns.map(\.name) + [Self.extra, Self.absent]).map(SQLDialect.sqlite.quoted)
+        let table = SQLDialect.sqlite.quoted(self.storage)
+        selectSQL = "SELECT \(names.joined(separator: ", ")) FROM \(table)"
+        upsertSQL =
+            "INSERT INTO \(table) (\(names.joined(separator: ", "))) "
+            + "VALUES (\(names.map { _ in "?" }.joined(separator: ", "))) "
+            + "ON CONFLICT (\"id\") DO UPDATE SET "
+            + names.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+    }
+
+    var quotedStorage: String { SQLDialect.sqlite.quoted(storage) }
+    var extraParameter: Int { schema.columns.count + 2 }
+    var absentParameter: Int { schema.columns.count + 3 }
+
+    // MARK: Definition
+
+    /// Makes the table and its indexes where they are missing.
+    package func create(on connection: SQLiteConnection) throws {
+        let columns = schema.columns.map {
+            "\(SQLDialect.sqlite.quoted($0.name))\(RecordColumns.declaration($0.type)), "
+        }
+        try connection.execute(
+            "CREATE TABLE IF NOT EXISTS \(quotedStorage) (\"id\" TEXT PRIMARY KEY NOT NULL, \(columns.joined())"
+                + "\"\(Self.extra)\" TEXT, \"\(Self.absent)\" TEXT)")
+        for index in schema.indexes {
+            let name = SQLDialect.sqlite.quoted("\(storage)(\(index.joined(separator: ",")))")
+            let columns = index.map(SQLDialect.sqlite.quoted).joined(separator: ", ")
+            try connection.execute("CREATE INDEX IF NOT EXISTS \(name) ON \(quotedStorage) (\(columns))")
+        }
+    }
+
+    /// Adds the columns and indexes that `wanted` has more, and moves values into the new columns.
+    package func extend(to wanted: TableSchema, on connection: SQLiteConnection) throws -> RecordTable {
+        let extended = RecordTable(wanted, storage: storage)
+        let added = wanted.columns.dropFirst(schema.columns.count)
+        for column in added {
+            try connection.execute(
+                "ALTER TABLE \(quotedStorage) ADD COLUMN "
+                    + SQLDialect.sqlite.quoted(column.name) + RecordColumns.declaration(column.type))
+        }
+        try extended.create(on: connection)
+        guard !added.isEmpty else { return extended }
+        var last: String?
+        while true {
+            var batch: [JSON] = []
+            let statement = try connection.statement(
+                selectSQL + " WHERE \"id\" > ? OR ? IS NULL ORDER BY \"id\" LIMIT 500")
+            defer { statement.reset() }
+            try statement.bind([last, last].map { $0.map(SQLValue.text) ?? .null })
+            while try statement.step() { batch.append(try record(statement)) }
+            statement.reset()
+            for record in batch { try extended.put(record, on: connection) }
+            guard let end = batch.last?["id"]?.string else { return extended }
+            last = end
+        }
+    }
+
+    // MARK: Writing
+
+    /// Inserts or replaces a record.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidRecord` for a record that no store takes.
+    package func put(_ record: JSON, on connection: SQLiteConnection) throws {
+        let id = try StoreRules.id(of: record, in: schema.name)
+        let statement = try connection.statement(upsertSQL)
+        var extra = record
+        extra["id"] = nil
+        var absent: [String] = []
+        try statement.bind(1, id)
+        for (index, column) in schema.columns.enumerated() {
+            guard let value = record[column.name] else {
+                absent.append(column.name)
+                continue
+            }
+            try statement.bind(index + 2, SQLValue(value, declared: column.type))
+            if RecordColumns.isExact(value, column.type) { extra[column.name] = nil }
+        }
+        if extra.count > 0 { try statement.bind(extraParameter, extra.description) }
+        if !absent.isEmpty { try statement.bind(absentParameter, JSON(absent.map { JSON($0) }).description) }
+        try statement.run()
+    }
+
+    /// Removes the records with those ids.
+    package func delete(_ ids: [String], on connection: SQLiteConnection) throws {
+        for id in ids { try connection.run("DELETE FROM \(quotedStorage) WHERE \"id\" = ?", [.text(id)]) }
+    }
+
+    /// Removes the records that match the query's filter, and returns how many they were.
+    package func delete(matching query: Query, on connection: SQLiteConnection) throws -> Int {
+        let condition = try condition(query)
+        try connection.run("DELETE FROM \(quotedStorage)" + condition.text, condition.values)
+        return connection.changes
+    }
+
+    // MARK: Reading
+
+    /// The record with that id.
+    package func record(_ id: String, on connection: SQLiteConnection) throws -> JSON? {
+        let statement = try connection.statement(selectSQL + " WHERE \"id\" = ?")
+        defer { statement.reset() }
+        try statement.bind(1, id)
+        return try statement.step() ? record(statement) : nil
+    }
+
+    /// The records that match, in the query's order, with `skip`, `top` and `select` applied.
+    package func records(matching query: Query, on connection: SQLiteConnection) throws -> [JSON] {
+        var sql = SQLText(selectSQL)
+        sql.append(try condition(query))
+        let printer = SQLQueryPrinter(dialect: .sqlite, schema: schema, extraColumn: Self.extra)
+        sql.append(" ORDER BY ")
+        sql.append(try printer.ordering(query.order))
+        if query.top != nil || query.skip > 0 {
+            sql.append(" LIMIT ")
+            sql.append(.integer(Int64(query.top ?? -1)), .sqlite)
+            sql.append(" OFFSET ")
+            sql.append(.integer(Int64(query.skip)), .sqlite)
+        }
+        let statement = try connection.statement(sql.text)
+        defer { statement.reset() }
+        try statement.bind(sql.values)
+        var records: [JSON] = []
+        while try statement.step() {
+            records.append(QueryEvaluator.selecting(query.select, from: try record(statement)))
+        }
+        return records
+    }
+
+    /// How many records match the query's filter.
+    package func count(matching query: Query, on connection: SQLiteConnection) throws -> Int {
+        let condition = try condition(query)
+        return Int(try connection.integer("SELECT count(*) FROM \(quotedStorage)" + condition.text, condition.values))
+    }
+
+    /// ` WHERE …`, or nothing where the query has no filter.
+    private func condition(_ query: Query) throws -> SQLText {
+        // Refuses what means nothing, by the one rule for every store.
+        _ = try QueryEvaluator(query, schema: schema)
+        guard let filter = query.filter else { return SQLText() }
+        let printer = SQLQueryPrinter(dialect: .sqlite, schema: schema, extraColumn: Self.extra)
+        var sql = SQLText(" WHERE ")
+        sql.append(try printer.condition(filter))
+        return sql
+    }
+
+    /// The record in the row of a statement that begins with ``selectSQL``.
+    func record(_ statement: SQLiteStatement) throws -> JSON {
+        let id = statement.text(0) ?? ""
+        var record = JSON.object
+        record["id"] = JSON(id)
+        do {
+            let absent = try statement.withText(extraColumn + 1) { try JSON(parsing: $0).elements ?? [] } ?? []
+            for (index, column) in schema.columns.enumerated() {
+                if !absent.isEmpty, absent.contains(JSON(column.name)) { continue }
+                record[column.name] = RecordColumns.value(statement, index + 1, column.type)
+            }
+            if let extra = try statement.withText(extraColumn, { try JSON(parsing: $0) }) {
+                for (name, value) in extra.members ?? [] { record[name] = value }
+            }
+        } catch {
+            throw SluiceError(
+                .storeCorrupt, "the store holds a record that is no JSON", table: schema.name, recordID: id,
+                cause: error)
+        }
+        return record
+    }
+
+    private var extraColumn: Int { schema.columns.count + 1 }
+}

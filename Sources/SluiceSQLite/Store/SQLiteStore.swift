@@ -1,0 +1,194 @@
+internal import CSQLite
+public import SluiceCore
+internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// A store in a SQLite file.
+///
+/// ```swift
+/// let store = try SQLiteStore(path: "todos.db")
+/// try await store.define([TableSchema("todos", columns: [.init("text", .string), .init("done", .boolean)])])
+/// try await store.write { try $0.put(["id": "1", "text": "milk", "done": false], in: "todos") }
+/// try await store.close()
+/// ```
+///
+/// One connection writes, others read beside it. Several stores, in one process or in many, may open the same file.
+/// Beside the file stand its log (`-wal`, `-shm`) and a lock (`-lock`); copy the file alone only when it is closed.
+public final class SQLiteStore: LocalStore {
+    /// How a store is opened.
+    public struct Options: Sendable, Hashable {
+        /// What survives a power cut.
+        public enum Durability: Sendable, Hashable {
+            /// Every transaction that returned. Each costs a wait for the disk.
+            case full
+            /// All but perhaps the last transactions, whole and in order. The end of the process alone takes none.
+            case normal
+        }
+
+        /// What survives a power cut.
+        public var durability: Durability
+        /// How long to wait for another process or store that holds the file's lock.
+        public var busyTimeout: Duration
+        /// How many reads can run at the same time; further ones wait.
+        public var readers: Int
+        /// The size in bytes that the file may not outgrow; nil for as large as the disk allows. A transaction that
+        /// would throws `storeFull` and leaves nothing.
+        public var maximumSize: Int?
+
+        /// Options.
+        public init(
+            durability: Durability = .full, busyTimeout: Duration = .seconds(5), readers: Int = 4,
+            maximumSize: Int? = nil
+        ) {
+            self.durability = durability
+            self.busyTimeout = busyTimeout
+            self.readers = readers
+            self.maximumSize = maximumSize
+        }
+    }
+
+    /// The path that the store was opened with.
+    public let path: String
+
+    private let file: SQLiteStoreFile
+    private let lock: StoreLock?
+    private let writer: SQLiteWorker
+    private let readers: [SQLiteWorker]
+    /// How many reads each reader has to do.
+    private let loads: Mutex<[Int]>
+
+    /// Opens the file, or makes it; its directory must be there. `:memory:` is a store without a file.
+    ///
+    /// The calling thread does it, and waits for at most the busy timeout.
+    ///
+    /// - Throws: ``SluiceError`` of code `storeNotADatabase` for a file that is something else, `storeSchema` for a
+    ///   database of another program or of a newer format (all of which are left as they are), `storeInputOutput`
+    ///   where the file cannot be opened, `storeBusy`.
+    public init(path: String, options: Options = Options()) throws {
+        guard options.readers > 0 else {
+            throw SluiceError(.invalidArgument, "a store needs at least one reader, not \(options.readers)")
+        }
+        guard !path.isEmpty, !path.utf8.contains(0) else {
+            throw SluiceError(.invalidArgument, "a store's path is not empty and has no NUL")
+        }
+        self.path = path
+        let file = SQLiteStoreFile(path: Self.resolved(path), options: options)
+        let lock = file.isInMemory ? nil : StoreLock(path: file.path, timeout: options.busyTimeout)
+        let opened = OpenedConnection(try lock.holding { try file.openWriter() })
+        self.file = file
+        self.lock = lock
+        writer = SQLiteWorker(label: "sluice.store.writer") { try opened.take() }
+        readers = (0..<(file.isInMemory ? 0 : options.readers)).map { _ in
+            SQLiteWorker(label: "sluice.store.reader") { try file.openReader() }
+        }
+        loads = Mutex(Array(repeating: 0, count: readers.count))
+    }
+
+    /// Declares tables; see ``LocalStore/define(_:)``.
+    public func define(_ tables: [TableSchema]) async throws {
+        try await transact { connection in
+            for table in tables { try connection.catalog.define(table, connection) }
+        }
+    }
+
+    /// Runs `body` on one state of the store; see ``LocalStore/read(_:)``.
+    public func read<Result: Sendable>(
+        _ body: @Sendable (any StoreReader) throws -> Result
+    ) async throws -> Result {
+        let index = loads.withLock { loads -> Int? in
+            guard let index = loads.indices.min(by: { loads[$0] < loads[$1] }) else { return nil }
+            loads[index] += 1
+            return index
+        }
+        defer { if let index { loads.withLock { $0[index] -= 1 } } }
+        return try await (index.map { readers[$0] } ?? writer).run { connection in
+            try connection.transaction(.deferred) {
+                try connection.catalog.refresh(connection)
+                let transaction = SQLiteStoreTransaction(connection)
+                defer { transaction.end() }
+                return try body(transaction)
+            }
+        }
+    }
+
+    /// Runs `body` as one transaction; see ``LocalStore/write(_:)``.
+    public func write<Result: Sendable>(
+        _ body: @Sendable (any StoreWriter) throws -> Result
+    ) async throws -> Result {
+        try await transact { connection in
+            let transaction = SQLiteStoreTransaction(connection)
+            defer { transaction.end() }
+            return try body(transaction)
+        }
+    }
+
+    /// Waits for what is under way, moves the log into the file and closes it; see ``LocalStore/close()``.
+    public func close() async throws {
+        for reader in readers { try await reader.close() }
+        try await writer.close { [file, lock] connection in
+            guard !file.isInMemory else { return }
+            // Busy is no failure: the log keeps everything, and who opens the file next goes on with it.
+            try? lock.holding { file.checkpointAtClose(connection) }
+        }
+    }
+
+    private func transact<Result: Sendable>(
+        _ body: @Sendable (SQLiteConnection) throws -> Result
+    ) async throws -> Result {
+        try await writer.run { [file, lock] connection in
+            try lock.holding {
+                do {
+                    let result = try connection.transaction {
+                        try connection.catalog.refresh(connection)
+                        return try body(connection)
+                    }
+                    file.checkpointIfDue(connection)
+                    return result
+                } catch {
+                    connection.catalog.forget()
+                    throw error
+                }
+            }
+        }
+    }
+
+    /// The path without symbolic links, so that every way to the file leads to one lock.
+    private static func resolved(_ path: String) -> String {
+        if path == ":memory:" { return path }
+        func real(_ path: String) -> String? {
+            guard let resolved = realpath(path, nil) else { return nil }
+            defer { free(resolved) }
+            return String(cString: resolved)
+        }
+        if let file = real(path) { return file }
+        guard let slash = path.lastIndex(of: "/") else { return real(".").map { "\($0)/\(path)" } ?? path }
+        let directory = slash == path.startIndex ? "/" : String(path[..<slash])
+        return real(directory).map { "\($0)/\(path[path.index(after: slash)...])" } ?? path
+    }
+}
+
+extension StoreLock? {
+    /// Runs `body` with the lock held, if there is one.
+    func holding<Result>(_ body: () throws -> Result) throws -> Result {
+        try self?.hold(body) ?? body()
+    }
+}
+
+/// The writing connection on its way from the thread that opened it to its worker, which takes it once; that is why it
+/// may be `Sendable` unchecked.
+private final class OpenedConnection: @unchecked Sendable {
+    private var connection: SQLiteConnection?
+
+    init(_ connection: SQLiteConnection) { self.connection = connection }
+
+    func take() throws -> SQLiteConnection {
+        guard let connection else { throw SluiceError(.storeClosed, "the store is closed; open it anew") }
+        self.connection = nil
+        return connection
+    }
+}

@@ -1,0 +1,98 @@
+internal import CSQLite
+internal import SluiceCore
+
+/// How a store's file is opened, brought to its format and checkpointed.
+struct SQLiteStoreFile: Sendable {
+    /// `SLCE`: by it, tools tell what kind of database the file is.
+    static let applicationID: Int64 = 0x534C_4345
+    static let format: Int64 = 1
+    /// A checkpoint is due when the log has so many pages (4 MB).
+    static let checkpointPages = 1000
+    /// When the log has grown so long because readers kept it (64 MB), it is cut as soon as they let go.
+    static let truncatePages = 16_000
+
+    let path: String
+    let options: SQLiteStore.Options
+
+    var isInMemory: Bool { path == ":memory:" }
+
+    /// The writing connection. A file that is not there, or empty, becomes a store; one that is something else is left
+    /// as it is.
+    func openWriter() throws -> SQLiteConnection {
+        let connection = try SQLiteConnection(path: path, busyTimeout: options.busyTimeout)
+        let application = try connection.integer("PRAGMA application_id")
+        let format = try connection.integer("PRAGMA user_version")
+        let isEmpty = try connection.integer("SELECT count(*) FROM sqlite_schema") == 0
+        if !isEmpty || application != 0 {
+            guard application == Self.applicationID else {
+                throw SluiceError(.storeSchema, "\(path) is a database of another program; it was left as it is")
+            }
+            guard format <= Self.format else {
+                throw SluiceError(
+                    .storeSchema,
+                    "the store \(path) has format \(format), which is newer than \(Self.format); "
+                        + "open it with a newer version of Sluice")
+            }
+        }
+        try configure(connection)
+        if isEmpty, application == 0 {
+            try connection.transaction {
+                try connection.execute(RecordCatalog.createSQL)
+                try connection.execute(
+                    "PRAGMA application_id = \(Self.applicationID); PRAGMA user_version = \(Self.format)")
+            }
+        }
+        return connection
+    }
+
+    private func configure(_ connection: SQLiteConnection) throws {
+        if !isInMemory {
+            let mode = try connection.run("PRAGMA journal_mode = WAL").first?.first
+            guard mode == .text("wal") else {
+                throw SluiceError(.storeInputOutput, "the store \(path) is on a file system without write-ahead logs")
+            }
+        }
+        try connection.execute(
+            "PRAGMA synchronous = \(options.durability == .full ? "FULL" : "NORMAL");"
+                + "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8000")
+        if let size = options.maximumSize {
+            let page = max(1, try connection.integer("PRAGMA page_size"))
+            try connection.execute("PRAGMA max_page_count = \(max(1, Int64(size) / page))")
+        }
+        connection.configure(Int32(CSQLITE_DBCONFIG_NO_CKPT_ON_CLOSE), true)
+        connection.nextCheckpoint = Self.checkpointPages
+        connection.watchLog()
+    }
+
+    /// A connection that only reads.
+    func openReader() throws -> SQLiteConnection {
+        let connection = try SQLiteConnection(path: path, access: .readWrite, busyTimeout: options.busyTimeout)
+        try connection.execute("PRAGMA query_only = ON; PRAGMA wal_autocheckpoint = 0")
+        connection.configure(Int32(CSQLITE_DBCONFIG_NO_CKPT_ON_CLOSE), true)
+        return connection
+    }
+
+    /// Moves the log into the file where it has grown long, as far as readers let it. The lock is held.
+    func checkpointIfDue(_ connection: SQLiteConnection) {
+        let pages = connection.logPages
+        if pages >= connection.nextCheckpoint {
+            let (length, moved) = connection.checkpoint(Int32(CSQLITE_CHECKPOINT_PASSIVE))
+            let isDone = moved >= length
+            if pages >= Self.truncatePages {
+                connection.setBusyTimeout(.zero)
+                _ = connection.checkpoint(Int32(CSQLITE_CHECKPOINT_TRUNCATE))
+                connection.setBusyTimeout(options.busyTimeout)
+            }
+            // Where a reader holds the log, trying again at each commit would gain nothing.
+            connection.nextCheckpoint = isDone ? Self.checkpointPages : pages + Self.checkpointPages
+        } else if pages < Self.checkpointPages {
+            connection.nextCheckpoint = Self.checkpointPages
+        }
+    }
+
+    /// Moves the whole log into the file and cuts it, if no reader of another process is in the way. The lock is held.
+    func checkpointAtClose(_ connection: SQLiteConnection) {
+        connection.setBusyTimeout(.milliseconds(100))
+        _ = connection.checkpoint(Int32(CSQLITE_CHECKPOINT_TRUNCATE))
+    }
+}

@@ -1,0 +1,75 @@
+internal import SluiceCore
+
+/// The reader and writer of one transaction on a connection.
+final class SQLiteStoreTransaction: StoreWriter {
+    private let connection: SQLiteConnection
+    private var isOpen = true
+
+    init(_ connection: SQLiteConnection) { self.connection = connection }
+
+    /// Makes every further call throw.
+    func end() { isOpen = false }
+
+    private func checkOpen() throws(SluiceError) {
+        if !isOpen {
+            throw SluiceError(.storeClosed, "the transaction has ended; use its reader or writer inside only")
+        }
+    }
+
+    /// Runs `body`, and puts the table's name into its errors.
+    private func inTable<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {
+        try checkOpen()
+        do {
+            return try body()
+        } catch var error as SluiceError where error.table == nil {
+            error.table = name
+            throw error
+        }
+    }
+
+    private func table(creating name: String) throws -> RecordTable {
+        try connection.catalog.table(name) ?? connection.catalog.define(TableSchema(name), connection)
+    }
+
+    func record(_ id: String, in table: String) throws -> JSON? {
+        try inTable(table) { try connection.catalog.table(table)?.record(id, on: connection) }
+    }
+
+    func records(matching query: Query) throws -> [JSON] {
+        try inTable(query.table) {
+            if let table = connection.catalog.table(query.table) {
+                return try table.records(matching: query, on: connection)
+            }
+            _ = try QueryEvaluator(query, schema: nil)
+            return []
+        }
+    }
+
+    func count(matching query: Query) throws -> Int {
+        try inTable(query.table) {
+            if let table = connection.catalog.table(query.table) {
+                return try table.count(matching: query, on: connection)
+            }
+            _ = try QueryEvaluator(query, schema: nil)
+            return 0
+        }
+    }
+
+    func put(_ record: JSON, in table: String) throws {
+        try inTable(table) { try self.table(creating: table).put(record, on: connection) }
+    }
+
+    func delete(_ ids: [String], from table: String) throws {
+        try inTable(table) { try connection.catalog.table(table)?.delete(ids, on: connection) }
+    }
+
+    func delete(matching query: Query) throws -> Int {
+        try inTable(query.table) {
+            if let table = connection.catalog.table(query.table) {
+                return try table.delete(matching: query, on: connection)
+            }
+            _ = try QueryEvaluator(query, schema: nil)
+            return 0
+        }
+    }
+}

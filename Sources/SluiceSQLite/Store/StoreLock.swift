@@ -1,0 +1,55 @@
+internal import SluiceCore
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// The lock that every writer of a store file takes, in this process or another: the kernel releases it when the
+/// process ends, however that happens.
+///
+/// SQLite's own lock is not enough: before 3.51.3, two connections that begin a write-ahead log anew at the same moment
+/// can damage the file, so that checkpoints need a lock around them too.
+struct StoreLock: Sendable {
+    /// The store's file.
+    let path: String
+    /// How long to wait for it.
+    let timeout: Duration
+
+    /// Runs `body` with the lock held.
+    ///
+    /// - Throws: ``SluiceError`` of code `storeBusy` if another holds it for longer than the timeout.
+    func hold<Result>(_ body: () throws -> Result) throws -> Result {
+        let descriptor = open(path + "-lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else {
+            throw SluiceError(
+                .storeInputOutput,
+                "the store \(path) cannot be locked (\(String(cString: strerror(errno)))); "
+                    + "see that its directory exists and may be written")
+        }
+        // Closing releases the lock.
+        defer { _ = close(descriptor) }
+        try take(descriptor)
+        return try body()
+    }
+
+    private func take(_ descriptor: Int32) throws {
+        let clock = ContinuousClock()
+        let deadline = clock.now + timeout
+        var pause: UInt32 = 200
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            let reason = errno
+            guard reason == EWOULDBLOCK || reason == EINTR else {
+                throw SluiceError(
+                    .storeInputOutput, "the store \(path) cannot be locked (\(String(cString: strerror(reason))))")
+            }
+            guard clock.now < deadline else {
+                throw SluiceError(
+                    .storeBusy, "the store \(path) is locked by another process or connection; try again")
+            }
+            usleep(pause)
+            pause = min(pause * 2, 10_000)
+        }
+    }
+}

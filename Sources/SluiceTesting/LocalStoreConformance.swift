@@ -1,0 +1,43 @@
+public import SluiceCore
+
+/// The checks that every ``LocalStore`` passes.
+///
+/// ```swift
+/// @Test("conforms", arguments: LocalStoreConformance.checks)
+/// func conforms(check: LocalStoreConformance.Check) async throws {
+///     try await check.run { MyStore() }
+/// }
+/// ```
+public enum LocalStoreConformance {
+    /// One named check.
+    public struct Check: Sendable, CustomStringConvertible {
+        /// What is checked, as a sentence.
+        public let name: String
+        private let body: @Sendable (any LocalStore) async throws -> Void
+
+        init(_ name: String, _ body: @escaping @Sendable (any LocalStore) async throws -> Void) {
+            self.name = name
+            self.body = body
+        }
+
+        /// The name.
+        public var description: String { name }
+
+        /// Runs the check on a store of its own, which `makeStore` makes empty, and closes it.
+        ///
+        /// - Throws: ``ConformanceFailure`` with what was found, or the error that the store threw.
+        public func run(makeStore: @Sendable () async throws -> any LocalStore) async throws {
+            let store = try await makeStore()
+            do {
+                try await body(store)
+            } catch {
+                try? await store.close()
+                throw error
+            }
+            try await store.close()
+        }
+    }
+
+    /// Every check.
+    public static let checks: [Check] = records + schemas + queries + transactions + pages
+}

@@ -1,0 +1,20 @@
+import SluiceSQLite
+import SluiceTesting
+import Testing
+
+@Suite("The SQLite store conforms")
+struct SQLiteStoreConformanceTests {
+    @Test("in a file", arguments: LocalStoreConformance.checks)
+    func file(check: LocalStoreConformance.Check) async throws {
+        let folder = try TemporaryFolder()
+        try await check.run {
+            try SQLiteStore(path: folder.file("store.db"), options: .init(durability: .normal))
+        }
+        withExtendedLifetime(folder) {}
+    }
+
+    @Test("in memory", arguments: LocalStoreConformance.checks)
+    func memory(check: LocalStoreConformance.Check) async throws {
+        try await check.run { try SQLiteStore(path: ":memory:") }
+    }
+}

@@ -1,6 +1,7 @@
 internal import AsyncHTTPClient
 internal import Foundation
 internal import NIOCore
+internal import NIOHTTP1
 
 /// One of the copies that the demo compares, read in the order of the ids and without any of Sluice's code.
 enum DemoRows {

@@ -23,12 +23,12 @@ struct DemoStory {
                 devices.append(try await DemoDevice(name, folder: folder, endpoint: endpoint, handler: referee))
             }
             var facts = try await tell(&backend, devices, referee)
-            try await backend.stop()
+            try await backend.close()
             facts.seconds = (ContinuousClock.now - start).seconds
             close(facts)
             return facts
         } catch {
-            try? await backend.stop()
+            try? await backend.close()
             throw error
         }
     }
@@ -46,7 +46,7 @@ struct DemoStory {
         }
 
         narrator.step("The network goes away: the server's listener is closed.")
-        try await backend.stop()
+        try await backend.disconnect()
         narrator.step("Both go on working. Nothing waits for the network.")
         try await DemoEdits(narrator: narrator).make(on: devices)
         var offline: [(String, String, Int)] = []
@@ -59,7 +59,7 @@ struct DemoStory {
         }
 
         narrator.step("The network returns, on the same port. Both push.")
-        try await backend.start()
+        try await backend.reconnect()
         var pushed: [(String, Int, Int, Int)] = []
         for device in devices {
             let told = referee.rulings.count

@@ -69,18 +69,23 @@ public struct AsyncHTTPTransport: Transport {
         let limits = request.context.limits
         let errors = TransportErrors(request)
         let outgoing = try Self.outgoing(request)
+        let allowed = Self.bounded(limits.deadline)
+        let deadline = ContinuousClock.now + allowed
         let response: HTTPClientResponse
         do {
-            response = try await client.execute(outgoing, deadline: .now() + TimeAmount(limits.deadline))
+            response = try await client.execute(outgoing, deadline: .now() + TimeAmount(allowed))
         } catch {
             throw errors.beforeHead(error)
         }
         guard (100...999).contains(Int(response.status.code)) else {
             throw errors.error(.network, "the server answered with a status that HTTP does not know")
         }
-        let reader = BodyReader(response: response, limits: limits, grace: grace, errors: errors)
+        let reader = BodyReader(response: response, limits: limits, grace: grace, deadline: deadline, errors: errors)
         return Response(Self.head(response), body: Body(bytes: try await reader.read()))
     }
+
+    /// At most a year, so that no deadline overflows a clock.
+    private static func bounded(_ duration: Duration) -> Duration { min(max(duration, .zero), .seconds(31_536_000)) }
 
     private static func outgoing(_ request: Request) throws -> HTTPClientRequest {
         guard let scheme = request.head.scheme, let authority = request.head.authority else {
@@ -109,14 +114,5 @@ public struct AsyncHTTPTransport: Transport {
             head.headerFields.append(HTTPField(name: name, value: value))
         }
         return head
-    }
-}
-
-extension TimeAmount {
-    /// At most a year, so that no deadline overflows the clock.
-    fileprivate init(_ duration: Duration) {
-        let bounded = min(max(duration, .zero), .seconds(31_536_000))
-        let (seconds, attoseconds) = bounded.components
-        self = .nanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
     }
 }

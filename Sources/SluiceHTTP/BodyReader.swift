@@ -9,6 +9,8 @@ struct BodyReader: Sendable {
     let response: HTTPClientResponse
     let limits: Limits
     let grace: Duration
+    /// When the exchange must be over. The HTTP client's own deadline ends with the answer's head.
+    let deadline: ContinuousClock.Instant
     let errors: TransportErrors
 
     /// How much has arrived, as the reader tells the watch.
@@ -26,6 +28,10 @@ struct BodyReader: Sendable {
             return try await withThrowingTaskGroup(of: [UInt8].self) { group in
                 group.addTask { try await collect(announced: announced ?? 0, progress) }
                 group.addTask { try await watch(progress) }
+                group.addTask {
+                    try await Task.sleep(until: deadline)
+                    throw errors.late
+                }
                 defer { group.cancelAll() }
                 return try await group.next() ?? []
             }

@@ -30,6 +30,11 @@ struct TransportErrors: Sendable {
             cause: cause)
     }
 
+    /// The deadline is over.
+    var late: SluiceError {
+        error(.timeout, "the exchange with \(server) took longer than \(context.limits.deadline)")
+    }
+
     /// An error before the answer's head was there.
     func beforeHead(_ cause: any Error) -> SluiceError {
         if let known = known(cause) { return known }
@@ -62,7 +67,7 @@ struct TransportErrors: Sendable {
         switch cause as? HTTPClientError {
         case .cancelled: return error(.cancelled, "the request was cancelled")
         case .deadlineExceeded:
-            return error(.timeout, "the exchange with \(server) took longer than \(context.limits.deadline)")
+            return late
         case .readTimeout, .writeTimeout: return error(.timeout, "\(server) fell silent")
         default: return nil
         }

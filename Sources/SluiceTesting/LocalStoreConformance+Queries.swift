@@ -6,11 +6,11 @@ extension LocalStoreConformance {
             Check("queries over random records answer as in memory (seed \(seed))") { store in
                 try await store.define([ConformanceRecords.schema])
                 let records =
-                    ConformanceRecords.random(150, seed: UInt64(seed)) + ConformanceRecords.everyValueEverywhere()
+                    ConformanceRecords.random(60, seed: UInt64(seed)) + ConformanceRecords.everyValueEverywhere()
                 try await roundTrip(records, in: "typed", store)
                 try await roundTrip(records, in: "undeclared", store)
                 var random = SeededNumbers(UInt64(seed) &* 77)
-                for _ in 0..<120 {
+                for _ in 0..<40 {
                     var query = randomQuery("typed", &random)
                     try await compare(query, records, ConformanceRecords.schema, store)
                     query.table = "undeclared"

@@ -13,7 +13,7 @@ extension LocalStoreConformance {
             }
         },
         Check("declaring columns later keeps every record as it was") { store in
-            let records = ConformanceRecords.everyValueEverywhere() + ConformanceRecords.random(1200, seed: 7)
+            let records = ConformanceRecords.everyValueEverywhere() + ConformanceRecords.random(600, seed: 7)
             try await roundTrip(records, in: "typed", store)
             for count in 1...ConformanceRecords.schema.columns.count {
                 let columns = Array(ConformanceRecords.schema.columns.prefix(count))

@@ -59,6 +59,11 @@ final class SQLiteStoreTransaction: StoreWriter {
         try inTable(table) { try self.table(creating: table).put(record, on: connection) }
     }
 
+    func put(_ rows: RowPage.Selection, in table: String) throws {
+        if rows.indices.isEmpty { return }
+        try inTable(table) { try self.table(creating: table).put(rows, on: connection) }
+    }
+
     func delete(_ ids: [String], from table: String) throws {
         try inTable(table) { try connection.catalog.table(table)?.delete(ids, on: connection) }
     }

@@ -9,17 +9,19 @@ struct Retry: Filter {
 
     func handle(_ request: Request, next: Next) async throws -> Response {
         var request = request
+        var attempt = 0
         while true {
-            let isLast = request.context.attempt + 1 >= policy.attempts
+            let isLast = attempt + 1 >= policy.attempts
             let pause: Duration
             do {
                 let response = try await next(request)
                 guard !isLast, repeats(response, to: request) else { return response }
-                pause = policy.pause(after: request.context.attempt, random: random(), asked: retryAfter(response))
+                pause = policy.pause(after: attempt, random: random(), asked: retryAfter(response))
             } catch let error as SluiceError where !isLast && repeats(error, of: request) {
-                pause = policy.pause(after: request.context.attempt, random: random(), asked: nil)
+                pause = policy.pause(after: attempt, random: random(), asked: nil)
             }
             try await sleep(pause)
+            attempt += 1
             request.context.attempt += 1
         }
     }

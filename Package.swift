@@ -71,6 +71,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "Yams", package: "Yams"),
             ],
             resources: [.copy("Resources/movies.json")]),
@@ -78,7 +79,7 @@ let package = Package(
             name: "todo",
             dependencies: ["Sluice", .product(name: "ArgumentParser", package: "swift-argument-parser")],
             path: "Examples/todo",
-            exclude: ["README.md"]),
+            exclude: ["README.md", "backend.yaml"]),
 
         .testTarget(
             name: "SluiceCoreTests",
@@ -99,7 +100,7 @@ let package = Package(
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
-        .testTarget(name: "SluiceCLITests", dependencies: ["SluiceCLI", "todo", "SluiceTesting"]),
+        .testTarget(name: "SluiceCLITests", dependencies: ["SluiceCLI", "todo", "Sluice"]),
     ],
     swiftLanguageModes: [.v6]
 )

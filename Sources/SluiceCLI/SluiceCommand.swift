@@ -12,9 +12,9 @@ struct SluiceCommand: AsyncParsableCommand {
         version: "0.1.0",
         groupedSubcommands: [
             CommandGroup(name: "Sync", subcommands: sync),
-            CommandGroup(name: "Local records (no network needed)", subcommands: records),
-            CommandGroup(name: "The store's state (no network needed)", subcommands: state),
-            CommandGroup(name: "Programs", subcommands: programs),
+            CommandGroup(name: "Local record", subcommands: records),
+            CommandGroup(name: "State", subcommands: state),
+            CommandGroup(name: "Program", subcommands: programs),
         ])
 
     private static let sync: [any ParsableCommand.Type] = [PullCommand.self, PushCommand.self, SyncCommand.self]

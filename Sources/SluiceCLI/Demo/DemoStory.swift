@@ -8,8 +8,6 @@ struct DemoStory {
     let narrator: Narrator
     let sqlite: SQLiteProgram
 
-    private var schema: TableSchema { DemoMovies.schema }
-
     func run() async throws -> DemoFacts {
         let start = ContinuousClock.now
         narrator.say("Sluice: \(Plain.count(rows)) movies, one server, two devices, and a network that fails.\n")
@@ -53,7 +51,7 @@ struct DemoStory {
         for device in devices {
             let result = try await device.context.push()
             offline.append((device.name, result.end.description, try await device.waiting()))
-            let reason = result.error.map { Plain.line($0.message) } ?? "unexpectedly, it went through"
+            let reason = result.error.map(Self.reason) ?? "unexpectedly, it went through"
             narrator.bad("\(pad(device.name))tries to push: \(reason)")
             narrator.detail("\(pad(""))\(Plain.count(result.remaining, "change")) wait in its store; nothing is lost")
         }
@@ -83,6 +81,12 @@ struct DemoStory {
             rulings: referee.rulings, comparison: comparison, seconds: 0, folder: folder.isKept ? folder.path : nil)
     }
 
+    /// The error in the fewest words.
+    private static func reason(_ error: SluiceError) -> String {
+        let isRefused = "\(error)".contains("refused")
+        return Plain.line(error.message) + (isRefused ? ": connection refused" : "")
+    }
+
     private func tell(_ ruling: DemoReferee.Ruling, _ device: DemoDevice) {
         narrator.bad(
             "\(pad(device.name))conflict (\(ruling.status)) on \(ruling.recordID): someone else changed it. "
@@ -93,7 +97,7 @@ struct DemoStory {
                 [field.name] + [field.base, field.server, field.client, field.decided].map(TextTable.cell)
                     + [field.reason]
             })
-        for line in table.lines(widest: 32) { narrator.detail("\(pad(""))\(line)") }
+        for line in table.lines(widest: 36) { narrator.detail("\(pad(""))\(line)") }
     }
 
     private func compare(_ backend: DemoBackend, _ devices: [DemoDevice]) async throws -> DemoComparison {

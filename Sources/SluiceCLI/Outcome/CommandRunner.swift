@@ -46,7 +46,7 @@ struct CommandRunner {
             StandardStream.output.write(line: SluiceCommand.fullMessage(for: error))
             return .done
         }
-        let names = SluiceCommand.all.compactMap(\.configuration.commandName)
+        let names = SluiceCommand.all.compactMap { $0.configuration.commandName }
         let place = arguments.first.flatMap { names.contains($0) ? "\($0) " : nil } ?? ""
         return finish(Outcome(.usage("\(SluiceCommand.message(for: error)); see sluice \(place)--help")))
     }

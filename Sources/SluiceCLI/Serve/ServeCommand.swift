@@ -3,6 +3,7 @@ internal import Logging
 internal import ServiceLifecycle
 internal import Sluice
 internal import SluiceBackend
+internal import UnixSignals
 
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -100,7 +100,9 @@ let package = Package(
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
-        .testTarget(name: "SluiceCLITests", dependencies: ["SluiceCLI", "todo", "Sluice"]),
+        .testTarget(name: "SluiceCLITests", dependencies: [
+                "SluiceCLI", "todo", "Sluice", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -15,8 +15,8 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
-        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -34,7 +34,6 @@ let package = Package(
                 "CJansson",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "Metrics", package: "swift-metrics"),
             ]),
         .target(
             name: "SluiceHTTP",
@@ -44,6 +43,8 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         .target(name: "SluiceSQLite", dependencies: ["SluiceCore", "CSQLite"]),
         .target(
@@ -83,7 +84,10 @@ let package = Package(
 
         .testTarget(
             name: "SluiceCoreTests",
-            dependencies: ["SluiceCore", "SluiceTesting", .product(name: "HTTPTypes", package: "swift-http-types")]),
+            dependencies: [
+                "CJansson", "SluiceCore", "SluiceSQLite", "SluiceTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
         .testTarget(name: "SluiceSQLiteTests", dependencies: ["SluiceSQLite", "SluiceTesting", "CSQLite"]),
         .testTarget(
             name: "SluiceHTTPTests",
@@ -107,11 +111,14 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// One set of rules for every Swift target. Warnings are errors where CI says so, not on a user's machine.
+// One set of rules for every Swift target. Warnings are errors in continuous integration, not on a user's machine.
 for target in package.targets where target.type != .system && target.name != "CSQLite" {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("MemberImportVisibility"),
         .enableUpcomingFeature("InternalImportsByDefault"),
     ]
+    if Context.environment["CI"] == "true" {
+        target.swiftSettings?.append(.treatAllWarnings(as: .error))
+    }
 }

@@ -19,7 +19,7 @@ enum ConformanceRecords {
         let strings = [
             "", "plain", "5", "true", "null", "a\u{0}b", "\u{0}", "it's \"quoted\"", "Robert'); DROP TABLE typed;--",
             "🎬 naïve e\u{301} \u{E9}", "\\ / \u{8}\u{C}\n\r\t\u{1}\u{1F}", "%_", "2013-09-01T12:34:56.789Z",
-            "2013-09-01", "\u{FEFF}bom", String(repeating: "long ", count: 3000),
+            "2013-09-01", "\u{FEFF}bom", String(repeating: "long ", count: 40),
         ]
         let others: [JSON] = [
             .null, true, false, [], [:], [1, .null, "x"], ["a": ["b": [.null]]], [["deep": [[[[true]]]]]],

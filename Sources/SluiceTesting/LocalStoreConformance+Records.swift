@@ -27,6 +27,11 @@ extension LocalStoreConformance {
                 try expect(count == records.count, "table \(table): expected \(records.count) records, found \(count)")
             }
         },
+        Check("a large value comes back") { store in
+            try await store.define([ConformanceRecords.schema])
+            let large = JSON(String(repeating: "large ", count: 50_000))
+            try await roundTrip([["id": "1", "string": large, "other": large]], in: "typed", store)
+        },
         Check("a put replaces the whole record") { store in
             try await store.define([ConformanceRecords.schema])
             try await roundTrip([["id": "1", "string": "a", "undeclared": 1, "real": 1.5]], in: "typed", store)

@@ -83,6 +83,7 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
         /// The store is closed.
         public static let storeClosed = Code(name: .storeClosed)
 
+        /// The code's name.
         public var description: String { name.rawValue }
 
         /// Whether the error is about the local store.
@@ -123,6 +124,7 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
         self.cause = cause
     }
 
+    /// The message, with the place and the cause behind it.
     public var description: String {
         var place: [String] = []
         if let table { place.append("table \(table)") }

@@ -26,8 +26,8 @@ public struct ClientOptions: Sendable {
         tokenProvider: (any TokenProvider)? = nil, tokenScheme: TokenScheme = .zumo,
         retry: RetryPolicy = RetryPolicy(), limits: Limits = Limits(),
         systemProperties: SystemPropertySelection = SystemPropertySelection(),
-        makeCorrelationID: @escaping @Sendable () -> String = { ClientOptions.randomID() },
-        now: @escaping @Sendable () -> Timestamp = { ClientOptions.systemTime() },
+        makeCorrelationID: @escaping @Sendable () -> String = SyncEnvironment.system.makeID,
+        now: @escaping @Sendable () -> Timestamp = SyncEnvironment.system.now,
         sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
         timer: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
         random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }

@@ -1,3 +1,5 @@
+public import Logging
+
 /// How a sync context works.
 public struct SyncOptions: Sendable {
     /// Who decides conflicts, asked in this order.
@@ -11,19 +13,23 @@ public struct SyncOptions: Sendable {
     public var commitLag: Duration
     /// Whose data it is. Another user's cursors are not used.
     public var user: String
+    /// Where push and pull say what they do: ids, kinds and counts, never a record's content.
+    public var logger: Logger
     /// Clock and ids.
     public var environment: SyncEnvironment
 
     /// Options; each has a default.
     public init(
         conflictHandlers: [any ConflictHandler] = [], conflictPolicy: ConflictPolicy = .hold, pageSize: Int = 1000,
-        commitLag: Duration = .seconds(30), user: String = "", environment: SyncEnvironment = .system
+        commitLag: Duration = .seconds(30), user: String = "", logger: Logger = Logger(label: "sluice.sync"),
+        environment: SyncEnvironment = .system
     ) {
         self.conflictHandlers = conflictHandlers
         self.conflictPolicy = conflictPolicy
         self.pageSize = pageSize
         self.commitLag = commitLag
         self.user = user
+        self.logger = logger
         self.environment = environment
     }
 }

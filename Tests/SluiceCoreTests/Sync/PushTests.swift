@@ -318,3 +318,19 @@ struct PushTests {
         #expect(device.server.rows("todos").count == 1)
     }
 }
+
+extension PushTests {
+    @Test("an echo under a strong ETag proves nothing either", arguments: StoreKind.allCases)
+    func strongEcho(_ kind: StoreKind) async throws {
+        let device = try await Device(kind)
+        device.server.seed("todos", [["id": "a", "text": "theirs"]])
+        try await device.todos.insert(["id": "a", "text": "mine"])
+        device.server.onRequest { request in
+            guard request.isWrite, let body = try? request.body.json else { return .none }
+            return .answer(.model(409, body, version: "hash-of-the-body"))
+        }
+        let result = try await device.context.push()
+        #expect(result.conflicts == 1 && result.remaining == 1)
+        #expect(try await device.local("a")?["text"] == "mine")
+    }
+}

@@ -1,4 +1,5 @@
 import HTTPTypes
+import SluiceSQLite
 import SluiceTesting
 import Synchronization
 import Testing
@@ -7,13 +8,14 @@ import Testing
 
 /// The stores that every sync test runs on.
 enum StoreKind: String, CaseIterable, CustomTestStringConvertible {
-    case memory
+    case memory, sqlite
 
     var testDescription: String { rawValue }
 
     func make() async throws -> any LocalStore {
         switch self {
         case .memory: MemoryStore()
+        case .sqlite: try SQLiteStore(path: ":memory:")
         }
     }
 }

@@ -50,6 +50,9 @@ struct LiftVersion: Filter {
             !response.body.isEmpty, var record = try? response.body.json,
             record[dialect.columns.id]?.string != nil, record[dialect.columns.version]?.string != version
         else { return response }
+        // A refusal may echo what it was sent, under a tag that is a hash of the echo: only a body that has a version
+        // of its own is the server's record.
+        if response.status >= 400, record[dialect.columns.version]?.string == nil { return response }
         record[dialect.columns.version] = JSON(version)
         var response = response
         response.body = Body(json: record)

@@ -1,5 +1,11 @@
-/// Answers queries over records in memory.
-package struct QueryEvaluator: Sendable {
+/// Answers queries over records in memory: what every store must answer too, and what a store without a query language
+/// of its own answers with.
+///
+/// ```swift
+/// let evaluator = try QueryEvaluator(query, schema: schema)
+/// let records = evaluator.apply(to: allRecords)
+/// ```
+public struct QueryEvaluator: Sendable {
     private let query: Query
     private let filter: TypedExpression?
     private let keys: [TypedExpression]
@@ -9,7 +15,7 @@ package struct QueryEvaluator: Sendable {
     /// - Throws: ``SluiceError`` of code `invalidQuery` for a query that means nothing: a function with the wrong number
     ///   of arguments, an operator on what a declared column cannot be, nesting deeper than 64, a negative `skip` or
     ///   `top`.
-    package init(_ query: Query, schema: TableSchema?) throws(SluiceError) {
+    public init(_ query: Query, schema: TableSchema?) throws(SluiceError) {
         let checker = QueryChecker(schema: schema, table: query.table)
         if query.skip < 0 { throw checker.invalid("skip is negative: \(query.skip)") }
         if let top = query.top, top < 0 { throw checker.invalid("top is negative: \(top)") }
@@ -23,13 +29,13 @@ package struct QueryEvaluator: Sendable {
     }
 
     /// Whether the record passes the query's filter.
-    package func matches(_ record: JSON) -> Bool {
+    public func matches(_ record: JSON) -> Bool {
         guard let filter else { return true }
         return Self.value(of: filter, record).bool == true
     }
 
     /// The records that match, in the query's order and then by id, with `skip`, `top` and `select` applied.
-    package func apply(to records: [JSON]) -> [JSON] {
+    public func apply(to records: [JSON]) -> [JSON] {
         let matching = records.filter(matches).map { record in
             (record: record, values: keys.map { Self.value(of: $0, record) }, id: record["id"]?.string ?? "")
         }

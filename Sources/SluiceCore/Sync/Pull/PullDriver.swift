@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import Logging
 
 /// Carries a pull session's effects out: the only part of a pull that does I/O.
 struct PullDriver: Sendable {
@@ -62,6 +63,9 @@ struct PullDriver: Sendable {
         result.deleted += outcome.deleted
         result.pending += outcome.pending
         result.pages += 1
+        options.logger.debug(
+            "page stored",
+            metadata: ["table": "\(query.table)", "stored": "\(outcome.stored)", "deleted": "\(outcome.deleted)"])
         progress?(PullProgress(table: query.table, rows: result.stored + result.deleted + result.pending))
     }
 

@@ -1,3 +1,4 @@
+internal import Logging
 internal import Synchronization
 
 /// Carries a push session's effects out: the only part of a push that does I/O.
@@ -26,9 +27,18 @@ struct PushDriver: Sendable {
                 return PushResult(
                     end: .init(end), error: error, applied: applied, conflicts: conflicts, failures: failures,
                     remaining: operations?.count ?? 0)
-            case .commit(.applied): applied += 1
-            case .commit(.kept(let item, _, _, _)): failed.append(item.operation.id)
-            case .decide: conflicts += 1
+            case .commit(.applied(let item, _)):
+                applied += 1
+                options.logger.debug("operation applied", metadata: item.operation.logMetadata)
+            case .commit(.kept(let item, let state, let failure, _)):
+                failed.append(item.operation.id)
+                var metadata = item.operation.logMetadata
+                metadata["state"] = "\(state.rawValue)"
+                metadata["reason"] = "\(failure?.code ?? "")"
+                options.logger.info("operation kept", metadata: metadata)
+            case .decide(let conflict):
+                conflicts += 1
+                options.logger.info("conflict", metadata: conflict.operation.logMetadata)
             default: break
             }
             effect = session.handle(await perform(effect))
@@ -140,6 +150,13 @@ struct PushDriver: Sendable {
         case .serverWins: return .server
         case .clientWins: return .client
         }
+    }
+}
+
+extension TableOperation {
+    /// What a log line tells of an operation: nothing of its content.
+    fileprivate var logMetadata: Logger.Metadata {
+        ["table": "\(table)", "record": "\(recordID)", "operation": "\(id)", "kind": "\(kind.rawValue)"]
     }
 }
 

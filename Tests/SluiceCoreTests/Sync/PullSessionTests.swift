@@ -1,0 +1,86 @@
+import Testing
+
+@testable import SluiceCore
+
+@Suite("Pull sessions: pure state machines")
+struct PullSessionTests {
+    private func row(_ id: String, _ time: String?, version: String = "1") -> RowPage.Row {
+        RowPage.Row(id: id, version: version, updatedAt: time, isDeleted: false, token: 0)
+    }
+
+    private func request(_ effect: PullEffect) -> PullRequest? {
+        if case .request(let request) = effect { request } else { nil }
+    }
+
+    private func commit(_ effect: PullEffect) -> (rows: [Int], cursor: String?)? {
+        if case .commit(let rows, let cursor) = effect { (rows, cursor) } else { nil }
+    }
+
+    private func isFinished(_ effect: PullEffect) -> Bool {
+        if case .finish(nil) = effect { true } else { false }
+    }
+
+    @Test("the cursor is the last time as the server wrote it, and the next page is asked for from there")
+    func cursor() {
+        var session = IncrementalPullSession(cursor: nil, pageSize: 2, commitLag: 0)
+        #expect(request(session.handle(.began)) == PullRequest(position: .start, skip: 0, top: 2))
+        let page = PullPage(rows: [row("a", "2024-01-01T00:00:00.1Z"), row("b", "2024-01-01T00:00:00.1234567Z")])
+        let stored = commit(session.handle(.page(page)))
+        #expect(stored?.rows == [0, 1] && stored?.cursor == "2024-01-01T00:00:00.1234567Z")
+        let next = request(session.handle(.committed))
+        #expect(next == PullRequest(position: .changedSince("2024-01-01T00:00:00.1234567Z"), skip: 0, top: 2))
+        #expect(isFinished(session.handle(.page(PullPage(rows: [row("b", "2024-01-01T00:00:00.1234567Z")])))))
+    }
+
+    @Test("a row that comes again with another version is taken again")
+    func newVersion() {
+        var session = IncrementalPullSession(cursor: nil, pageSize: 5, commitLag: 0)
+        _ = session.handle(.began)
+        _ = session.handle(.page(PullPage(rows: [row("a", "2024-01-01T00:00:00Z"), row("b", "2024-01-01T00:00:00Z")])))
+        _ = session.handle(.committed)
+        let again = PullPage(rows: [row("a", "2024-01-01T00:00:00Z"), row("b", "2024-01-01T00:00:00Z", version: "2")])
+        #expect(commit(session.handle(.page(again)))?.rows == [1])
+    }
+
+    @Test("the saved cursor stays behind the server's clock by the lag; the pull itself goes on")
+    func lag() {
+        let lag = 30 * Timestamp.ticksPerSecond
+        var session = IncrementalPullSession(cursor: nil, pageSize: 5, commitLag: lag)
+        _ = session.handle(.began)
+        let page = PullPage(
+            rows: [row("a", "2024-01-01T00:00:59.000Z")], serverDate: Timestamp("2024-01-01T00:01:00Z"))
+        #expect(commit(session.handle(.page(page)))?.cursor == "2024-01-01T00:00:30.000Z")
+        #expect(
+            request(session.handle(.committed))?.position == .changedSince("2024-01-01T00:00:59.000Z"))
+        var old = IncrementalPullSession(cursor: nil, pageSize: 5, commitLag: lag)
+        _ = old.handle(.began)
+        let oldPage = PullPage(
+            rows: [row("a", "2023-01-01T00:00:00.000Z")], serverDate: Timestamp("2024-01-01T00:01:00Z"))
+        #expect(commit(old.handle(.page(oldPage)))?.cursor == "2023-01-01T00:00:00.000Z")
+    }
+
+    @Test("an error ends the session, and so does an event out of turn")
+    func ends() {
+        var session = IncrementalPullSession(cursor: nil, pageSize: 5, commitLag: 0)
+        _ = session.handle(.began)
+        guard case .finish(let error?) = session.handle(.failed(SluiceError(.network, "gone"))) else {
+            Issue.record("the session went on")
+            return
+        }
+        #expect(error.code == .network)
+        var fresh = FullPullSession(query: Query("t"), pageSize: 5)
+        guard case .finish(.some) = fresh.handle(.committed) else {
+            Issue.record("the session took what was out of turn")
+            return
+        }
+    }
+
+    @Test("a full pull follows the id, and stops at an empty page")
+    func full() {
+        var session = FullPullSession(query: Query("t"), pageSize: 2)
+        #expect(request(session.handle(.began))?.position == .start)
+        #expect(commit(session.handle(.page(PullPage(rows: [row("a", nil), row("b", nil)]))))?.rows == [0, 1])
+        #expect(request(session.handle(.committed)) == PullRequest(position: .behindID("b"), skip: 0, top: 2))
+        #expect(isFinished(session.handle(.page(PullPage(rows: [])))))
+    }
+}

@@ -1,0 +1,116 @@
+import Testing
+
+@testable import SluiceCore
+
+@Suite("Push session: a pure state machine")
+struct PushSessionTests {
+    private let columns = PushColumns(
+        id: "id", version: "version", deleted: "deleted", system: ["version", "updatedAt", "deleted"])
+
+    private func item(_ kind: TableOperation.Kind, sent: JSON? = nil, base: JSON? = nil, local: JSON? = nil) -> PushItem
+    {
+        var operation = TableOperation(
+            id: "op", sequence: 7, table: "todos", recordID: "a", kind: kind, createdAt: Timestamp(ticks: 0))
+        if let sent {
+            operation.attempts = 1
+            operation.sent = [SentBody(revision: 1, request: sent, final: sent, local: local)]
+        }
+        return PushItem(operation: operation, local: local, base: base)
+    }
+
+    private func name(_ effect: PushEffect) -> String {
+        switch effect {
+        case .load(let sequence): "load \(sequence)"
+        case .send(let item): "send \(item.operation.kind.rawValue)"
+        case .readBack: "readBack"
+        case .probe: "probe"
+        case .decide(let conflict): "decide\(conflict.isDeletedOnServer ? " deleted" : "")"
+        case .commit(.applied(_, let server)): server == nil ? "applied nothing" : "applied record"
+        case .commit(.rebased): "rebased"
+        case .commit(.kept(_, let state, let failure, let uncertain)):
+            "kept \(state.rawValue) \(failure?.code ?? "")\(uncertain ? " uncertain" : "")"
+        case .commit(.decided(_, _, let decision)): "decided \(decision)"
+        case .finish(.completed): "completed"
+        case .finish(.stopped(let error)): "stopped \(error.code)"
+        }
+    }
+
+    /// What the session does when the operation is answered so.
+    private func answer(_ item: PushItem, _ status: Int, _ record: JSON? = nil) -> String {
+        var session = PushSession(columns: columns)
+        _ = session.handle(.began)
+        _ = session.handle(.loaded(item))
+        return name(session.handle(.answered(item, PushAnswer(status: status, record: record))))
+    }
+
+    @Test("what counts as done, operation by operation")
+    func done() {
+        let mine: JSON = ["id": "a", "text": "mine"]
+        let server: JSON = ["id": "a", "text": "mine", "extra": 1, "version": "2"]
+        let theirs: JSON = ["id": "a", "text": "theirs", "version": "2"]
+        let tombstone: JSON = ["id": "a", "text": "mine", "version": "2", "deleted": true]
+        let insert = item(.insert, sent: mine, local: mine)
+        let update = item(.update, sent: mine, base: ["id": "a", "text": "old", "version": "1"], local: mine)
+        let delete = item(.delete, sent: .object, base: theirs)
+        for (item, status, record, expected) in [
+            (insert, 201, server, "applied record"), (insert, 200, nil, "readBack"), (insert, 204, nil, "readBack"),
+            (insert, 409, server, "applied record"), (insert, 409, theirs, "decide"), (insert, 409, nil, "readBack"),
+            (insert, 409, tombstone, "decide deleted"), (insert, 404, nil, "kept parked notFound"),
+            (update, 200, server, "applied record"), (update, 200, tombstone, "decide deleted"),
+            (update, 404, nil, "readBack"), (update, 412, server, "applied record"), (update, 412, theirs, "decide"),
+            (update, 412, nil, "kept pending preconditionFailed"), (update, 409, nil, "readBack"),
+            (delete, 204, nil, "applied nothing"), (delete, 200, tombstone, "applied nothing"),
+            (delete, 404, nil, "probe"), (delete, 410, nil, "probe"), (delete, 412, tombstone, "applied nothing"),
+            (delete, 412, theirs, "decide"), (insert, 401, nil, "kept pending unauthorized"),
+            (insert, 403, nil, "kept parked forbidden"), (insert, 422, nil, "kept parked rejected"),
+            (insert, 503, nil, "kept pending serverFailure"),
+            (insert, 500, nil, "kept pending serverFailure uncertain"),
+            (insert, 302, nil, "kept parked brokenProtocol"),
+        ] as [(PushItem, Int, JSON?, String)] {
+            #expect(
+                answer(item, status, record) == expected,
+                "\(item.operation.kind.rawValue) answered \(status) \(record?.description ?? "")")
+        }
+    }
+
+    @Test("an answer to an earlier revision is the base of the next")
+    func earlierRevision() {
+        var operation = item(.insert, sent: ["id": "a", "text": "one"]).operation
+        operation.revision = 2
+        operation.sent.append(
+            SentBody(revision: 2, request: ["id": "a", "text": "two"], final: ["id": "a", "text": "two"], local: nil))
+        let second = PushItem(operation: operation, local: ["id": "a", "text": "two"], base: nil)
+        #expect(answer(second, 409, ["id": "a", "text": "one", "version": "1"]) == "rebased")
+        #expect(answer(second, 409, ["id": "a", "text": "two", "version": "1"]) == "applied record")
+    }
+
+    @Test("a push without network keeps the operation and ends")
+    func network() {
+        var session = PushSession(columns: columns)
+        let insert = item(.insert, local: ["id": "a"])
+        #expect(name(session.handle(.began)) == "load 0")
+        #expect(name(session.handle(.loaded(insert))) == "send insert")
+        let kept = session.handle(.failed(SluiceError(.network, "gone"), wasSent: true))
+        #expect(name(kept) == "kept pending network uncertain")
+        #expect(name(session.handle(.committed)) == "stopped network")
+    }
+
+    @Test("a conflict's decision is committed and the place in the queue looked at again")
+    func decision() {
+        var session = PushSession(columns: columns)
+        let update = item(
+            .update, sent: ["id": "a"], base: ["id": "a", "version": "1", "n": 1], local: ["id": "a", "n": 2])
+        _ = session.handle(.began)
+        _ = session.handle(.loaded(update))
+        _ = session.handle(.answered(update, PushAnswer(status: 404)))
+        #expect(name(session.handle(.readBack(nil))) == "decide deleted")
+        #expect(name(session.handle(.decided(.client))) == "decided client")
+        #expect(name(session.handle(.committed)) == "load 6")
+    }
+
+    @Test("an event out of turn ends the push instead of trapping")
+    func outOfTurn() {
+        var session = PushSession(columns: columns)
+        #expect(name(session.handle(.committed)) == "stopped brokenProtocol")
+    }
+}

@@ -1,0 +1,38 @@
+internal import HTTPTypes
+internal import Hummingbird
+internal import Logging
+internal import NIOCore
+internal import SluiceCore
+
+/// Carries requests from the listener to the backend, and its answers back.
+struct BackendResponder: HTTPResponder {
+    /// The largest body that is read (4 MiB).
+    static let maximumBody = 4 << 20
+
+    let backend: Backend
+
+    func respond(to request: Hummingbird.Request, context: BasicRequestContext) async throws -> Hummingbird.Response {
+        var request = request
+        let answer: SluiceCore.Response
+        do {
+            let body = try await request.collectBody(upTo: Self.maximumBody)
+            answer = await backend.respond(
+                to: SluiceCore.Request(request.head, body: Body(bytes: Array(body.readableBytesView))))
+        } catch is NIOTooManyBytesError {
+            answer =
+                Reply.failure(
+                    .contentTooLarge, "the body is larger than \(Self.maximumBody) bytes"
+                ).response
+        }
+        context.logger.debug(
+            "answered",
+            metadata: [
+                "http.method": "\(request.method.rawValue)", "http.path": "\(request.uri.path)",
+                "http.status": "\(answer.status)",
+            ])
+        let bytes = answer.body.bytes
+        return Hummingbird.Response(
+            status: answer.head.status, headers: answer.head.headerFields,
+            body: bytes.isEmpty ? .init() : .init(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+}

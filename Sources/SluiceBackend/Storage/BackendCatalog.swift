@@ -1,0 +1,71 @@
+internal import SluiceCore
+internal import SluiceSQLite
+
+/// What the database knows of its tables: their columns, the last version given out, and each table's latest time.
+enum BackendCatalog {
+    private static let format: Int64 = 1
+    /// `SLBE`: tells what kind of database the file is.
+    private static let applicationID: Int64 = 0x534C_4245
+
+    /// Makes the catalog in a new database, and checks that of an old one.
+    static func prepare(_ connection: SQLiteConnection, path: String) throws {
+        let application = try connection.integer("PRAGMA application_id")
+        if application == 0, try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 {
+            try connection.execute(
+                """
+                CREATE TABLE sluice_counter (value INTEGER NOT NULL);
+                INSERT INTO sluice_counter VALUES (0);
+                CREATE TABLE sluice_tables (
+                    name TEXT PRIMARY KEY NOT NULL, columns TEXT NOT NULL, latest INTEGER NOT NULL);
+                PRAGMA application_id = \(applicationID);
+                PRAGMA user_version = \(format);
+                """)
+            return
+        }
+        guard application == applicationID else {
+            throw SluiceError(.storeSchema, "\(path) is a database of another program; it was left as it is")
+        }
+        let found = try connection.integer("PRAGMA user_version")
+        guard found <= format else {
+            throw SluiceError(
+                .storeSchema, "the database \(path) has format \(found), which is newer than \(format)")
+        }
+    }
+
+    /// The columns of a table that has been made; nil for one that has not.
+    static func columns(of table: String, _ connection: SQLiteConnection) throws -> [TableSchema.Column]? {
+        let rows = try connection.run("SELECT columns FROM sluice_tables WHERE name = ?", [.text(table)])
+        guard case .text(let text)? = rows.first?.first else { return nil }
+        do {
+            return try (JSON(parsing: text).elements ?? []).map { column in
+                guard let name = column[0]?.string, let type = column[1]?.string.flatMap(TableSchema.ColumnType.init)
+                else { throw SluiceError(.storeSchema, "a column of a type that this version does not know") }
+                return .init(name, type)
+            }
+        } catch {
+            throw SluiceError(.storeSchema, "the list of columns cannot be read", table: table, cause: error)
+        }
+    }
+
+    /// Notes a table's columns.
+    static func setColumns(
+        _ columns: [TableSchema.Column], of table: String, _ connection: SQLiteConnection
+    ) throws {
+        let text = JSON(columns.map { JSON([JSON($0.name), JSON($0.type.rawValue)]) }).description
+        try connection.run(
+            "INSERT INTO sluice_tables (name, columns, latest) VALUES (?, ?, 0) "
+                + "ON CONFLICT (name) DO UPDATE SET columns = excluded.columns", [.text(table), .text(text)])
+    }
+
+    /// A version that was never given out before, and a time later than every other of the table. The open transaction
+    /// holds the database's write lock, so versions and times are in the order of commits.
+    static func stamp(
+        _ table: String, now: Timestamp, _ connection: SQLiteConnection
+    ) throws -> (version: String, time: Timestamp) {
+        let version = try connection.integer("UPDATE sluice_counter SET value = value + 1 RETURNING value")
+        let ticks = try connection.integer(
+            "UPDATE sluice_tables SET latest = max(?, latest + 1) WHERE name = ? RETURNING latest",
+            [.integer(now.ticks), .text(table)])
+        return (RecordVersion.text(version), Timestamp(ticks: ticks))
+    }
+}

@@ -1,0 +1,62 @@
+internal import SluiceCore
+internal import SluiceSQLite
+internal import Synchronization
+
+/// The database's connections: one writes, others read beside it, each on a queue of its own.
+final class BackendDatabase: Sendable {
+    private let writer: SQLiteWorker
+    private let readers: [SQLiteWorker]
+    /// How many reads each reader has to do.
+    private let loads: Mutex<[Int]>
+
+    init(_ database: BackendConfiguration.Database) {
+        let path =
+            switch database {
+            case .memory: ":memory:"
+            case .sqlite(let path): path
+            }
+        writer = SQLiteWorker(label: "sluice.backend.writer") {
+            let connection = try SQLiteConnection(path: path)
+            if path != ":memory:" {
+                // What is no database of ours is found out before anything is written to it.
+                _ = try connection.integer("PRAGMA application_id")
+                guard try connection.run("PRAGMA journal_mode = WAL").first?.first == .text("wal") else {
+                    throw SluiceError(
+                        .storeInputOutput, "the database \(path) is on a file system without write-ahead logs")
+                }
+            }
+            try connection.execute("PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16000")
+            try connection.transaction { try BackendCatalog.prepare(connection, path: path) }
+            return connection
+        }
+        // A database in memory belongs to one connection.
+        readers = (0..<(path == ":memory:" ? 0 : 4)).map { _ in
+            SQLiteWorker(label: "sluice.backend.reader") { try SQLiteConnection(path: path, access: .readOnly) }
+        }
+        loads = Mutex(Array(repeating: 0, count: readers.count))
+    }
+
+    /// Runs `body` on one unchanging state.
+    func read<Result: Sendable>(_ body: @Sendable (SQLiteConnection) throws -> Result) async throws -> Result {
+        let index = loads.withLock { loads -> Int? in
+            guard let index = loads.indices.min(by: { loads[$0] < loads[$1] }) else { return nil }
+            loads[index] += 1
+            return index
+        }
+        defer { if let index { loads.withLock { $0[index] -= 1 } } }
+        return try await (index.map { readers[$0] } ?? writer).run { connection in
+            try connection.transaction(.deferred) { try body(connection) }
+        }
+    }
+
+    /// Runs `body` as one transaction, alone.
+    func write<Result: Sendable>(_ body: @Sendable (SQLiteConnection) throws -> Result) async throws -> Result {
+        try await writer.run { connection in try connection.transaction { try body(connection) } }
+    }
+
+    /// Waits for what is under way and closes the connections.
+    func close() async throws {
+        for reader in readers { try await reader.close() }
+        try await writer.close()
+    }
+}

@@ -1,0 +1,103 @@
+internal import SluiceCore
+internal import SluiceSQLite
+
+/// A table of the backend: records with the columns that the server writes. The functions work in the caller's
+/// transaction.
+struct BackendTable: Sendable {
+    let rules: BackendConfiguration.Table
+    private let records: RecordTable
+
+    var name: String { rules.name }
+
+    private init(_ rules: BackendConfiguration.Table, _ records: RecordTable) {
+        self.rules = rules
+        self.records = records
+    }
+
+    /// Makes the table with its seed, or opens it and adds the columns that are newly declared.
+    static func open(
+        _ rules: BackendConfiguration.Table, environment: SyncEnvironment, _ connection: SQLiteConnection
+    ) throws -> BackendTable {
+        if let columns = try BackendCatalog.columns(of: rules.name, connection) {
+            let held = TableSchema(rules.name, columns: columns)
+            let wanted = try StoreRules.merge(TableSchema(rules.name, columns: rules.columns), into: held)
+            guard wanted != held else { return BackendTable(rules, RecordTable(held)) }
+            let extended = try RecordTable(held).extend(to: wanted, on: connection)
+            try BackendCatalog.setColumns(wanted.columns, of: rules.name, connection)
+            return BackendTable(rules, extended)
+        }
+        let seed = try rules.seed.map { try SeedFile.records($0, table: rules.name) } ?? []
+        let columns = rules.columns.isEmpty ? SchemaInference.columns(of: seed, table: rules.name) : rules.columns
+        let schema = try StoreRules.merge(
+            TableSchema(rules.name, columns: columns + SystemColumn.declared), into: nil)
+        let table = BackendTable(rules, RecordTable(schema))
+        try table.records.create(on: connection)
+        // What pulls filter and sort by, as the printer of queries writes it.
+        let ordering = try SQLQueryPrinter(dialect: .sqlite, schema: schema, extraColumn: "_extra")
+            .ordering([.init(SystemColumn.updatedAt)])
+        let index = SQLDialect.sqlite.quoted("\(rules.name)(updatedAt)")
+        try connection.execute(
+            "CREATE INDEX \(index) ON \(SQLDialect.sqlite.quoted(rules.name)) (\(ordering.text))")
+        try BackendCatalog.setColumns(schema.columns, of: rules.name, connection)
+        try table.plant(seed, environment, connection)
+        return table
+    }
+
+    /// Puts the first records in, stamped in the past and a millisecond apart, so that they page well.
+    private func plant(_ seed: [JSON], _ environment: SyncEnvironment, _ connection: SQLiteConnection) throws {
+        let millisecond = Timestamp.ticksPerSecond / 1000
+        let span = (Int64(seed.count) + 3_600_000) * millisecond
+        let first = (environment.now().ticks - span) / millisecond * millisecond
+        for (index, record) in seed.enumerated() {
+            guard record.kind == .object else {
+                throw SluiceError(.invalidRecord, "record \(index) of the seed is no object", table: name)
+            }
+            var planted = record
+            if planted["id"] == nil { planted["id"] = JSON(environment.makeID()) }
+            guard let id = planted["id"]?.string else {
+                throw SluiceError(.invalidRecord, "the id of record \(index) of the seed is no text", table: name)
+            }
+            try RecordRules.validate(id: id, table: name)
+            guard try self.record(id, connection) == nil else {
+                throw SluiceError(.recordExists, "the seed holds this id twice", table: name, recordID: id)
+            }
+            let time = Timestamp(ticks: first + Int64(index) * millisecond)
+            planted[SystemColumn.createdAt] = JSON(time.description)
+            planted[SystemColumn.deleted] = JSON(rules.softDelete && record[SystemColumn.deleted]?.bool == true)
+            _ = try put(planted, now: time, connection)
+        }
+    }
+
+    // MARK: Reading
+
+    func record(_ id: String, _ connection: SQLiteConnection) throws -> JSON? {
+        try records.record(id, on: connection)
+    }
+
+    func records(matching query: Query, _ connection: SQLiteConnection) throws -> [JSON] {
+        try records.records(matching: query, on: connection)
+    }
+
+    func count(matching query: Query, _ connection: SQLiteConnection) throws -> Int {
+        try records.count(matching: query, on: connection)
+    }
+
+    // MARK: Writing
+
+    /// Puts the record with a new version and time, and gives back what is stored.
+    func put(_ record: JSON, now: Timestamp, _ connection: SQLiteConnection) throws -> JSON {
+        let stamp = try BackendCatalog.stamp(name, now: now, connection)
+        var record = record
+        if record[SystemColumn.createdAt] == nil { record[SystemColumn.createdAt] = JSON(stamp.time.description) }
+        record[SystemColumn.updatedAt] = JSON(stamp.time.description)
+        record[SystemColumn.version] = JSON(stamp.version)
+        if record[SystemColumn.deleted] == nil { record[SystemColumn.deleted] = false }
+        try records.put(record, on: connection)
+        return record
+    }
+
+    /// Removes the record for good.
+    func remove(_ id: String, _ connection: SQLiteConnection) throws {
+        try records.delete([id], on: connection)
+    }
+}

@@ -1,0 +1,78 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+/// The query options of a list, read and checked.
+struct ListParameters: Sendable {
+    var query: Query
+    /// The parameters as they came, for the link to the next page.
+    private let parameters: [(name: String, value: String)]
+    private let rules: BackendConfiguration.Table
+
+    /// - Throws: ``Refusal`` (400) with the reason and the place.
+    init(_ target: RequestTarget, _ rules: BackendConfiguration.Table) throws {
+        parameters = target.parameters
+        self.rules = rules
+        query = Query(rules.name)
+        var seen: Set<String> = []
+        for (name, value) in target.parameters {
+            let option = name.lowercased()
+            guard option.hasPrefix("$") || option == "__includedeleted" else { continue }
+            guard seen.insert(option).inserted else {
+                throw Refusal(.badRequest, "the parameter \(name) is given twice")
+            }
+            switch option {
+            case "$filter": query.filter = try Self.reading(name) { try QueryExpression(odata: value) }
+            case "$orderby": query.order = try Self.reading(name) { try Query.order(odata: value) }
+            case "$select": query.select = try Self.reading(name) { try Query.select(odata: value) }
+            case "$skip": query.skip = try Self.count(name, value)
+            case "$top": query.top = try Self.count(name, value)
+            case "$inlinecount":
+                guard ["allpages", "none"].contains(value.lowercased()) else {
+                    throw Refusal(.badRequest, "$inlinecount is allpages or none")
+                }
+                query.includesCount = value.lowercased() == "allpages"
+            case "__includedeleted": query.includesDeleted = value.lowercased() == "true"
+            default: throw Refusal(.badRequest, "the query option \(name) is not supported")
+            }
+        }
+        if let top = query.top, top > rules.maxTop {
+            throw Refusal(.badRequest, "You cannot request more than \(rules.maxTop) records")
+        }
+        if rules.softDelete, !query.includesDeleted {
+            let living = QueryExpression.binary(.eq, .column(SystemColumn.deleted), .literal(.bool(false)))
+            query.filter = query.filter.map { .binary(.and, living, $0) } ?? living
+        }
+    }
+
+    /// The most rows that this answer may hold.
+    var page: Int { min(query.top ?? .max, rules.pageSize) }
+
+    /// Whether there may be rows behind this answer's that the client has asked for.
+    var wantsMore: Bool { query.top ?? .max > page }
+
+    /// The parameters of the next page, encoded.
+    var next: String {
+        let changed: Set = ["$skip", "$top"]
+        var parts = parameters.filter { !changed.contains($0.name.lowercased()) }
+        if let top = query.top { parts.append(("$top", String(top - page))) }
+        parts.append(("$skip", String(query.skip.addingReportingOverflow(page).partialValue)))
+        return parts.map { PercentEncoding.query($0.name) + "=" + PercentEncoding.query($0.value) }
+            .joined(separator: "&")
+    }
+
+    private static func reading<Value>(_ name: String, _ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let error as QuerySyntaxError {
+            throw Refusal(.badRequest, "\(name): \(error)")
+        }
+    }
+
+    /// A number of rows; its bound leaves room for the next page's.
+    private static func count(_ name: String, _ value: String) throws -> Int {
+        guard value.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(value), number <= 1 << 53 else {
+            throw Refusal(.badRequest, "\(name) is a whole number that is not negative, not \(value)")
+        }
+        return number
+    }
+}

@@ -1,0 +1,40 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+/// A request's path and query, taken apart and decoded.
+struct RequestTarget: Sendable {
+    /// The segments of the path.
+    var segments: [String] = []
+    /// The parameters, in order.
+    var parameters: [(name: String, value: String)] = []
+    /// The path as it came.
+    var path: String
+    /// `http://host:port`, or nothing where the request names no host that can be written into a header.
+    var origin: String
+
+    init(_ head: HTTPRequest) {
+        let target = head.path ?? "/"
+        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        path = String(parts.first ?? "/")
+        segments = path.split(separator: "/").map {
+            // A plus in a path is a plus.
+            PercentEncoding.decoded($0.replacing("+", with: "%2B"))
+        }
+        if parts.count > 1 {
+            parameters = parts[1].split(separator: "&").map { pair in
+                let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                return (PercentEncoding.decoded(sides[0]), sides.count > 1 ? PercentEncoding.decoded(sides[1]) : "")
+            }
+        }
+        let authority = head.authority ?? ""
+        let isPlain = authority.utf8.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte & 0xDF) || "-.:[]".utf8.contains(byte)
+        }
+        origin = isPlain && !authority.isEmpty ? "\(head.scheme ?? "http")://\(authority)" : ""
+    }
+
+    /// The values of a parameter, whatever the case of its name.
+    func values(_ name: String) -> [String] {
+        parameters.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
+    }
+}

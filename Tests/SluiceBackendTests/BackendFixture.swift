@@ -1,0 +1,76 @@
+import Foundation
+import HTTPTypes
+import Synchronization
+
+@testable import SluiceBackend
+@testable import SluiceCore
+
+/// A backend in memory whose clock stands still, and short ways to ask it.
+struct BackendFixture {
+    static let movies = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("Fixtures/movies.json").path
+    static let now = Timestamp("2024-05-06T07:08:09.1234567Z") ?? Timestamp(ticks: 0)
+
+    let backend: Backend
+
+    init(_ tables: BackendConfiguration.Table..., database: BackendConfiguration.Database = .memory) async throws {
+        let ids = Mutex(0)
+        backend = try await Backend(
+            BackendConfiguration(database: database, tables: tables),
+            environment: SyncEnvironment(
+                now: { Self.now },
+                makeID: {
+                    ids.withLock {
+                        $0 += 1
+                        return "made-\($0)"
+                    }
+                }))
+    }
+
+    /// A backend with the movies.
+    static func movies(pageSize: Int = 100, maxTop: Int = 128_000) async throws -> BackendFixture {
+        try await BackendFixture(
+            .init("movies", seed: .file(path: movies), pageSize: pageSize, maxTop: maxTop))
+    }
+
+    /// A backend with one empty table, `t`.
+    static func empty(softDelete: Bool = true) async throws -> BackendFixture {
+        try await BackendFixture(.init("t", softDelete: softDelete))
+    }
+
+    /// Sends a request; `path` is encoded where it has to be, and `body` is text.
+    func send(
+        _ method: HTTPRequest.Method, _ path: String, _ body: String = "", headers: [(String, String)] = [],
+        version: String? = "2.0.0"
+    ) async -> Answer {
+        let allowed = CharacterSet(charactersIn: "%").union(.urlQueryAllowed).subtracting(
+            CharacterSet(charactersIn: "+"))
+        let path = path.addingPercentEncoding(withAllowedCharacters: allowed)
+        var head = HTTPRequest(method: method, scheme: "http", authority: "127.0.0.1:8080", path: path)
+        if let version { head.headerFields[HTTPField.Name("ZUMO-API-VERSION")!] = version }
+        for (name, value) in headers { head.headerFields.append(HTTPField(name: HTTPField.Name(name)!, value: value)) }
+        return Answer(await backend.respond(to: Request(head, body: Body(bytes: Array(body.utf8)))))
+    }
+}
+
+/// An answer, with what tests look at.
+struct Answer {
+    let response: Response
+    init(_ response: Response) { self.response = response }
+
+    var status: Int { response.status }
+    var json: JSON { (try? response.body.json) ?? JSON.null }
+    var etag: String? { header("ETag") }
+    var version: String { json["version"]?.string ?? "" }
+    var error: String { json["error"]?.string ?? "" }
+    /// The ids of a list.
+    var ids: [String] { (json["results"] ?? json).elements?.compactMap { $0["id"]?.string } ?? [] }
+    func header(_ name: String) -> String? { response.head.headerFields[HTTPField.Name(name)!] }
+    /// Path and query of the link to the next page.
+    var next: String? {
+        guard let link = header("Link"), link.hasPrefix("http://127.0.0.1:8080/"), link.hasSuffix("; rel=next") else {
+            return nil
+        }
+        return String(link.dropFirst("http://127.0.0.1:8080".count).dropLast("; rel=next".count))
+    }
+}

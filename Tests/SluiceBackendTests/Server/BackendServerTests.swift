@@ -1,0 +1,78 @@
+import HTTPTypes
+import SluiceCore
+import SluiceHTTP
+import Synchronization
+import Testing
+
+@testable import SluiceBackend
+
+@Suite("Listener") struct BackendServerTests {
+    /// Runs a listener for as long as `body` runs, and gives it the port.
+    private func serving<Result: Sendable>(
+        _ backend: Backend, port: Int = 0, _ body: @escaping @Sendable (Int) async throws -> Result
+    ) async throws -> Result {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
+            group.addTask {
+                defer { continuation.finish() }
+                try await backend.serve(port: port) { continuation.yield($0) }
+            }
+            var iterator = ports.makeAsyncIterator()
+            guard let bound = await iterator.next() else {
+                try await group.next()
+                throw SluiceError(.network, "the listener ended early")
+            }
+            let result = try await body(bound)
+            group.cancelAll()
+            try await group.waitForAll()
+            return result
+        }
+    }
+
+    private func get(_ transport: any Transport, _ port: Int, _ path: String) async throws -> Response {
+        var head = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:\(port)", path: path)
+        head.headerFields[HTTPField.Name("ZUMO-API-VERSION")!] = "2.0.0"
+        return try await transport.send(Request(head))
+    }
+
+    @Test("A listener closes, refuses, and listens again on its port with the records kept", .timeLimit(.minutes(1)))
+    func restart() async throws {
+        let backend = try await BackendFixture.movies().backend
+        let transport = AsyncHTTPTransport()
+        let port = try await serving(backend) { port in
+            let answer = try await get(transport, port, "/tables/movies?$top=1&$inlinecount=allpages")
+            #expect(try answer.body.json["count"] == 248)
+            #expect(answer.head.headerFields[.date] != nil)
+            let page = try await get(transport, port, "/tables/movies")
+            #expect(
+                page.head.headerFields[HTTPField.Name("Link")!]
+                    == "http://127.0.0.1:\(port)/tables/movies?$skip=100; rel=next")
+            return port
+        }
+        let error = await #expect(throws: SluiceError.self) { _ = try await get(transport, port, "/tables/movies") }
+        #expect(error?.code == .network)
+        let status = try await serving(backend, port: port) { port in
+            try await get(transport, port, "/tables/movies/id-000").status
+        }
+        #expect(status == 200)
+    }
+
+    @Test("A body that is too large is refused", .timeLimit(.minutes(1))) func tooLarge() async throws {
+        let backend = try await BackendFixture.empty().backend
+        let status = try await serving(backend) { port in
+            var head = HTTPRequest(method: .post, scheme: "http", authority: "127.0.0.1:\(port)", path: "/tables/t")
+            head.headerFields[HTTPField.Name("ZUMO-API-VERSION")!] = "2.0.0"
+            let body = Body(bytes: Array(repeating: 0x20, count: (4 << 20) + 1))
+            return try await AsyncHTTPTransport().send(Request(head, body: body)).status
+        }
+        #expect(status == 413)
+    }
+
+    @Test("A port that is taken is an error that names it", .timeLimit(.minutes(1))) func taken() async throws {
+        let backend = try await BackendFixture.empty().backend
+        try await serving(backend) { port in
+            let error = await #expect(throws: SluiceError.self) { try await backend.serve(port: port) }
+            #expect(error?.message.contains("127.0.0.1:\(port)") == true)
+        }
+    }
+}

@@ -104,7 +104,9 @@ let package = Package(
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
-        .testTarget(name: "SluiceCLITests", dependencies: [
+        .testTarget(
+            name: "SluiceCLITests",
+            dependencies: [
                 "SluiceCLI", "todo", "Sluice", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
     ],

@@ -14,7 +14,9 @@ struct YAMLFile {
             throw CommandFailure.usage("\(path): not UTF-8")
         }
         do {
-            guard let node = try Yams.compose(yaml: text) else { throw CommandFailure.usage("\(path): the file is empty") }
+            guard let node = try Yams.compose(yaml: text) else {
+                throw CommandFailure.usage("\(path): the file is empty")
+            }
             return try YAMLMapping(file: self, node, what: "the file")
         } catch let error as YamlError {
             throw failure(error)

@@ -15,7 +15,8 @@ struct DemoEdits {
         let (anna, ben) = (devices[0], devices[1])
         try await edit(anna, Self.shared, ["title": "Fight Club (restored)", "duration": 151])
         try await edit(anna, "id-017", ["rating": "PG13"])
-        try await insert(anna, ["id": "anna-1", "title": "Stalker", "year": 1979, "duration": 162, "rating": "Unrated"])
+        try await insert(
+            anna, ["id": "anna-1", "title": "Stalker", "year": 1979, "duration": 162, "rating": "Unrated"])
         try await delete(anna, "id-013")
 
         try await edit(ben, Self.shared, ["title": "Fight Club: The Director's Cut", "rating": "NC17"])

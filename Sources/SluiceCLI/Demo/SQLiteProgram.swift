@@ -7,7 +7,8 @@ struct SQLiteProgram {
     /// Finds the program.
     init(environment: [String: String] = ProcessInfo.processInfo.environment) throws {
         let folders = (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":").map(String.init)
-        guard let folder = folders.first(where: { FileManager.default.isExecutableFile(atPath: "\($0)/sqlite3") }) else {
+        guard let folder = folders.first(where: { FileManager.default.isExecutableFile(atPath: "\($0)/sqlite3") })
+        else {
             throw CommandFailure.usage(
                 "the demo compares the stores with the sqlite3 program, which is not installed: "
                     + "apt-get install sqlite3")

@@ -32,8 +32,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     private func serve(_ backend: Backend) async throws {
-        var logger = Logger(label: "sluice.serve") { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = .error
+        let logger = Logger(label: "sluice.serve")
         let server = BackendServer(backend: backend, port: port, logger: logger) { port in
             StandardStream.output.write(line: "listening on http://127.0.0.1:\(port)")
         }

@@ -46,7 +46,8 @@ import Testing
     @Test("a mistake in the configuration is told with its line and column")
     func mistake() async throws {
         try await withScratch { scratch in
-            let config = try scratch.write("backend.yaml", "database: \"sqlite::memory:\"\ntables:\n  t: { pageSise: 1 }\n")
+            let config = try scratch.write(
+                "backend.yaml", "database: \"sqlite::memory:\"\ntables:\n  t: { pageSise: 1 }\n")
             let result = try await Program.sluice("serve", "--config", config)
             #expect(result.status == 2)
             #expect(result.errors.contains("backend.yaml:3:8"))

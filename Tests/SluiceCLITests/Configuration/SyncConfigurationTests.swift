@@ -33,7 +33,8 @@ import Testing
         #expect(configuration.durability == "normal")
         #expect(configuration.tokenFile == "/etc/token")
         let movies = TableSchema(
-            "movies", columns: [.init("title", .string), .init("year", .integer)], indexes: [["year"], ["year", "title"]])
+            "movies", columns: [.init("title", .string), .init("year", .integer)],
+            indexes: [["year"], ["year", "title"]])
         #expect(configuration.tables == [movies, TableSchema("notes")])
     }
 
@@ -41,11 +42,13 @@ import Testing
         "a mistake is told with file, line and column",
         arguments: [
             ("endpont: http://x", "sync.yaml:1:1: unknown key endpont"),
-            ("store: a\nstore: b", "sync.yaml:1:1: repeated key"), ("store: [a]", "sync.yaml:1:8: store must be a text"),
+            ("store: a\nstore: b", "sync.yaml:1:1: repeated key"),
+            ("store: [a]", "sync.yaml:1:8: store must be a text"),
             ("store:\n  - a: [", "sync.yaml:3:"), ("conflicts: perhaps", "sync.yaml:1:12: conflicts cannot be perhaps"),
             ("tables:\n  t:\n    columns: { a: money }", "sync.yaml:3:19: a cannot be money"),
             ("tables:\n  t: { colums: {} }", "sync.yaml:2:8: unknown key colums"),
-            ("tables: 5", "sync.yaml:1:9: tables must be a mapping"), ("- a", "sync.yaml:1:1: the file must be a mapping"),
+            ("tables: 5", "sync.yaml:1:9: tables must be a mapping"),
+            ("- a", "sync.yaml:1:1: the file must be a mapping"),
             ("", "sync.yaml: the file is empty"),
         ])
     func mistakes(_ text: String, _ message: String) throws {
@@ -64,7 +67,8 @@ import Testing
     @Test("flags win over the file, and the file over the environment")
     func order() async throws {
         try await withScratch { scratch in
-            let config = try scratch.write("sync.yaml", "store: file.db\ntables: { notes: { columns: { n: integer } } }\n")
+            let config = try scratch.write(
+                "sync.yaml", "store: file.db\ntables: { notes: { columns: { n: integer } } }\n")
             let variables = ["SLUICE_STORE": scratch.file("environment.db")]
             let insert = ["insert", "notes", #"{"id":"n1","n":5}"#, "--config", config]
             #expect(try await Program.sluice.run(insert, environment: variables, in: "/").status == 0)

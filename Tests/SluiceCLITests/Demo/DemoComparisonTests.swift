@@ -1,4 +1,5 @@
 import Foundation
+import Sluice
 import Testing
 
 @testable import SluiceCLI
@@ -27,7 +28,9 @@ import Testing
 
     @Test(
         "any difference is found",
-        arguments: ["'1', 'B', 1, NULL, NULL", "'1', 'A', 0, NULL, NULL", "'2', 'A', 1, NULL, NULL", "'1', NULL, 1, NULL, NULL"])
+        arguments: [
+            "'1', 'B', 1, NULL, NULL", "'1', 'A', 0, NULL, NULL", "'2', 'A', 1, NULL, NULL", "'1', NULL, 1, NULL, NULL",
+        ])
     func different(_ row: String) async throws {
         try await withScratch { scratch in
             let one = try await store(scratch, "one.db", ["'1', 'A', 1, NULL, NULL"])

@@ -35,7 +35,7 @@ import Testing
 
     @Test("a to-do list says what is wrong")
     func mistakes() async throws {
-        try await withScratch { scratch in
+        try await withScratch { (scratch) async throws in
             let store = scratch.file("x.db")
             #expect(try await Program.todo("done", "1", "--store", store).status != 0)
             #expect(try await Program.todo("sync", "--store", store).errors.contains("TODO_ENDPOINT"))

@@ -60,12 +60,15 @@ struct Program: Sendable {
         }
         return Result(
             status: process.terminationStatus,
-            output: String(decoding: FileManager.default.contents(atPath: scratch.file("output")) ?? Data(), as: UTF8.self),
-            errors: String(decoding: FileManager.default.contents(atPath: scratch.file("errors")) ?? Data(), as: UTF8.self))
+            output: String(
+                decoding: FileManager.default.contents(atPath: scratch.file("output")) ?? Data(), as: UTF8.self),
+            errors: String(
+                decoding: FileManager.default.contents(atPath: scratch.file("errors")) ?? Data(), as: UTF8.self))
     }
 
     /// The process, not started yet. Nothing of this test's own settings reaches it.
-    func process(_ arguments: [String], environment: [String: String] = [:], in folder: String? = nil) throws -> Process {
+    func process(_ arguments: [String], environment: [String: String] = [:], in folder: String? = nil) throws -> Process
+    {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = arguments

@@ -33,7 +33,7 @@ final class RawServer: Sendable {
                     guard count > 0 else { break }
                     request += buffer[..<count]
                 }
-                _ = bytes.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL.rawValue)) }
+                _ = bytes.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
                 shutdown(connection, Int32(SHUT_RDWR))
                 close(connection)
             }

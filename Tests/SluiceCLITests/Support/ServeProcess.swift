@@ -5,7 +5,7 @@ final class ServeProcess: Sendable {
     let port: Int
     var endpoint: String { "http://127.0.0.1:\(port)" }
     private let pid: Int32
-    nonisolated(unsafe) private let process: Process
+    private let process: Process
     private let outputPath: String
 
     /// Starts the server and waits for its line.

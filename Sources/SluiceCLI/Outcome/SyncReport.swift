@@ -69,7 +69,10 @@ enum SyncReport {
             failure.status = status
             outcome.add(failure)
         }
-        for operation in push.failures { outcome.add(CommandFailure(operation, status: status)) }
+        // What ended the push has been told with its record.
+        for operation in push.failures where operation.recordID != push.error?.recordID {
+            outcome.add(CommandFailure(operation, status: status))
+        }
     }
 
     /// Adds the operations that an earlier push has put aside: they are not done, whatever this push did.

@@ -42,7 +42,7 @@ enum SyncReport {
     static func text(_ result: PullResult, _ table: String) -> String {
         var parts = ["\(Plain.count(result.stored, "row")) stored"]
         if result.deleted > 0 { parts.append("\(Plain.count(result.deleted)) deleted") }
-        if result.pending > 0 { parts.append("\(Plain.count(result.pending)) left alone: they have changes that wait") }
+        if result.pending > 0 { parts.append("\(Plain.count(result.pending)) left alone, with changes that wait") }
         return "pull \(table): \(parts.joined(separator: ", "))"
     }
 

@@ -23,7 +23,9 @@ struct StatusCommand: OutcomeCommand {
                 (status.dead, "dead"),
             ].filter { $0.0 > 0 }.map { "\(Plain.count($0.0)) \($0.1)" }
             var text = ["queue: \(counts.isEmpty ? "nothing waits" : counts.joined(separator: ", "))"]
-            text += status.cursors.map { "\($0.table): query \(Plain.line($0.name)) is here up to \($0.updatedAt)" }
+            text += status.cursors.map {
+                "\($0.table): query \(Plain.line($0.name)) is here up to \(Plain.line($0.updatedAt))"
+            }
             return Outcome(json: json, text: text)
         }
     }

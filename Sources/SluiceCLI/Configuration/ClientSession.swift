@@ -14,7 +14,7 @@ struct ClientSession {
         guard let path = settings.store else {
             throw CommandFailure.usage("no store: give --store, --config or SLUICE_STORE")
         }
-        let client = usesNetwork ? try settings.client() : nil
+        let client = usesNetwork ? try await settings.client() : nil
         let store = try SQLiteStore(
             path: path, options: .init(durability: settings.durability == "normal" ? .normal : .full))
         do {

@@ -42,10 +42,14 @@ struct ClientSettings {
     }
 
     /// The client.
-    func client() throws -> SluiceClient {
+    ///
+    /// - Throws: what is wrong with the endpoint or the token's file.
+    func client() async throws -> SluiceClient {
         guard let endpoint else {
             throw CommandFailure.usage("no server: give --endpoint, --config or SLUICE_ENDPOINT")
         }
+        // A mistake in the settings is told as one, before anything is sent.
+        if let token { _ = try await FileToken(source: token).token() }
         let options = ClientOptions(
             tokenProvider: token.map { FileToken(source: $0) }, tokenScheme: tokenScheme,
             // A person waits at the other end: two quick repeats bridge a restart, the queue bridges the rest.

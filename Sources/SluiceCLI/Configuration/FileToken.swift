@@ -18,8 +18,9 @@ struct FileToken: TokenProvider {
             guard let data = FileManager.default.contents(atPath: path) else {
                 throw SluiceError(.invalidArgument, "the token file \(path) cannot be read")
             }
-            let text = String(decoding: data, as: UTF8.self)
-            return text.trimmingCharacters(in: .whitespacesAndNewlines)
+            let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+            guard !text.isEmpty else { throw SluiceError(.invalidArgument, "the token file \(path) is empty") }
+            return text
         }
     }
 

@@ -20,8 +20,8 @@ struct DemoDevice {
     /// The device's movies.
     var movies: SyncTable { get throws { try context.table(DemoMovies.table) } }
 
-    /// Brings what has changed on the server, with a bar of `total` rows.
-    func pull(total: Int) async throws -> PullResult {
+    /// Brings what has changed on the server, with a bar of `total` rows where that is known.
+    func pull(total: Int? = nil) async throws -> PullResult {
         let bar = ProgressBar("\(name) pulls", total: total)
         defer { bar.finish() }
         return try await context.pull(Query(DemoMovies.table), named: "all") { bar.update($0.rows) }

@@ -13,13 +13,13 @@ struct DemoEdits {
     func make(on devices: [DemoDevice]) async throws {
         guard devices.count == 2 else { return }
         let (anna, ben) = (devices[0], devices[1])
-        try await edit(anna, Self.shared, ["title": "Fight Club (restored)", "duration": 151])
+        try await edit(anna, Self.shared, ["title": "Fight Club (4K)", "duration": 151])
         try await edit(anna, "id-017", ["rating": "PG13"])
         try await insert(
             anna, ["id": "anna-1", "title": "Stalker", "year": 1979, "duration": 162, "rating": "Unrated"])
         try await delete(anna, "id-013")
 
-        try await edit(ben, Self.shared, ["title": "Fight Club: The Director's Cut", "rating": "NC17"])
+        try await edit(ben, Self.shared, ["title": "Fight Club (uncut)", "rating": "NC17"])
         try await edit(ben, "id-000", ["duration": 143])
         try await insert(ben, ["id": "ben-1", "title": "Solaris", "year": 1972, "duration": 167, "rating": "PG"])
         try await delete(ben, "id-018")

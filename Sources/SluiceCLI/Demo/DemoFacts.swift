@@ -51,7 +51,8 @@ struct DemoFacts {
         let fields = ruling.fields.map { field in
             [
                 "field": JSON(field.name), "base": field.base ?? .null, "server": field.server ?? .null,
-                "client": field.client ?? .null, "decided": field.decided ?? .null, "reason": JSON(field.reason),
+                "client": field.client ?? .null, "decided": field.decided ?? .null,
+                "winner": field.winner == .client ? "client" : "server", "reason": JSON(field.reason),
             ] as JSON
         }
         return ["record": JSON(ruling.recordID), "status": JSON(ruling.status), "fields": JSON(fields)]

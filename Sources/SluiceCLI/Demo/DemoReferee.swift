@@ -12,8 +12,10 @@ final class DemoReferee: ConflictHandler {
         var base: JSON?
         var server: JSON?
         var client: JSON?
-        var decided: JSON?
+        var winner: FieldMerge.Side
         var reason: String
+        /// What the field is from now on.
+        var decided: JSON? { winner == .client ? client : server }
     }
 
     /// One conflict and its decision.
@@ -38,22 +40,21 @@ final class DemoReferee: ConflictHandler {
         for name in base.names where !system.contains(name) {
             let (ours, theirs) = (client[name], server[name])
             guard ours != base[name] || theirs != base[name] else { continue }
-            let (decided, reason) = Self.choose(base: base[name], server: theirs, client: ours)
-            merged[name] = decided
-            fields.append(
-                Field(name: name, base: base[name], server: theirs, client: ours, decided: decided, reason: reason))
+            let (winner, reason) = Self.choose(base: base[name], server: theirs, client: ours)
+            let field = Field(
+                name: name, base: base[name], server: theirs, client: ours, winner: winner, reason: reason)
+            merged[name] = field.decided
+            fields.append(field)
         }
         let ruling = Ruling(recordID: conflict.recordID, status: conflict.status, fields: fields)
         noted.withLock { $0.append(ruling) }
         return .merge(merged)
     }
 
-    private static func choose(base: JSON?, server: JSON?, client: JSON?) -> (JSON?, String) {
-        if client == base { return (server, "only the server's side changed it") }
-        if server == base || server == client { return (client, "only this device changed it") }
-        if let ours = client?.string, let theirs = server?.string {
-            return ours.count > theirs.count ? (client, "both changed it: longer") : (server, "both changed it: longer")
-        }
-        return (server, "both changed it: server")
+    private static func choose(base: JSON?, server: JSON?, client: JSON?) -> (FieldMerge.Side, String) {
+        if client == base { return (.server, "only change") }
+        if server == base || server == client { return (.client, "only change") }
+        guard let ours = client?.string, let theirs = server?.string else { return (.server, "both; a rule") }
+        return (ours.count > theirs.count ? .client : .server, "both; longer")
     }
 }

@@ -32,11 +32,18 @@ enum DemoRows {
     private static func get(_ url: String) async throws -> [[String: Any]] {
         var request = HTTPClientRequest(url: url)
         request.headers.add(name: "ZUMO-API-VERSION", value: "2.0.0")
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
-        let body = try await response.body.collect(upTo: 1 << 28)
-        guard response.status == .ok,
+        let status: HTTPResponseStatus
+        let body: ByteBuffer
+        do {
+            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+            status = response.status
+            body = try await response.body.collect(upTo: 1 << 28)
+        } catch {
+            throw CommandFailure(.network, "network", "\(url) cannot be read: \(error)")
+        }
+        guard status == .ok,
             let rows = try JSONSerialization.jsonObject(with: Data(body.readableBytesView)) as? [[String: Any]]
-        else { throw CommandFailure(.brokenProtocol, "brokenProtocol", "\(url) answered \(response.status.code)") }
+        else { throw CommandFailure(.brokenProtocol, "brokenProtocol", "\(url) answered \(status.code)") }
         return rows
     }
 

@@ -71,7 +71,7 @@ struct DemoStory {
 
         narrator.step("Both pull what the other one did.")
         for device in devices {
-            let result = try await device.pull(total: rows)
+            let result = try await device.pull()
             narrator.detail("\(pad(device.name))\(result.stored) stored, \(result.deleted) removed")
         }
         for device in devices { try await device.close() }
@@ -89,15 +89,15 @@ struct DemoStory {
 
     private func tell(_ ruling: DemoReferee.Ruling, _ device: DemoDevice) {
         narrator.bad(
-            "\(pad(device.name))conflict (\(ruling.status)) on \(ruling.recordID): someone else changed it. "
-                + "A handler in Swift decides:")
+            "\(pad(device.name))conflict (\(ruling.status)) on \(ruling.recordID): a handler in Swift decides, "
+                + "field by field")
         let table = TextTable(
-            head: ["field", "before", "server", device.name, "decided", "because"],
+            head: ["field", "before", "server", device.name, "decided"],
             rows: ruling.fields.map { field in
-                [field.name] + [field.base, field.server, field.client, field.decided].map(TextTable.cell)
-                    + [field.reason]
+                [field.name] + [field.base, field.server, field.client].map(TextTable.cell)
+                    + [field.winner == .client ? "\(device.name)'s (\(field.reason))" : "server's (\(field.reason))"]
             })
-        for line in table.lines(widest: 36) { narrator.detail("\(pad(""))\(line)") }
+        for line in table.lines() { narrator.detail(line) }
     }
 
     private func compare(_ backend: DemoBackend, _ devices: [DemoDevice]) async throws -> DemoComparison {

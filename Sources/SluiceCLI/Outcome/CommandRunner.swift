@@ -3,12 +3,15 @@ internal import ArgumentParser
 /// Parses the arguments, runs the command and says what came of it. Nothing gets past it.
 struct CommandRunner {
     let arguments: [String]
+    /// Whether the arguments came as valid UTF-8.
+    var areText = true
 
     /// Whether the caller wants JSON, known even where the arguments cannot be parsed.
     private var wantsJSON: Bool { arguments.prefix { $0 != "--" }.contains("--json") }
 
     /// Runs the command that the arguments ask for.
     func run() async -> ExitStatus {
+        guard areText else { return finish(Outcome(.usage("an argument is not UTF-8"))) }
         let command: any ParsableCommand
         do {
             command = try SluiceCommand.parseAsRoot(arguments)

@@ -42,7 +42,7 @@ enum SyncReport {
     static func text(_ result: PullResult, _ table: String) -> String {
         var parts = ["\(Plain.count(result.stored, "row")) stored"]
         if result.deleted > 0 { parts.append("\(Plain.count(result.deleted)) deleted") }
-        if result.pending > 0 { parts.append("\(Plain.count(result.pending)) left alone: they have changes that wait") }
+        if result.pending > 0 { parts.append("\(Plain.count(result.pending)) left alone, with changes that wait") }
         return "pull \(table): \(parts.joined(separator: ", "))"
     }
 
@@ -69,7 +69,10 @@ enum SyncReport {
             failure.status = status
             outcome.add(failure)
         }
-        for operation in push.failures { outcome.add(CommandFailure(operation, status: status)) }
+        // What ended the push has been told with its record.
+        for operation in push.failures where operation.recordID != push.error?.recordID {
+            outcome.add(CommandFailure(operation, status: status))
+        }
     }
 
     /// Adds the operations that an earlier push has put aside: they are not done, whatever this push did.

@@ -20,7 +20,7 @@ struct TextTable {
             for name in record.names where seen.insert(name).inserted { names.append(name) }
         }
         names = names.filter { $0 == "id" } + names.filter { $0 != "id" }
-        self.init(head: names, rows: records.map { record in names.map { Self.cell(record[$0]) } })
+        self.init(head: names.map(Plain.line), rows: records.map { record in names.map { Self.cell(record[$0]) } })
     }
 
     /// A value as it stands in a cell: text bare, anything else as JSON, nothing for what is absent.

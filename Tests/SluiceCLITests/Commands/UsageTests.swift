@@ -1,3 +1,4 @@
+import Foundation
 import Sluice
 import Testing
 
@@ -15,7 +16,8 @@ import Testing
             ["push", "--endpoint", "http://user:secret@127.0.0.1:1"], ["status", "--dialect", "azure-v9"],
             ["push", "--conflicts", "perhaps", "--endpoint", "http://127.0.0.1:1"],
             ["status", "--config", "/nonexistent.yaml"], ["queue", "frob"], ["serve"],
-            ["serve", "--config", "/nonexistent.yaml"],
+            ["serve", "--config", "/nonexistent.yaml"], ["serve", "--config", "/nonexistent.yaml", "--port", "99999"],
+            ["push", "--endpoint", "http://127.0.0.1:1", "--token-file", "/nonexistent"],
         ])
     func usage(_ arguments: [String]) async throws {
         try await withScratch { scratch in
@@ -34,6 +36,18 @@ import Testing
             #expect(json.status == 2)
             let error = try #require(try json.json["error"])
             #expect(error.names == ["code", "message", "table", "record", "status"])
+        }
+    }
+
+    @Test("an argument that is not UTF-8 is refused, not repaired")
+    func notText() async throws {
+        try await withScratch { scratch in
+            let store = scratch.file("local.db")
+            let result = try await Program(path: "/bin/bash")(
+                "-c", #"exec "$0" insert notes $'{"text":"\xff"}' --store "$1""#, Program.sluice.path, store)
+            #expect(result.status == 2)
+            #expect(result.errors.contains("not UTF-8"))
+            #expect(!FileManager.default.fileExists(atPath: store))
         }
     }
 

@@ -24,14 +24,9 @@ struct DemoCommand: OutcomeCommand {
         }
         let sqlite = try SQLiteProgram()
         let folder = try DemoFolder(keep: keep)
-        do {
-            let narrator = Narrator(isSilent: json)
-            let facts = try await DemoStory(rows: rows, folder: folder, narrator: narrator, sqlite: sqlite).run()
-            folder.leave()
-            return outcome(facts)
-        } catch {
-            folder.leave()
-            throw error
+        let narrator = Narrator(isSilent: json)
+        return try await folder.use {
+            outcome(try await DemoStory(rows: rows, folder: folder, narrator: narrator, sqlite: sqlite).run())
         }
     }
 

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import UnixSignals
 
 /// The folder in which the demo's files are: a temporary one that goes away, or one that is kept.
 struct DemoFolder {
@@ -26,8 +27,24 @@ struct DemoFolder {
 
     func file(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// Removes a temporary folder.
-    func leave() {
+    /// Runs `body`, and removes a temporary folder after it, or when the program is interrupted meanwhile.
+    func use<Result>(_ body: () async throws -> Result) async throws -> Result {
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+        let watch = Task {
+            for await signal in signals {
+                remove()
+                // The code by which shells tell that a signal ended a program.
+                exit(128 + signal.rawValue)
+            }
+        }
+        defer {
+            watch.cancel()
+            remove()
+        }
+        return try await body()
+    }
+
+    private func remove() {
         if !isKept { try? FileManager.default.removeItem(atPath: path) }
     }
 }

@@ -73,7 +73,7 @@ struct Program: Sendable {
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = arguments
         var variables = ProcessInfo.processInfo.environment.filter {
-            !$0.key.hasPrefix("SLUICE_") && !$0.key.hasPrefix("TODO_")
+            !$0.key.hasPrefix("SLUICE_") && !$0.key.hasPrefix("TODO_") && $0.key != "NO_COLOR"
         }
         variables["SWIFT_BACKTRACE"] = "enable=no"
         process.environment = variables.merging(environment) { _, new in new }

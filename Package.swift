@@ -68,16 +68,19 @@ let package = Package(
                 "Sluice", "SluiceBackend",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "Yams", package: "Yams"),
-            ]),
+            ],
+            resources: [.copy("Resources/movies.json")]),
         .executableTarget(
             name: "todo",
             dependencies: ["Sluice", .product(name: "ArgumentParser", package: "swift-argument-parser")],
             path: "Examples/todo",
-            exclude: ["README.md"]),
+            exclude: ["README.md", "backend.yaml"]),
 
         .testTarget(
             name: "SluiceCoreTests",
@@ -101,7 +104,11 @@ let package = Package(
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
-        .testTarget(name: "SluiceCLITests", dependencies: ["SluiceCLI", "todo", "SluiceTesting"]),
+        .testTarget(
+            name: "SluiceCLITests",
+            dependencies: [
+                "SluiceCLI", "todo", "Sluice", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,1 +1,3 @@
 @_exported public import SluiceCore
+@_exported public import SluiceHTTP
+@_exported public import SluiceSQLite

@@ -47,9 +47,8 @@ public struct BackendServer: Service {
         } catch let error as IOError {
             throw SluiceError(
                 .network, "cannot listen on \(host):\(port); is another program using the port?", cause: error)
-        } catch let error as ServiceGroupError where Task.isCancelled {
+        } catch is ServiceGroupError where Task.isCancelled {
             // The listener's group reports a cancelled service as one that ended early.
-            _ = error
         }
     }
 }

@@ -45,21 +45,29 @@ package enum JSONEscape {
 
     /// The text of a string's bytes, which ``JSONTape`` has found valid.
     package static func decode(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity(bytes.count)
+        String(unsafeUninitializedCapacity: bytes.count) { decode(bytes, into: $0) }
+    }
+
+    /// Writes the text of a string's bytes, which ``JSONTape`` has found valid, and returns its length. It is never
+    /// longer than they are: `output` must have room for as many.
+    package static func decode(
+        _ bytes: UnsafeBufferPointer<UInt8>, into output: UnsafeMutableBufferPointer<UInt8>
+    ) -> Int {
+        var written = 0
         var index = 0
         while index < bytes.count {
             guard bytes[index] == UInt8(ascii: "\\"), index + 1 < bytes.count else {
-                text.append(bytes[index])
+                output[written] = bytes[index]
+                written += 1
                 index += 1
                 continue
             }
             switch bytes[index + 1] {
-            case UInt8(ascii: "b"): text.append(0x08)
-            case UInt8(ascii: "f"): text.append(0x0C)
-            case UInt8(ascii: "n"): text.append(0x0A)
-            case UInt8(ascii: "r"): text.append(0x0D)
-            case UInt8(ascii: "t"): text.append(0x09)
+            case UInt8(ascii: "b"): output[written] = 0x08
+            case UInt8(ascii: "f"): output[written] = 0x0C
+            case UInt8(ascii: "n"): output[written] = 0x0A
+            case UInt8(ascii: "r"): output[written] = 0x0D
+            case UInt8(ascii: "t"): output[written] = 0x09
             case UInt8(ascii: "u"):
                 let high = UInt32(codeUnit(bytes, at: index) ?? 0xFFFD)
                 var scalar = high
@@ -67,13 +75,18 @@ package enum JSONEscape {
                     scalar = 0x10000 + (high - 0xD800) << 10 + (UInt32(low) &- 0xDC00)
                     index += 6
                 }
-                text.append(contentsOf: UTF8.encode(Unicode.Scalar(scalar) ?? "\u{FFFD}") ?? .init())
-                index += 4
-            case let plain: text.append(plain)
+                for unit in UTF8.encode(Unicode.Scalar(scalar) ?? "\u{FFFD}") ?? .init() {
+                    output[written] = unit
+                    written += 1
+                }
+                index += 6
+                continue
+            case let plain: output[written] = plain
             }
+            written += 1
             index += 2
         }
-        return String(decoding: text, as: UTF8.self)
+        return written
     }
 
     /// Appends `text` as a JSON string, quotes included. Only what JSON obliges is escaped.

@@ -40,11 +40,12 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
                 storage = .int(int)
                 return
             }
+        } else if let double = Self.shortDecimal(bytes) {
+            storage = .double(double)
+            return
         } else {
             let text = String(decoding: bytes, as: UTF8.self)
-            if let double = Double(text), double.isFinite,
-                Self.isShortDecimal(bytes) || double.description == text
-            {
+            if let double = Double(text), double.isFinite, double.description == text {
                 storage = .double(double)
                 return
             }
@@ -68,15 +69,31 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
         return negative && value == 0 ? nil : value
     }
 
-    /// Whether a number is short and plain enough that its double prints back as it is: at most 15 digits, one of them
-    /// before the point and not a bare zero, no exponent, no idle zero at the end.
-    private static func isShortDecimal(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard let last = bytes.last, bytes.count <= 16 else { return false }
-        let digits = bytes.first == UInt8(ascii: "-") ? bytes.dropFirst() : bytes[...]
-        guard let first = digits.first, (UInt8(ascii: "1")...UInt8(ascii: "9")).contains(first) else { return false }
-        guard digits.allSatisfy({ $0 == UInt8(ascii: ".") || $0 &- 0x30 < 10 }) else { return false }
+    /// The double of a number that is short and plain enough for the double to print back as it is: at most 15 digits,
+    /// no exponent, no idle zero at the end, and before the point no zero but one with a digit other than zero behind
+    /// the point. Digits and power of ten are exact doubles then, so that their quotient is the nearest one.
+    private static func shortDecimal(_ bytes: UnsafeBufferPointer<UInt8>) -> Double? {
+        let start = bytes.first == UInt8(ascii: "-") ? 1 : 0
+        guard bytes.count - start >= 3, bytes.count <= 16 else { return nil }
+        let first = bytes[start]
+        guard first != UInt8(ascii: "0") || bytes[start + 2] &- 0x31 < 9 else { return nil }
+        var digits: Int64 = 0
+        var scale = 1.0
+        var isFraction = false
+        for byte in bytes[start...] {
+            if byte == UInt8(ascii: ".") {
+                isFraction = true
+                continue
+            }
+            guard byte &- 0x30 < 10 else { return nil }
+            digits = digits * 10 + Int64(byte &- 0x30)
+            if isFraction { scale *= 10 }
+        }
+        let last = bytes[bytes.count - 1]
         let endsInPointZero = last == UInt8(ascii: "0") && bytes[bytes.count - 2] == UInt8(ascii: ".")
-        return last != UInt8(ascii: "0") || endsInPointZero
+        guard isFraction, last != UInt8(ascii: "0") || endsInPointZero else { return nil }
+        let double = Double(digits) / scale
+        return start == 1 ? -double : double
     }
 
     /// The number, if it is an integer within `Int64`, however it was written (`5`, but also `5.0` and `5e0`).

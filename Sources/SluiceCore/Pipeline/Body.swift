@@ -20,7 +20,7 @@ public struct Body: Sendable {
     public init(json: JSON) { storage = Storage(.init(bytes: nil, json: .success(json))) }
 
     /// A body without a byte.
-    public static let empty = Body(bytes: [])
+    public static var empty: Body { Body(bytes: []) }
 
     /// The body as bytes; a document is printed at the first call.
     public var bytes: [UInt8] {
@@ -52,7 +52,7 @@ public struct Body: Sendable {
     }
 
     /// Whether the body has no byte. A document is never empty.
-    public var isEmpty: Bool { storage.state.withLock { $0.json == nil && ($0.bytes ?? []).isEmpty } }
+    public var isEmpty: Bool { storage.state.withLock { $0.bytes?.isEmpty ?? false } }
 
     /// The bytes, if nobody has asked to see them as a document: the fast way of a page into the store.
     package var untouchedBytes: [UInt8]? { storage.state.withLock { $0.json == nil ? $0.bytes : nil } }

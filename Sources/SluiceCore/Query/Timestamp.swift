@@ -17,12 +17,18 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
     /// Reads `2013-09-01T12:34:56.789Z`, with 0 to any number of fraction digits (those beyond the seventh are cut), an
     /// offset `+02:00` or `Z` or nothing (UTC), or a date alone; nil if `text` is not of these forms.
     public init?(_ text: String) {
-        var scanner = Scanner(Array(text.utf8))
+        var text = text
+        guard let ticks = text.withUTF8({ Self.ticks($0) }) else { return nil }
+        self.ticks = ticks
+    }
+
+    private static func ticks(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
+        var scanner = Scanner(text)
         guard let year = scanner.digits(4), year > 0, scanner.skip("-"), let month = scanner.digits(2),
             (1...12).contains(month), scanner.skip("-"), let day = scanner.digits(2), day >= 1,
-            day <= Self.daysInMonth(year, month)
+            day <= daysInMonth(year, month)
         else { return nil }
-        var ticks = Self.civilDays(year, month, day) * Self.ticksPerDay
+        var ticks = civilDays(year, month, day) * ticksPerDay
         if !scanner.atEnd {
             guard scanner.skip("T") || scanner.skip("t") || scanner.skip(" "), let hour = scanner.digits(2), hour < 24,
                 scanner.skip(":"), let minute = scanner.digits(2), minute < 60
@@ -37,12 +43,11 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
                     fraction = read
                 }
             }
-            ticks += ((hour * 60 + minute) * 60 + second) * Self.ticksPerSecond + fraction
+            ticks += ((hour * 60 + minute) * 60 + second) * ticksPerSecond + fraction
             guard let offset = scanner.offsetMinutes(), scanner.atEnd else { return nil }
-            ticks -= offset * 60 * Self.ticksPerSecond
+            ticks -= offset * 60 * ticksPerSecond
         }
-        guard Self.range.contains(ticks) else { return nil }
-        self.ticks = ticks
+        return range.contains(ticks) ? ticks : nil
     }
 
     /// Whether `left` comes before `right`.
@@ -111,15 +116,15 @@ extension Int64 {
 
 /// Reads the parts of an ISO 8601 text.
 private struct Scanner {
-    private let bytes: [UInt8]
+    private let bytes: UnsafeBufferPointer<UInt8>
     private var index = 0
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
     var atEnd: Bool { index == bytes.count }
 
-    mutating func skip(_ character: Character) -> Bool {
-        guard index < bytes.count, bytes[index] == character.asciiValue else { return false }
+    mutating func skip(_ character: Unicode.Scalar) -> Bool {
+        guard index < bytes.count, bytes[index] == UInt8(ascii: character) else { return false }
         index += 1
         return true
     }

@@ -30,7 +30,9 @@ package enum ServerMessage {
             if let text = body[name]?.string, !text.isEmpty { return text }
             if let text = body[name]?["message"]?.string, !text.isEmpty { return text }
         }
-        return body.kind == .object && body.names.contains("id") ? "" : String(describing: body)
+        // A record is no message, and neither is an empty object, an empty array or null.
+        let isEmpty = body.isNull || ([.object, .array].contains(body.kind) && body.count == 0)
+        return isEmpty || body.names.contains("id") ? "" : String(describing: body)
     }
 
     private static func status(_ response: Response) -> String {

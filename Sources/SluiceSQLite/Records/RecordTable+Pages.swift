@@ -6,20 +6,32 @@ extension RecordTable {
     /// - Throws: ``SluiceError`` of code `invalidRecord` for a row without a string id.
     package func put(_ rows: RowPage.Selection, on connection: SQLiteConnection) throws {
         if rows.indices.isEmpty { return }
+        let page = rows.page
         let statement = try connection.statement(upsertSQL)
-        // The statement holds pointers into the page until then.
-        defer { statement.reset() }
-        try rows.page.bytes.withUnsafeBufferPointer { bytes in
-            var binder = RecordPageBinder(self, statement, rows.page.tape, bytes)
-            for index in rows.indices {
-                do {
-                    try binder.put(rows.page.rows[index].token)
-                } catch var error as SluiceError {
-                    error.table = schema.name
-                    error.recordID = rows.page.rows[index].id
-                    throw error
+        try page.bytes.withUnsafeBufferPointer { bytes in
+            try page.tape.tokens.withUnsafeBufferPointer { tokens in
+                let lengths = rows.indices.lazy.map { index in
+                    let object = tokens[page.rows[index].token]
+                    return Int(object.end - object.start)
+                }
+                try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: lengths.max() ?? 0) { decoded in
+                    // The statement holds pointers into the page and into the room for decoded text until then.
+                    defer { statement.reset() }
+                    var binder = RecordPageBinder(
+                        self, statement, page, bytes: bytes, tokens: tokens, decoded: decoded)
+                    for index in rows.indices { try put(index, of: page, with: &binder) }
                 }
             }
+        }
+    }
+
+    private func put(_ index: Int, of page: RowPage, with binder: inout RecordPageBinder) throws {
+        do {
+            try binder.put(page.rows[index].token)
+        } catch var error as SluiceError {
+            error.table = schema.name
+            error.recordID = page.rows[index].id
+            throw error
         }
     }
 }

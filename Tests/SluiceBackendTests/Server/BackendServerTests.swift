@@ -1,4 +1,6 @@
 import HTTPTypes
+import Logging
+import ServiceLifecycle
 import SluiceCore
 import SluiceHTTP
 import Synchronization
@@ -55,6 +57,23 @@ import Testing
             try await get(transport, port, "/tables/movies/id-000").status
         }
         #expect(status == 200)
+    }
+
+    @Test("A graceful shutdown closes idle connections and frees the port", .timeLimit(.minutes(1)))
+    func gracefulShutdown() async throws {
+        let backend = try await BackendFixture.empty().backend
+        let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
+        let group = ServiceGroup(
+            services: [BackendServer(backend: backend) { continuation.yield($0) }], logger: Logger(label: "test"))
+        async let run: Void = group.run()
+        var iterator = ports.makeAsyncIterator()
+        let port = try #require(await iterator.next())
+        let transport = AsyncHTTPTransport()
+        #expect(try await get(transport, port, "/tables/t").status == 200)
+        await group.triggerGracefulShutdown()
+        try await run
+        let error = await #expect(throws: SluiceError.self) { _ = try await get(transport, port, "/tables/t") }
+        #expect(error?.code == .network)
     }
 
     @Test("A body that is too large is refused", .timeLimit(.minutes(1))) func tooLarge() async throws {

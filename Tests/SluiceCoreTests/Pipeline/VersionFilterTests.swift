@@ -79,7 +79,8 @@ struct VersionFilterTests {
         arguments: [
             (#""b""#, #"{"id":"1"}"#, 200, "b"), (#""b""#, #"{"id":"1","version":"a"}"#, 201, "b"),
             (#""b\"c""#, #"{"id":"1"}"#, 200, #"b"c"#), (#"W/"17-x""#, #"{"id":"1","version":"a"}"#, 200, "a"),
-            (#"W/"17-x""#, #"{"id":"1"}"#, 409, nil), (#""b""#, #"{"id":"1"}"#, 412, "b"),
+            (#"W/"17-x""#, #"{"id":"1"}"#, 409, nil), (#""b""#, #"{"id":"1","version":"a"}"#, 412, "b"),
+            (#""b""#, #"{"id":"1"}"#, 412, nil),
             (#""b""#, #"{"id":"1"}"#, 400, nil), (#""b""#, #"{"error":"x"}"#, 412, nil),
         ] as [(String, String, Int, String?)])
     func entityTag(tag: String, body: String, status: Int, expected: String?) async throws {

@@ -7,7 +7,7 @@ import Testing
 struct HistoryTests {
     @Test(
         "after the network heals all copies are equal and no edit has vanished",
-        arguments: 1...100 as ClosedRange<UInt64>)
+        arguments: 1...80 as ClosedRange<UInt64>)
     func history(_ seed: UInt64) async throws {
         var history = try await History(seed: seed)
         for _ in 0..<40 { try await history.step() }

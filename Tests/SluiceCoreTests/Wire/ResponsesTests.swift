@@ -43,7 +43,8 @@ struct ResponsesTests {
             (#"{"error":"first","message":"second"}"#, "first"), (#"{"title":"Missing","status":400}"#, "Missing"),
             (#"{"error":{"code":"x","message":"inner"}}"#, "inner"), ("not json", "not json"),
             (#"{"error":"a\u0000b\u001b[31mc\u202Ed\n\ne"}"#, "ab[31mcd e"), ("", "the server answered 400"),
-            ("  <!DOCTYPE html><p>x", "the server answered 400"), ("{}", "{}"),
+            ("  <!DOCTYPE html><p>x", "the server answered 400"), ("{}", "the server answered 400"),
+            ("[]", "the server answered 400"),
         ])
     func message(body: String, expected: String) {
         #expect(dialect.failure(.json(400, body), for: context)?.message == expected)

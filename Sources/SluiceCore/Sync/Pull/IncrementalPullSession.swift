@@ -83,10 +83,11 @@ package struct IncrementalPullSession: Sendable {
     }
 
     private mutating func advance(over page: PullPage, _ fresh: [Int]) {
-        var newest: (text: String, time: Timestamp)?
-        for row in page.rows {
-            guard let text = row.updatedAt, let time = Timestamp(text) else { continue }
-            if newest.map({ time > $0.time }) ?? true { newest = (text, time) }
+        let times = page.rows.indices.map { page.rows[$0].updatedAt.flatMap { Timestamp($0) } }
+        var newest: (row: Int, time: Timestamp)?
+        for (row, time) in times.enumerated() {
+            guard let time else { continue }
+            if newest.map({ time > $0.time }) ?? true { newest = (row, time) }
         }
         guard let newest, fromTime.map({ newest.time > $0 }) ?? true else {
             skip += page.rows.count
@@ -94,20 +95,26 @@ package struct IncrementalPullSession: Sendable {
             for row in page.rows { group[ExactText(row.id)] = .some(row.version) }
             return
         }
-        let belongs = { (row: RowPage.Row, time: Timestamp?) in row.updatedAt.flatMap { Timestamp($0) } == time }
-        let foundNewInGroup = passFoundNew || fresh.contains { belongs(page.rows[$0], fromTime) }
+        let foundNewInGroup = passFoundNew || fresh.contains { times[$0] == fromTime }
         if skip > 0, foundNewInGroup {
             // The group was paged by `$skip`, so a row that moved away may have hidden another: read it once more.
             skip = 0
             passFoundNew = false
-            for row in page.rows where belongs(row, fromTime) { group[ExactText(row.id)] = .some(row.version) }
+            remember(page, times, at: fromTime)
         } else {
-            from = newest.text
+            from = page.rows[newest.row].updatedAt
             fromTime = newest.time
             skip = 0
             passFoundNew = false
             group = [:]
-            for row in page.rows where belongs(row, newest.time) { group[ExactText(row.id)] = .some(row.version) }
+            remember(page, times, at: newest.time)
+        }
+    }
+
+    /// Notes the rows of that time as those that may come again.
+    private mutating func remember(_ page: PullPage, _ times: [Timestamp?], at time: Timestamp?) {
+        for row in times.indices where times[row] == time {
+            group[ExactText(page.rows[row].id)] = .some(page.rows[row].version)
         }
     }
 

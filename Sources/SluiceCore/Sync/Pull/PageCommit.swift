@@ -28,12 +28,11 @@ package struct PageCommit: Sendable {
         var upserts: [Int] = []
         var deletes: [String] = []
         for index in newestOfEach() {
-            let row = page.rows[index]
-            if pending.contains(ExactText(row.id)) {
+            if !pending.isEmpty, pending.contains(ExactText(page.rows[index].id)) {
                 outcome.pending += 1
-                try moveMirror(row, index, queue)
-            } else if row.isDeleted {
-                deletes.append(row.id)
+                try moveMirror(index, queue)
+            } else if page.rows[index].isDeleted {
+                deletes.append(page.rows[index].id)
             } else {
                 upserts.append(index)
             }
@@ -54,7 +53,8 @@ package struct PageCommit: Sendable {
         return last.count == rows.count ? rows : rows.filter { last[ExactText(page.rows[$0].id)] == $0 }
     }
 
-    private func moveMirror(_ row: RowPage.Row, _ index: Int, _ queue: QueueWriter) throws {
+    private func moveMirror(_ index: Int, _ queue: QueueWriter) throws {
+        let row = page.rows[index]
         var state =
             try queue.reader.state(of: row.id, in: table)
             ?? RecordState(table: table, recordID: row.id, base: nil, mirror: nil)

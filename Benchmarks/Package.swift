@@ -1,0 +1,28 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "sluice-benchmarks",
+    dependencies: [
+        .package(name: "sluice", path: ".."),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    ],
+    targets: [
+        // What Sluice is compared with: C over libsqlite3 and jansson, and nothing else.
+        .target(name: "CFloor", linkerSettings: [.linkedLibrary("sqlite3"), .linkedLibrary("jansson")]),
+        .executableTarget(
+            name: "bench",
+            dependencies: [
+                "CFloor",
+                .product(name: "SluiceCore", package: "sluice"),
+                .product(name: "SluiceSQLite", package: "sluice"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: [
+                .enableUpcomingFeature("ExistentialAny"),
+                .enableUpcomingFeature("MemberImportVisibility"),
+                .enableUpcomingFeature("InternalImportsByDefault"),
+            ]),
+    ],
+    swiftLanguageModes: [.v6]
+)

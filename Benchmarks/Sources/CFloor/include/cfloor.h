@@ -1,0 +1,17 @@
+#ifndef SLUICE_CFLOOR_H
+#define SLUICE_CFLOOR_H
+
+#include <stddef.h>
+
+/// Parses the pages `directory`/0.json, 1.json, … up to the first that is not there, and upserts their rows into a new
+/// database at `database`, one transaction a page.
+///
+/// Returns the number of rows, or -1 with the reason in `reason` (a text of at most `capacity` bytes).
+long cfloor_pull(const char *directory, const char *database, char *reason, size_t capacity);
+
+/// Compares the table of movies of two databases value by value, types included.
+///
+/// Returns the number of rows they both hold, or -1 with the reason in `reason` if they differ.
+long cfloor_compare(const char *first, const char *second, char *reason, size_t capacity);
+
+#endif

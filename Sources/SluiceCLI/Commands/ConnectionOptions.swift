@@ -1,0 +1,33 @@
+internal import ArgumentParser
+
+/// Where the store and the server are: the options that all client commands share.
+struct ConnectionOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The server's address. Else the environment's SLUICE_ENDPOINT.", valueName: "url"))
+    var endpoint: String?
+
+    @Option(help: ArgumentHelp("The local store's file. Else the environment's SLUICE_STORE.", valueName: "file"))
+    var store: String?
+
+    @Option(help: ArgumentHelp("The server's wire: azure-v2.", valueName: "name"))
+    var dialect: String?
+
+    @Option(help: ArgumentHelp("A YAML file with all of these, and tables. Flags win over it.", valueName: "file"))
+    var config: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A file with the token for the server. Else the environment's SLUICE_TOKEN.", valueName: "file"))
+    var tokenFile: String?
+
+    @Flag(help: "Print exactly one JSON document.")
+    var json = false
+}
+
+/// What is done with a conflict, for the commands that can meet one.
+struct ConflictOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "What is done with a conflict: hold (the default; nothing is lost), server-wins or client-wins.",
+            valueName: "policy"))
+    var conflicts: String?
+}

@@ -1,0 +1,22 @@
+internal import ArgumentParser
+internal import Sluice
+
+struct PushCommand: OutcomeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "push", abstract: "Send the changes that wait in the queue.",
+        discussion: "What is not sent, for whatever reason, stays in the queue: see sluice queue list.")
+
+    @OptionGroup var conflicts: ConflictOptions
+    @OptionGroup(title: "Store and server") var connection: ConnectionOptions
+
+    func outcome() async throws -> Outcome {
+        let settings = try ClientSettings(connection, conflicts: conflicts)
+        return try await ClientSession.run(settings, usesNetwork: true) { session in
+            let result = try await SyncReport.push(in: session.context)
+            var outcome = Outcome(json: SyncReport.json(result), text: [SyncReport.text(result)])
+            try await SyncReport.add(result, to: &outcome, in: session.context)
+            try await SyncReport.addHeld(to: &outcome, in: session.context)
+            return outcome
+        }
+    }
+}

@@ -1,0 +1,29 @@
+internal import Sluice
+
+/// OData texts of the command line as parts of a query, with the option's name in the refusal.
+enum QueryOptions {
+    static func filter(_ text: String?) throws -> QueryExpression? {
+        try text.map { text in try read("--filter") { try QueryExpression(odata: text) } }
+    }
+
+    static func order(_ text: String?) throws -> [Query.SortKey] {
+        try text.map { text in try read("--orderby") { try Query.order(odata: text) } } ?? []
+    }
+
+    static func select(_ text: String?) throws -> [String] {
+        try text.map { text in try read("--select") { try Query.select(odata: text) } } ?? []
+    }
+
+    static func number(_ number: Int?, _ option: String) throws -> Int? {
+        if let number, number < 0 { throw CommandFailure.usage("\(option) cannot be negative") }
+        return number
+    }
+
+    private static func read<Part>(_ option: String, _ body: () throws -> Part) throws -> Part {
+        do {
+            return try body()
+        } catch let error as QuerySyntaxError {
+            throw CommandFailure(.usage, "invalidQuery", "\(option): \(error)")
+        }
+    }
+}

@@ -1,0 +1,47 @@
+internal import ArgumentParser
+internal import Sluice
+
+struct SyncCommand: OutcomeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sync", abstract: "Push what waits, then pull tables incrementally.",
+        discussion: "The pulls go under the name \"sync\". Without tables, those of the configuration are pulled.")
+
+    /// The name under which this command pulls.
+    static let queryName = "sync"
+
+    @Argument(help: "The tables.")
+    var tables: [String] = []
+
+    @OptionGroup var conflicts: ConflictOptions
+    @OptionGroup(title: "Store and server") var connection: ConnectionOptions
+
+    func outcome() async throws -> Outcome {
+        let settings = try ClientSettings(connection, conflicts: conflicts)
+        let tables = tables.isEmpty ? settings.tables.map(\.name) : tables
+        guard !tables.isEmpty else { throw CommandFailure.usage("no tables: name some, or give them in --config") }
+        return try await ClientSession.run(settings, usesNetwork: true) { session in
+            let context = session.context
+            // A name that cannot be is refused before anything is sent.
+            for table in tables { _ = try context.table(table) }
+            let push = try await SyncReport.push(in: context)
+            var outcome = Outcome(json: ["push": SyncReport.json(push)], text: [SyncReport.text(push)])
+            try await SyncReport.add(push, to: &outcome, in: context)
+            var pulls = JSON.array
+            for table in push.end == .completed ? tables : [] {
+                do {
+                    let pull = try await SyncReport.pull(Query(table), named: Self.queryName, in: context)
+                    pulls.append(SyncReport.json(pull, table))
+                    outcome.text.append(SyncReport.text(pull, table))
+                    if let push = pull.push { try await SyncReport.add(push, to: &outcome, in: context) }
+                } catch {
+                    // The tables before this one are in the store: what came of them is told as well.
+                    outcome.add(CommandFailure(error))
+                    break
+                }
+            }
+            outcome.json["pulls"] = pulls
+            try await SyncReport.addHeld(to: &outcome, in: context)
+            return outcome
+        }
+    }
+}

@@ -1,0 +1,32 @@
+internal import Sluice
+
+/// An open store, and a context over it, for the length of one command.
+struct ClientSession {
+    let context: SyncContext
+    let settings: ClientSettings
+
+    /// Opens the store, runs `body`, and closes the store, come what may.
+    ///
+    /// - Parameter usesNetwork: whether `body` reaches the server; without it no endpoint is needed.
+    static func run<Result>(
+        _ settings: ClientSettings, usesNetwork: Bool, _ body: (ClientSession) async throws -> Result
+    ) async throws -> Result {
+        guard let path = settings.store else {
+            throw CommandFailure.usage("no store: give --store, --config or SLUICE_STORE")
+        }
+        let client = usesNetwork ? try await settings.client() : nil
+        let store = try SQLiteStore(
+            path: path, options: .init(durability: settings.durability == "normal" ? .normal : .full))
+        do {
+            let context = try await SyncContext(
+                client: client, store: store, tables: settings.tables,
+                options: SyncOptions(conflictPolicy: settings.conflicts))
+            let result = try await body(ClientSession(context: context, settings: settings))
+            try await store.close()
+            return result
+        } catch {
+            try? await store.close()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,60 @@
+internal import Foundation
+internal import Sluice
+
+/// Store and server, put together from flags, configuration file and environment, in this order.
+struct ClientSettings {
+    /// The wires that can be chosen.
+    static let dialects: [Dialect] = [.azureV2]
+
+    var endpoint: String?
+    var store: String?
+    var dialect: Dialect
+    var conflicts: ConflictPolicy
+    var durability: String?
+    var token: FileToken.Source?
+    var tokenScheme: TokenScheme
+    var tables: [TableSchema]
+
+    init(
+        _ options: ConnectionOptions, conflicts: ConflictOptions? = nil,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws {
+        let file = try options.config.map { try SyncConfiguration(path: $0) } ?? SyncConfiguration()
+        func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+        endpoint = options.endpoint ?? file.endpoint ?? variable("SLUICE_ENDPOINT")
+        store = options.store ?? file.store ?? variable("SLUICE_STORE")
+        let name = options.dialect ?? file.dialect ?? Dialect.azureV2.name
+        guard let dialect = Self.dialects.first(where: { $0.name == name }) else {
+            throw CommandFailure.usage(
+                "no dialect \(name); known are \(Self.dialects.map(\.name).joined(separator: ", "))")
+        }
+        self.dialect = dialect
+        let policy = conflicts?.conflicts
+        guard let conflicts = policy.map(ConflictPolicy.init) ?? file.conflicts ?? .hold else {
+            throw CommandFailure.usage("--conflicts cannot be \(policy ?? ""); use hold, server-wins or client-wins")
+        }
+        self.conflicts = conflicts
+        durability = file.durability
+        token =
+            (options.tokenFile ?? file.tokenFile).map { .file($0) } ?? variable("SLUICE_TOKEN").map { .text($0) }
+        tokenScheme = file.tokenScheme == "bearer" ? .bearer : .zumo
+        tables = file.tables
+    }
+
+    /// The client.
+    ///
+    /// - Throws: what is wrong with the endpoint or the token's file.
+    func client() async throws -> SluiceClient {
+        guard let endpoint else {
+            throw CommandFailure.usage("no server: give --endpoint, --config or SLUICE_ENDPOINT")
+        }
+        // A mistake in the settings is told as one, before anything is sent.
+        if let token { _ = try await FileToken(source: token).token() }
+        let options = ClientOptions(
+            tokenProvider: token.map { FileToken(source: $0) }, tokenScheme: tokenScheme,
+            // A person waits at the other end: two quick repeats bridge a restart, the queue bridges the rest.
+            retry: RetryPolicy(attempts: 3, firstPause: .milliseconds(200), longestPause: .seconds(5)))
+        return SluiceClient(
+            endpoint: try Endpoint(endpoint), dialect: dialect, transport: AsyncHTTPTransport(), options: options)
+    }
+}

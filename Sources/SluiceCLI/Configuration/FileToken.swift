@@ -1,0 +1,31 @@
+internal import Foundation
+internal import Sluice
+
+/// The token of the environment, or of a file that is read again when the server refuses the token.
+struct FileToken: TokenProvider {
+    /// Where the token is.
+    enum Source: Sendable, Equatable {
+        case text(String)
+        case file(String)
+    }
+
+    let source: Source
+
+    func token() async throws -> String? {
+        switch source {
+        case .text(let text): return text
+        case .file(let path):
+            guard let data = FileManager.default.contents(atPath: path) else {
+                throw SluiceError(.invalidArgument, "the token file \(path) cannot be read")
+            }
+            let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+            guard !text.isEmpty else { throw SluiceError(.invalidArgument, "the token file \(path) is empty") }
+            return text
+        }
+    }
+
+    func refresh(refused: String?) async throws -> String? {
+        let token = try await token()
+        return token == refused ? nil : token
+    }
+}

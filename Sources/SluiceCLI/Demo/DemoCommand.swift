@@ -1,0 +1,40 @@
+internal import ArgumentParser
+internal import Foundation
+
+struct DemoCommand: OutcomeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo", abstract: "Show the main job: two devices, no network for a while, one conflict.",
+        discussion: """
+            Everything happens on this machine: the backend listens on a free loopback port, the stores are in a \
+            temporary folder. Ends with 0 only if all three copies of the data are equal.
+            """)
+
+    @Option(help: ArgumentHelp("How many movies; beyond the 248 real ones they are made up.", valueName: "n"))
+    var rows = DemoMovies.realCount
+
+    @Option(help: ArgumentHelp("Keep the stores in this folder.", valueName: "dir"))
+    var keep: String?
+
+    @Flag(help: "Print the facts as exactly one JSON document.")
+    var json = false
+
+    func outcome() async throws -> Outcome {
+        guard (DemoMovies.realCount...1_000_000).contains(rows) else {
+            throw CommandFailure.usage("--rows is \(DemoMovies.realCount) to 1000000")
+        }
+        let sqlite = try SQLiteProgram()
+        let folder = try DemoFolder(keep: keep)
+        let narrator = Narrator(isSilent: json)
+        return try await folder.use {
+            outcome(try await DemoStory(rows: rows, folder: folder, narrator: narrator, sqlite: sqlite).run())
+        }
+    }
+
+    private func outcome(_ facts: DemoFacts) -> Outcome {
+        var outcome = Outcome(json: facts.json, text: [])
+        if !facts.comparison.isEqual {
+            outcome.add(CommandFailure(.unequal, "unequal", "the three copies are not equal", table: "movies"))
+        }
+        return outcome
+    }
+}

@@ -1,0 +1,60 @@
+internal import Sluice
+
+/// What the demo found out, for `--json`.
+struct DemoFacts {
+    var rows: Int
+    var endpoint: String
+    /// Device by device: how many rows the first pull brought.
+    var pulled: [(name: String, rows: Int)] = []
+    /// Device by device: how the push without a network ended, and how many changes waited after it.
+    var offline: [(name: String, end: String, waiting: Int)] = []
+    /// Device by device: how many changes were sent, conflicts met, and how many were left.
+    var pushed: [(name: String, applied: Int, conflicts: Int, remaining: Int)] = []
+    var rulings: [DemoReferee.Ruling] = []
+    var comparison: DemoComparison
+    var seconds: Double
+    var folder: String?
+
+    var json: JSON {
+        [
+            "rows": JSON(rows), "endpoint": JSON(endpoint),
+            "pulled": JSON(pulled.map { ["device": JSON($0.name), "rows": JSON($0.rows)] as JSON }),
+            "offline": JSON(
+                offline.map { ["device": JSON($0.name), "end": JSON($0.end), "waiting": JSON($0.waiting)] as JSON }),
+            "pushed": JSON(
+                pushed.map {
+                    [
+                        "device": JSON($0.name), "applied": JSON($0.applied), "conflicts": JSON($0.conflicts),
+                        "remaining": JSON($0.remaining),
+                    ] as JSON
+                }),
+            "conflicts": JSON(rulings.map(Self.json)), "comparison": comparisonJSON,
+            "equal": JSON(comparison.isEqual), "seconds": JSON((seconds * 1000).rounded() / 1000),
+            "folder": folder.map { JSON($0) } ?? .null,
+        ]
+    }
+
+    private var comparisonJSON: JSON {
+        [
+            "copies": JSON(comparison.copies), "rows": JSON(comparison.rows), "fields": JSON(comparison.fields),
+            "differences": JSON(
+                comparison.differences.map { difference in
+                    [
+                        "record": JSON(difference.recordID), "field": JSON(difference.field),
+                        "values": JSON(difference.values.map { $0.map { JSON($0) } ?? .null }),
+                    ] as JSON
+                }),
+        ]
+    }
+
+    private static func json(_ ruling: DemoReferee.Ruling) -> JSON {
+        let fields = ruling.fields.map { field in
+            [
+                "field": JSON(field.name), "base": field.base ?? .null, "server": field.server ?? .null,
+                "client": field.client ?? .null, "decided": field.decided ?? .null,
+                "winner": field.winner == .client ? "client" : "server", "reason": JSON(field.reason),
+            ] as JSON
+        }
+        return ["record": JSON(ruling.recordID), "status": JSON(ruling.status), "fields": JSON(fields)]
+    }
+}

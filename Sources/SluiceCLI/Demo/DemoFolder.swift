@@ -1,0 +1,50 @@
+internal import Foundation
+internal import UnixSignals
+
+/// The folder in which the demo's files are: a temporary one that goes away, or one that is kept.
+struct DemoFolder {
+    let path: String
+    let isKept: Bool
+
+    /// Makes the folder.
+    ///
+    /// - Throws: ``CommandFailure`` where `keep` already holds something: an earlier demo's data would not be this one's.
+    init(keep: String?) throws {
+        let files = FileManager.default
+        isKept = keep != nil
+        path = keep ?? files.temporaryDirectory.appendingPathComponent("sluice-demo-\(UUID().uuidString)").path
+        do {
+            try files.createDirectory(atPath: path, withIntermediateDirectories: true)
+            guard try files.contentsOfDirectory(atPath: path).isEmpty else {
+                throw CommandFailure.usage("the folder \(path) is not empty; the demo wants a new one")
+            }
+        } catch let failure as CommandFailure {
+            throw failure
+        } catch {
+            throw CommandFailure.usage("the folder \(path) cannot be made: \(error.localizedDescription)")
+        }
+    }
+
+    func file(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// Runs `body`, and removes a temporary folder after it, or when the program is interrupted meanwhile.
+    func use<Result>(_ body: () async throws -> Result) async throws -> Result {
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+        let watch = Task {
+            for await signal in signals {
+                remove()
+                // The code by which shells tell that a signal ended a program.
+                exit(128 + signal.rawValue)
+            }
+        }
+        defer {
+            watch.cancel()
+            remove()
+        }
+        return try await body()
+    }
+
+    private func remove() {
+        if !isKept { try? FileManager.default.removeItem(atPath: path) }
+    }
+}

@@ -1,0 +1,146 @@
+internal import Foundation
+internal import Sluice
+
+/// The main job, told step by step: pull, work offline, push, decide a conflict, pull, compare.
+struct DemoStory {
+    let rows: Int
+    let folder: DemoFolder
+    let narrator: Narrator
+    let sqlite: SQLiteProgram
+
+    func run() async throws -> DemoFacts {
+        let start = ContinuousClock.now
+        narrator.say("Sluice: \(Plain.count(rows)) movies, one server, two devices, and a network that fails.\n")
+        var backend = try await DemoBackend(rows: rows, folder: folder)
+        do {
+            narrator.step("The server starts on \(backend.endpoint) with \(Plain.count(rows)) movies.")
+            let referee = DemoReferee()
+            let endpoint = try Endpoint(backend.endpoint)
+            var devices: [DemoDevice] = []
+            for name in ["anna", "ben"] {
+                devices.append(try await DemoDevice(name, folder: folder, endpoint: endpoint, handler: referee))
+            }
+            var facts = try await tell(&backend, devices, referee)
+            try await backend.close()
+            facts.seconds = (ContinuousClock.now - start).seconds
+            close(facts)
+            return facts
+        } catch {
+            try? await backend.close()
+            throw error
+        }
+    }
+
+    private func tell(
+        _ backend: inout DemoBackend, _ devices: [DemoDevice], _ referee: DemoReferee
+    ) async throws -> DemoFacts {
+        narrator.step("Both devices pull them, each into a SQLite store of its own.")
+        var pulled: [(String, Int)] = []
+        for device in devices {
+            let start = ContinuousClock.now
+            let result = try await device.pull(total: rows)
+            pulled.append((device.name, result.stored))
+            narrator.detail("\(pad(device.name))\(Plain.count(result.stored)) rows in \(since(start))")
+        }
+
+        narrator.step("The network goes away: the server's listener is closed.")
+        try await backend.disconnect()
+        narrator.step("Both go on working. Nothing waits for the network.")
+        try await DemoEdits(narrator: narrator).make(on: devices)
+        var offline: [(String, String, Int)] = []
+        for device in devices {
+            let result = try await device.context.push()
+            offline.append((device.name, result.end.description, try await device.waiting()))
+            let reason = result.error.map(Self.reason) ?? "unexpectedly, it went through"
+            narrator.bad("\(pad(device.name))tries to push: \(reason)")
+            narrator.detail("\(pad(""))\(Plain.count(result.remaining, "change")) wait in its store; nothing is lost")
+        }
+
+        narrator.step("The network returns, on the same port. Both push.")
+        try await backend.reconnect()
+        var pushed: [(String, Int, Int, Int)] = []
+        for device in devices {
+            let told = referee.rulings.count
+            let result = try await device.context.push()
+            if let error = result.error { throw error }
+            pushed.append((device.name, result.applied, result.conflicts, result.remaining))
+            for ruling in referee.rulings.dropFirst(told) { tell(ruling, device) }
+            narrator.detail(
+                "\(pad(device.name))\(Plain.count(result.applied, "change")) sent, \(result.remaining) left")
+        }
+
+        narrator.step("Both pull what the other one did.")
+        for device in devices {
+            let result = try await device.pull()
+            narrator.detail("\(pad(device.name))\(result.stored) stored, \(result.deleted) removed")
+        }
+        for device in devices { try await device.close() }
+        let comparison = try await compare(backend, devices)
+        return DemoFacts(
+            rows: rows, endpoint: backend.endpoint, pulled: pulled, offline: offline, pushed: pushed,
+            rulings: referee.rulings, comparison: comparison, seconds: 0, folder: folder.isKept ? folder.path : nil)
+    }
+
+    /// The error in the fewest words.
+    private static func reason(_ error: SluiceError) -> String {
+        let isRefused = "\(error)".contains("refused")
+        return Plain.line(error.message) + (isRefused ? ": connection refused" : "")
+    }
+
+    private func tell(_ ruling: DemoReferee.Ruling, _ device: DemoDevice) {
+        narrator.bad(
+            "\(pad(device.name))conflict (\(ruling.status)) on \(ruling.recordID): a handler in Swift decides, "
+                + "field by field")
+        let table = TextTable(
+            head: ["field", "before", "server", device.name, "decided"],
+            rows: ruling.fields.map { field in
+                [field.name] + [field.base, field.server, field.client].map(TextTable.cell)
+                    + [field.winner == .client ? "\(device.name)'s (\(field.reason))" : "server's (\(field.reason))"]
+            })
+        for line in table.lines() { narrator.detail(line) }
+    }
+
+    private func compare(_ backend: DemoBackend, _ devices: [DemoDevice]) async throws -> DemoComparison {
+        narrator.step("The three copies are compared: the stores by the sqlite3 program, the server by plain HTTP.")
+        let expected = rows + DemoEdits.addedRows
+        let bar = ProgressBar("compare", total: expected)
+        defer { bar.finish() }
+        let sources = devices.map { DemoRows.file($0.path, sqlite) } + [.server(backend.endpoint)]
+        return try await DemoComparison(sources, expected: expected, bar: bar)
+    }
+
+    private func close(_ facts: DemoFacts) {
+        let comparison = facts.comparison
+        let size =
+            "\(Plain.count(comparison.rows, "row")), \(Plain.count(comparison.fields, "field")), "
+            + "\(comparison.copies) copies"
+        if comparison.isEqual {
+            narrator.good("equal: \(size), every field the same, versions included")
+        } else {
+            narrator.bad("not equal: \(size); the first differences (anna, ben, server):")
+            for difference in comparison.differences {
+                let values = difference.values.map { $0 ?? "nothing" }.joined(separator: " | ")
+                narrator.detail("\(difference.recordID) \(difference.field): \(Plain.line(values))")
+            }
+        }
+        narrator.say("\nDone in \(seconds(facts.seconds)).")
+        guard folder.isKept else { return }
+        narrator.say(
+            """
+            The stores are in \(folder.path). Have a look:
+              sluice query movies --store \(folder.file("anna.db")) --filter "year ge 2010" --top 5
+              sluice serve --config \(folder.file("backend.yaml"))
+            """)
+    }
+
+    private func pad(_ name: String) -> String { name + String(repeating: " ", count: max(0, 6 - name.count)) }
+
+    private func since(_ start: ContinuousClock.Instant) -> String { seconds((ContinuousClock.now - start).seconds) }
+
+    private func seconds(_ seconds: Double) -> String { String(format: "%.2f s", seconds) }
+}
+
+extension Duration {
+    /// The duration in seconds.
+    fileprivate var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+}

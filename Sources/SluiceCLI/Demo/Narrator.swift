@@ -1,0 +1,44 @@
+internal import Foundation
+internal import Synchronization
+
+/// Tells the demo's story on standard output, in numbered steps; in colour where a person reads along.
+final class Narrator: Sendable {
+    private let isSilent: Bool
+    private let hasColour: Bool
+    private let step = Mutex(0)
+
+    init(isSilent: Bool) {
+        self.isSilent = isSilent
+        let isRefused = ProcessInfo.processInfo.environment["NO_COLOR"].map { !$0.isEmpty } ?? false
+        hasColour = StandardStream.output.isTerminal && !isRefused
+    }
+
+    /// A line that stands by itself.
+    func say(_ text: String) { write(text) }
+
+    /// The next step.
+    func step(_ text: String) {
+        let number = step.withLock { number in
+            number += 1
+            return number
+        }
+        write(paint("\(number < 10 ? " " : "")\(number). ", "1;36") + paint(text, "1"))
+    }
+
+    /// What happened in the step.
+    func detail(_ text: String) { write("      \(text)") }
+
+    /// What went well.
+    func good(_ text: String) { write("      " + paint(text, "32")) }
+
+    /// What is noteworthy.
+    func bad(_ text: String) { write("      " + paint(text, "33")) }
+
+    private func paint(_ text: String, _ code: String) -> String {
+        hasColour ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
+    }
+
+    private func write(_ line: String) {
+        if !isSilent { StandardStream.output.write(line: line) }
+    }
+}

@@ -1,0 +1,73 @@
+internal import Sluice
+
+/// What a person or a script is told of a failure: one line on standard error, one object with `--json`.
+struct CommandFailure: Error {
+    var status: ExitStatus
+    /// The reason as a word to match on.
+    var code: String
+    /// The reason for a person.
+    var message: String
+    var table: String?
+    var recordID: String?
+    /// The status of the server's answer.
+    var httpStatus: Int?
+
+    init(
+        _ status: ExitStatus, _ code: String, _ message: String, table: String? = nil, recordID: String? = nil,
+        httpStatus: Int? = nil
+    ) {
+        self.status = status
+        self.code = code
+        self.message = message
+        self.table = table
+        self.recordID = recordID
+        self.httpStatus = httpStatus
+    }
+
+    /// A mistake in the command's arguments or configuration.
+    static func usage(_ message: String, table: String? = nil, recordID: String? = nil) -> CommandFailure {
+        CommandFailure(.usage, "usage", message, table: table, recordID: recordID)
+    }
+
+    /// Any error in these terms.
+    init(_ error: any Error) {
+        switch error {
+        case let failure as CommandFailure: self = failure
+        case let error as SluiceError:
+            let causes = error.cause.map { ": \($0)" } ?? ""
+            self.init(
+                ExitStatus(error), error.code.description, error.message + causes, table: error.table,
+                recordID: error.recordID, httpStatus: error.status)
+        case is JSONParseError: self.init(.usage, "invalidJSON", "\(error)")
+        case is QuerySyntaxError: self.init(.usage, "invalidQuery", "\(error)")
+        default: self.init(ExitStatus(error), "unexpected", "\(error)")
+        }
+    }
+
+    /// An operation that did not go through.
+    init(_ operation: TableOperation, status: ExitStatus) {
+        let reason = operation.failure?.message ?? "it did not go through"
+        let next = operation.state == .pending ? "it will be tried again" : "see sluice queue show \(operation.id)"
+        self.init(
+            status, operation.failure?.code ?? "failed", "\(operation.kind.rawValue) not done: \(reason); \(next)",
+            table: operation.table, recordID: operation.recordID, httpStatus: operation.failure?.status)
+    }
+
+    /// The failure as one line.
+    var line: String {
+        var place: [String] = []
+        if let table { place.append("table \(table)") }
+        if let recordID { place.append("record \(recordID)") }
+        if let httpStatus { place.append("status \(httpStatus)") }
+        let text = message + (place.isEmpty ? "" : " (\(place.joined(separator: ", ")))")
+        return "sluice: \(Plain.line(text))"
+    }
+
+    /// The failure as the member `error` of a JSON document.
+    var json: JSON {
+        [
+            "code": JSON(code), "message": JSON(message), "table": table.map { JSON($0) } ?? .null,
+            "record": recordID.map { JSON($0) } ?? .null, "status": httpStatus.map { JSON($0) } ?? .null,
+        ]
+    }
+}

@@ -1,0 +1,56 @@
+internal import ArgumentParser
+
+/// Parses the arguments, runs the command and says what came of it. Nothing gets past it.
+struct CommandRunner {
+    let arguments: [String]
+    /// Whether the arguments came as valid UTF-8.
+    var areText = true
+
+    /// Whether the caller wants JSON, known even where the arguments cannot be parsed.
+    private var wantsJSON: Bool { arguments.prefix { $0 != "--" }.contains("--json") }
+
+    /// Runs the command that the arguments ask for.
+    func run() async -> ExitStatus {
+        guard areText else { return finish(Outcome(.usage("an argument is not UTF-8"))) }
+        let command: any ParsableCommand
+        do {
+            command = try SluiceCommand.parseAsRoot(arguments)
+        } catch {
+            return refuse(error)
+        }
+        do {
+            return try await run(command)
+        } catch {
+            // The root and `help` run into this: they throw what is to be printed.
+            if SluiceCommand.exitCode(for: error) == .success { return refuse(error) }
+            return finish(Outcome(CommandFailure(error)))
+        }
+    }
+
+    private func run(_ command: any ParsableCommand) async throws -> ExitStatus {
+        if let command = command as? any OutcomeCommand { return finish(try await command.outcome()) }
+        var command = command
+        if var command = command as? any AsyncParsableCommand {
+            try await command.run()
+        } else {
+            try command.run()
+        }
+        return .done
+    }
+
+    private func finish(_ outcome: Outcome) -> ExitStatus {
+        outcome.print(asJSON: wantsJSON)
+        return outcome.status
+    }
+
+    /// Says why the arguments are not a command. `--help` and `--version` arrive here too.
+    private func refuse(_ error: any Error) -> ExitStatus {
+        guard SluiceCommand.exitCode(for: error) != .success else {
+            StandardStream.output.write(line: SluiceCommand.fullMessage(for: error))
+            return .done
+        }
+        let names = SluiceCommand.all.compactMap { $0.configuration.commandName }
+        let place = arguments.first.flatMap { names.contains($0) ? "\($0) " : nil } ?? ""
+        return finish(Outcome(.usage("\(SluiceCommand.message(for: error)); see sluice \(place)--help")))
+    }
+}

@@ -1,0 +1,67 @@
+internal import Sluice
+
+/// The codes that the process ends with: the contract with scripts.
+enum ExitStatus: Int32 {
+    /// Done.
+    case done = 0
+    /// The demo's three copies are not equal: a fault of Sluice itself.
+    case unequal = 1
+    /// The command, its arguments or its configuration cannot be carried out as they are.
+    case usage = 2
+    /// The server could not be reached, or not in time.
+    case network = 3
+    /// The server does not accept the credentials.
+    case unauthorized = 4
+    /// Conflicts or failed operations remain in the queue.
+    case attention = 5
+    /// The local store failed.
+    case store = 6
+    /// The server broke the protocol.
+    case brokenProtocol = 7
+
+    /// The code for what went wrong. Errors in the user's own text (JSON, query, YAML) are usage.
+    init(_ error: any Error) {
+        switch error {
+        case let failure as CommandFailure: self = failure.status
+        case let error as SluiceError: self.init(error)
+        default: self = .usage
+        }
+    }
+
+    private init(_ error: SluiceError) {
+        switch error.code {
+        case .network, .timeout, .cancelled: self = .network
+        // A gateway says so when the server behind it is away.
+        case .serverFailure where [502, 503, 504].contains(error.status): self = .network
+        case .unauthorized, .forbidden: self = .unauthorized
+        case .conflict, .preconditionFailed, .aborted, .operationsPending: self = .attention
+        case .brokenProtocol, .tooLarge, .serverFailure: self = .brokenProtocol
+        case .filter: self = (error.cause as? SluiceError).map { ExitStatus($0) } ?? .brokenProtocol
+        case let code where code.isStore: self = .store
+        default: self = .usage
+        }
+    }
+
+    /// The code for how a push ended, whatever was in the queue before it.
+    init(_ push: PushResult) {
+        switch push.end {
+        case .completed: self = ExitStatus(failures: push.failures)
+        case .network, .cancelled: self = .network
+        case .unauthorized: self = .unauthorized
+        case .store: self = .store
+        case .aborted: self = .attention
+        default: self = push.error.map { ExitStatus($0) } ?? .attention
+        }
+    }
+
+    /// Failures that are all of one cause outside of the queue tell that cause; else they are what remains.
+    private init(failures: [TableOperation]) {
+        let codes = Set(failures.map { $0.failure?.code ?? "" })
+        switch codes {
+        case []: self = .done
+        case [SluiceError.Code.brokenProtocol.description]: self = .brokenProtocol
+        case [SluiceError.Code.forbidden.description]: self = .unauthorized
+        default: self = .attention
+        }
+    }
+}

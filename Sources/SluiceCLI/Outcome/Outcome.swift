@@ -1,0 +1,43 @@
+internal import Sluice
+
+/// What a command did: printed in one place, so that every command keeps the same contract.
+struct Outcome {
+    /// The document that `--json` prints.
+    var json: JSON
+    /// What is printed without `--json`.
+    var text: [String]
+    /// What did not succeed.
+    var failures: [CommandFailure] = []
+    /// What the process ends with.
+    var status: ExitStatus = .done
+
+    init(json: JSON, text: [String], failures: [CommandFailure] = [], status: ExitStatus = .done) {
+        self.json = json
+        self.text = text
+        self.failures = failures
+        self.status = status
+    }
+
+    /// A command that failed before it did anything.
+    init(_ failure: CommandFailure) {
+        self.init(json: .object, text: [], failures: [failure], status: failure.status)
+    }
+
+    /// Adds a failure. The first decides what the process ends with.
+    mutating func add(_ failure: CommandFailure) {
+        failures.append(failure)
+        if status == .done { status = failure.status }
+    }
+
+    /// Prints the document or the text on standard output, and each failure as a line on standard error.
+    func print(asJSON: Bool) {
+        if asJSON {
+            var document = json
+            if let first = failures.first { document["error"] = first.json }
+            StandardStream.output.write(document.bytes() + Array("\n".utf8))
+        } else if !text.isEmpty {
+            StandardStream.output.write(line: text.joined(separator: "\n"))
+        }
+        for failure in failures { StandardStream.error.write(line: failure.line) }
+    }
+}

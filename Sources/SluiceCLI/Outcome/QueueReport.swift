@@ -1,0 +1,47 @@
+internal import Sluice
+
+/// Queued operations in words and as JSON.
+enum QueueReport {
+    static func json(_ operation: TableOperation) -> JSON {
+        var failure: JSON = .null
+        if let reason = operation.failure {
+            failure = [
+                "code": JSON(reason.code), "message": JSON(reason.message),
+                "status": reason.status.map { JSON($0) } ?? .null,
+            ]
+        }
+        return [
+            "id": JSON(operation.id), "table": JSON(operation.table), "record": JSON(operation.recordID),
+            "kind": JSON(operation.kind.rawValue), "state": JSON(operation.state.rawValue),
+            "revision": JSON(operation.revision), "attempts": JSON(operation.attempts),
+            "uncertain": JSON(operation.isUncertain), "createdAt": JSON(operation.createdAt.description),
+            "failure": failure,
+        ]
+    }
+
+    static func table(_ operations: [TableOperation]) -> TextTable {
+        TextTable(
+            head: ["operation", "kind", "table", "record", "state", "attempts", "reason"],
+            rows: operations.map { operation in
+                [
+                    operation.id, operation.kind.rawValue, operation.table, Plain.line(operation.recordID),
+                    operation.state.rawValue, String(operation.attempts),
+                    Plain.line(operation.failure?.message ?? ""),
+                ]
+            })
+    }
+
+    /// The copies of a record side by side, one line a property; `*` marks those that are not all equal.
+    static func table(_ copies: SyncQueue.Copies, server: JSON?) -> TextTable {
+        let columns = [copies.local, copies.base, server ?? copies.mirror]
+        var names: [String] = []
+        for name in columns.flatMap({ $0?.names ?? [] }) where !names.contains(name) { names.append(name) }
+        return TextTable(
+            head: ["", "property", "local", "base", "server"],
+            rows: names.map { name in
+                let values = columns.map { $0?[name] }
+                let isEqual = values.allSatisfy { $0 == values[0] }
+                return [isEqual ? "" : "*", Plain.line(name)] + values.map { TextTable.cell($0) }
+            })
+    }
+}

@@ -1,0 +1,85 @@
+internal import Sluice
+
+/// Push and pull with a progress bar, and what came of them in words and as JSON.
+enum SyncReport {
+    static func pull(
+        _ query: Query, named name: String?, in context: SyncContext
+    ) async throws -> PullResult {
+        let bar = ProgressBar("pull \(query.table)")
+        defer { bar.finish() }
+        return try await context.pull(query, named: name) { bar.update($0.rows) }
+    }
+
+    static func push(in context: SyncContext) async throws -> PushResult {
+        guard StandardStream.error.isTerminal else { return try await context.push() }
+        let operations = Query("sluice_operations")
+        let total = try await context.store.read { try $0.count(matching: operations) }
+        let bar = ProgressBar("push", total: total, noun: "changes")
+        defer { bar.finish() }
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                while true {
+                    try await Task.sleep(for: .milliseconds(200))
+                    let left = try await context.store.read { try $0.count(matching: operations) }
+                    bar.update(max(0, total - left))
+                }
+            }
+            let result = try await context.push()
+            group.cancelAll()
+            return result
+        }
+    }
+
+    static func json(_ result: PullResult, _ table: String) -> JSON {
+        var json: JSON = [
+            "table": JSON(table), "stored": JSON(result.stored), "deleted": JSON(result.deleted),
+            "pending": JSON(result.pending), "pages": JSON(result.pages),
+        ]
+        if let push = result.push { json["push"] = self.json(push) }
+        return json
+    }
+
+    static func text(_ result: PullResult, _ table: String) -> String {
+        var parts = ["\(Plain.count(result.stored, "row")) stored"]
+        if result.deleted > 0 { parts.append("\(Plain.count(result.deleted)) deleted") }
+        if result.pending > 0 { parts.append("\(Plain.count(result.pending)) left alone, with changes that wait") }
+        return "pull \(table): \(parts.joined(separator: ", "))"
+    }
+
+    static func json(_ result: PushResult) -> JSON {
+        [
+            "end": JSON(result.end.description), "applied": JSON(result.applied),
+            "conflicts": JSON(result.conflicts), "remaining": JSON(result.remaining),
+            "failures": JSON(result.failures.map { QueueReport.json($0) }),
+        ]
+    }
+
+    static func text(_ result: PushResult) -> String {
+        var parts = ["\(Plain.count(result.applied, "change")) sent"]
+        if result.conflicts > 0 { parts.append(Plain.count(result.conflicts, "conflict")) }
+        if result.remaining > 0 { parts.append("\(Plain.count(result.remaining)) left in the queue") }
+        return "push: \(parts.joined(separator: ", "))"
+    }
+
+    /// Adds what a push did not get done.
+    static func add(_ push: PushResult, to outcome: inout Outcome, in context: SyncContext) async throws {
+        let status = ExitStatus(push)
+        if let error = push.error {
+            var failure = CommandFailure(error)
+            failure.status = status
+            outcome.add(failure)
+        }
+        // What ended the push has been told with its record.
+        for operation in push.failures where operation.recordID != push.error?.recordID {
+            outcome.add(CommandFailure(operation, status: status))
+        }
+    }
+
+    /// Adds the operations that an earlier push has put aside: they are not done, whatever this push did.
+    static func addHeld(to outcome: inout Outcome, in context: SyncContext) async throws {
+        guard outcome.status == .done else { return }
+        for operation in try await context.queue.operations() where [.parked, .dead].contains(operation.state) {
+            outcome.add(CommandFailure(operation, status: .attention))
+        }
+    }
+}

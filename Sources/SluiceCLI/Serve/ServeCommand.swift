@@ -1,0 +1,48 @@
+internal import ArgumentParser
+internal import Logging
+internal import ServiceLifecycle
+internal import Sluice
+internal import SluiceBackend
+internal import UnixSignals
+
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve", abstract: "Serve tables from a SQLite database on this machine.",
+        discussion: """
+            Prints one line, "listening on http://127.0.0.1:PORT", once connections are taken. SIGTERM and SIGINT end \
+            it after the answers that are under way.
+            """)
+
+    @Option(help: ArgumentHelp("The backend's YAML file: its database and its tables.", valueName: "file"))
+    var config: String
+
+    @Option(help: ArgumentHelp("The port; without it, or with 0, a free one.", valueName: "n"))
+    var port = 0
+
+    func run() async throws {
+        guard (0...65535).contains(port) else { throw CommandFailure.usage("--port is 0 to 65535") }
+        let backend = try await Backend(BackendConfiguration(file: config))
+        do {
+            try await serve(backend)
+            try await backend.close()
+        } catch {
+            try? await backend.close()
+            throw error
+        }
+    }
+
+    private func serve(_ backend: Backend) async throws {
+        let logger = Logger(label: "sluice.serve")
+        let server = BackendServer(backend: backend, port: port, logger: logger) { port in
+            StandardStream.output.write(line: "listening on http://127.0.0.1:\(port)")
+        }
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [.init(service: server)], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+        do {
+            try await group.run()
+        } catch let error as SluiceError where error.code == .network {
+            throw CommandFailure.usage(error.message)
+        }
+    }
+}

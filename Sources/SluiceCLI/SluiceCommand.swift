@@ -1,0 +1,30 @@
+internal import ArgumentParser
+
+/// The root of all commands.
+struct SluiceCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sluice",
+        abstract: "Keeps a local store and a server's tables in step, with or without a network.",
+        discussion: """
+            Exit codes: 0 done, 2 usage, 3 no network, 4 not authorised, 5 conflicts or failed operations remain, \
+            6 local store, 7 the server broke the protocol.
+            """,
+        version: "0.1.0",
+        groupedSubcommands: [
+            CommandGroup(name: "Sync", subcommands: sync),
+            CommandGroup(name: "Local record", subcommands: records),
+            CommandGroup(name: "State", subcommands: state),
+            CommandGroup(name: "Program", subcommands: programs),
+        ])
+
+    private static let sync: [any ParsableCommand.Type] = [PullCommand.self, PushCommand.self, SyncCommand.self]
+    private static let records: [any ParsableCommand.Type] = [
+        QueryCommand.self, GetCommand.self, InsertCommand.self, UpdateCommand.self, DeleteCommand.self,
+        UndeleteCommand.self, PurgeCommand.self,
+    ]
+    private static let state: [any ParsableCommand.Type] = [StatusCommand.self, QueueCommand.self]
+    private static let programs: [any ParsableCommand.Type] = [DemoCommand.self, ServeCommand.self]
+
+    /// All commands.
+    static let all = sync + records + state + programs
+}

@@ -1,0 +1,76 @@
+internal import Synchronization
+
+/// A bar on standard error that shows how far long work has come: only on a terminal, and gone when the work is done.
+///
+/// ```
+/// pull movies  [############............]  50%  50,000 of 100,000 rows  41,200/s
+/// ```
+final class ProgressBar: Sendable {
+    private struct State {
+        var done = 0
+        var drawnAt: ContinuousClock.Instant?
+    }
+
+    private let label: String
+    private let noun: String
+    private let total: Int?
+    private let isShown: Bool
+    private let start = ContinuousClock.now
+    private let state = Mutex(State())
+
+    /// A bar.
+    ///
+    /// - Parameters:
+    ///   - label: what is being done.
+    ///   - total: how much there is to do, if that is known.
+    ///   - noun: what is counted, in the plural.
+    ///   - isShown: false where nobody reads along.
+    init(_ label: String, total: Int? = nil, noun: String = "rows", isShown: Bool = StandardStream.error.isTerminal) {
+        self.label = label
+        self.total = total
+        self.noun = noun
+        self.isShown = isShown
+    }
+
+    /// Shows that so much is done; draws at most ten times a second.
+    func update(_ done: Int) {
+        guard isShown else { return }
+        let now = ContinuousClock.now
+        let isDue = state.withLock { state in
+            state.done = done
+            if let last = state.drawnAt, now - last < .milliseconds(100) { return false }
+            state.drawnAt = now
+            return true
+        }
+        guard isDue else { return }
+        let text = Self.text(
+            label: label, done: done, total: total, noun: noun, elapsed: now - start,
+            width: StandardStream.error.width)
+        StandardStream.error.write(Array("\r\(text)\u{1B}[K".utf8))
+    }
+
+    /// Takes the bar off the screen.
+    func finish() {
+        guard isShown, state.withLock({ $0.drawnAt }) != nil else { return }
+        StandardStream.error.write(Array("\r\u{1B}[K".utf8))
+    }
+
+    /// The bar as text of at most `width` characters.
+    static func text(label: String, done: Int, total: Int?, noun: String, elapsed: Duration, width: Int) -> String {
+        let seconds = Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
+        let rate = seconds > 0.05 ? "  \(Plain.count(Int(Double(done) / seconds)))/s" : ""
+        guard let total, total > 0 else {
+            return String("\(label)  \(Plain.count(done)) \(noun)\(rate)".prefix(max(0, width - 1)))
+        }
+        let share = min(1, max(0, Double(done) / Double(total)))
+        let percent = String(Int(share * 100))
+        let tail =
+            String(repeating: " ", count: 4 - percent.count)
+            + "\(percent)%  \(Plain.count(done)) of \(Plain.count(total)) \(noun)\(rate)"
+        let room = min(24, width - 1 - label.count - tail.count - 5)
+        guard room >= 8 else { return String("\(label) \(tail)".prefix(max(0, width - 1))) }
+        let filled = Int(share * Double(room))
+        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: room - filled)
+        return "\(label)  [\(bar)] \(tail)"
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import Sluice
+import Testing
+
+@Suite struct ServeTests {
+    @Test("serve prints one line, and ends with 0 on SIGTERM and SIGINT", arguments: [SIGTERM, SIGINT])
+    func line(_ signal: Int32) async throws {
+        try await withScratch { scratch in
+            let config = try scratch.write("backend.yaml", "database: \"sqlite::memory:\"\ntables: { t: {} }\n")
+            let server = try await ServeProcess(scratch, config: config)
+            #expect(server.output == "listening on http://127.0.0.1:\(server.port)\n")
+            let pull = try await Program.sluice(
+                "pull", "t", "--store", scratch.file("x.db"), "--endpoint", server.endpoint)
+            #expect(pull.status == 0)
+            #expect(try await server.stop(signal) == 0)
+            #expect(server.output == "listening on http://127.0.0.1:\(server.port)\n")
+        }
+    }
+
+    @Test("the records are there after a restart, on the port that was asked for")
+    func restart() async throws {
+        try await withScratch { scratch in
+            try scratch.write("seed.json", #"{"films":[{"id":"f1","title":"Solaris"}]}"#)
+            let config = try scratch.write(
+                "backend.yaml", "database: sqlite:backend.db\ntables:\n  films: { seed: seed.json, pageSize: 10 }\n")
+            let store = scratch.file("x.db")
+            let first = try await ServeProcess(scratch, config: config)
+            _ = try await Program.sluice("insert", "films", #"{"id":"f2"}"#, "--store", store)
+            #expect(try await Program.sluice("push", "--store", store, "--endpoint", first.endpoint).status == 0)
+            #expect(try await first.stop() == 0)
+            let second = try await ServeProcess(scratch, config: config, port: first.port)
+            #expect(second.port == first.port)
+            let pull = try await Program.sluice(
+                "pull", "films", "--store", scratch.file("y.db"), "--endpoint", second.endpoint, "--json")
+            #expect(try pull.json["stored"] == 2)
+
+            // The port is taken now.
+            let third = try await Program.sluice("serve", "--config", config, "--port", "\(first.port)")
+            #expect(third.status == 2)
+            #expect(third.output == "")
+            #expect(third.errors.contains("\(first.port)"))
+            try await second.stop()
+        }
+    }
+
+    @Test("a mistake in the configuration is told with its line and column")
+    func mistake() async throws {
+        try await withScratch { scratch in
+            let config = try scratch.write(
+                "backend.yaml", "database: \"sqlite::memory:\"\ntables:\n  t: { pageSise: 1 }\n")
+            let result = try await Program.sluice("serve", "--config", config)
+            #expect(result.status == 2)
+            #expect(result.errors.contains("backend.yaml:3:8"))
+        }
+    }
+
+    @Test("a database that is none ends with 6")
+    func notADatabase() async throws {
+        try await withScratch { scratch in
+            try scratch.write("backend.db", String(repeating: "no database at all\n", count: 100))
+            let config = try scratch.write("backend.yaml", "database: sqlite:backend.db\ntables: { t: {} }\n")
+            let result = try await Program.sluice("serve", "--config", config)
+            #expect(result.status == 6)
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import Sluice
+import Testing
+
+@Suite struct SyncCommandTests {
+    @Test("two stores meet through the server")
+    func twoStores() async throws {
+        try await withServer { server, scratch in
+            let (one, two) = (scratch.file("one.db"), scratch.file("two.db"))
+            let to = ["--endpoint", server.endpoint]
+            _ = try await Program.sluice("insert", "notes", #"{"id":"n1","text":"a","n":1.10}"#, "--store", one)
+            let push = try await Program.sluice.run(["push", "--store", one, "--json"] + to)
+            #expect(push.status == 0)
+            #expect(push.errors == "")
+            #expect(try push.json["applied"] == 1)
+            #expect(try push.json["remaining"] == 0)
+            let pull = try await Program.sluice.run(["pull", "notes", "--query", "all", "--store", two, "--json"] + to)
+            #expect(pull.status == 0)
+            #expect(pull.errors == "")
+            #expect(try pull.json["stored"] == 1)
+            let got = try await Program.sluice("get", "notes", "n1", "--store", two, "--json")
+            #expect(got.output.contains(#""n":1.10"#))
+            #expect(try got.json["version"]?.string?.isEmpty == false)
+
+            // A change on one side, a delete on the other: sync does both ways.
+            _ = try await Program.sluice("insert", "notes", #"{"id":"n2"}"#, "--store", two)
+            _ = try await Program.sluice("delete", "notes", "n1", "--store", two)
+            let sync = try await Program.sluice.run(["sync", "notes", "--store", two, "--json"] + to)
+            #expect(sync.status == 0)
+            #expect(try sync.json["push"]?["applied"] == 2)
+            #expect(try sync.json["pulls"]?[0]?["table"] == "notes")
+            #expect(try await Program.sluice.run(["sync", "notes", "--store", one] + to).status == 0)
+            let all = try await Program.sluice("query", "notes", "--select", "id", "--store", one, "--json")
+            #expect(all.output == #"{"items":[{"id":"n2"}],"count":1}"# + "\n")
+            let status = try await Program.sluice("status", "--store", one, "--json")
+            #expect(try status.json["cursors"]?[0]?["query"] == "sync")
+
+            // The deleted record comes back for both.
+            #expect(try await Program.sluice("undelete", "notes", "n1", "--store", two).status == 0)
+            #expect(try await Program.sluice.run(["push", "--store", two] + to).status == 0)
+            #expect(try await Program.sluice.run(["sync", "notes", "--store", one] + to).status == 0)
+            #expect(try await Program.sluice("get", "notes", "n1", "--store", one).status == 0)
+        }
+    }
+
+    @Test("a pull takes only the rows of its filter")
+    func filter() async throws {
+        try await withServer { server, scratch in
+            let (one, two) = (scratch.file("one.db"), scratch.file("two.db"))
+            for n in 1...3 { _ = try await Program.sluice("insert", "notes", #"{"n":\#(n)}"#, "--store", one) }
+            #expect(try await Program.sluice("push", "--store", one, "--endpoint", server.endpoint).status == 0)
+            let pull = try await Program.sluice(
+                "pull", "notes", "--filter", "n ge 2", "--store", two, "--endpoint", server.endpoint, "--json")
+            #expect(try pull.json["stored"] == 2)
+        }
+    }
+
+    @Test("a conflict nobody decides is held: exit 5, nothing lost, and it can be decided later")
+    func held() async throws {
+        try await withServer { server, scratch in
+            let (one, two) = (scratch.file("one.db"), scratch.file("two.db"))
+            let to = ["--endpoint", server.endpoint]
+            _ = try await Program.sluice("insert", "notes", #"{"id":"n1","text":"a"}"#, "--store", one)
+            _ = try await Program.sluice.run(["push", "--store", one] + to)
+            _ = try await Program.sluice.run(["sync", "notes", "--store", two] + to)
+            _ = try await Program.sluice("update", "notes", "n1", #"{"text":"one"}"#, "--store", one)
+            _ = try await Program.sluice("update", "notes", "n1", #"{"text":"two"}"#, "--store", two)
+            #expect(try await Program.sluice.run(["push", "--store", one] + to).status == 0)
+
+            let refused = try await Program.sluice.run(["push", "--store", two, "--json"] + to)
+            #expect(refused.status == 5)
+            #expect(refused.errors.contains("table notes, record n1"))
+            let document = try refused.json
+            #expect(document["conflicts"] == 1)
+            #expect(document["remaining"] == 1)
+            #expect(document["error"]?["table"] == "notes")
+            #expect(document["error"]?["record"] == "n1")
+            #expect(document["error"]?["status"] == 412)
+            let id = try #require(document["failures"]?[0]?["id"]?.string)
+            #expect(try await Program.sluice("get", "notes", "n1", "--store", two, "--json").json["text"] == "two")
+            // It stays so, and a later push says so again.
+            #expect(try await Program.sluice.run(["push", "--store", two] + to).status == 5)
+            #expect(try await Program.sluice("status", "--store", two, "--json").json["parked"] == 1)
+            let shown = try await Program.sluice("queue", "show", id, "--store", two, "--json").json
+            #expect(shown["local"]?["text"] == "two" && shown["base"]?["text"] == "a")
+            #expect(shown["server"]?["text"] == "one")
+
+            #expect(try await Program.sluice("queue", "retry", id, "--store", two).status == 0)
+            let decided = try await Program.sluice.run(["push", "--conflicts", "client-wins", "--store", two] + to)
+            #expect(decided.status == 0)
+            #expect(try await Program.sluice.run(["sync", "notes", "--store", one] + to).status == 0)
+            #expect(try await Program.sluice("get", "notes", "n1", "--store", one, "--json").json["text"] == "two")
+        }
+    }
+
+    @Test("no network ends with 3 and keeps what waits", arguments: ["push", "pull", "sync"])
+    func network(_ command: String) async throws {
+        try await withScratch { scratch in
+            let store = scratch.file("local.db")
+            _ = try await Program.sluice("insert", "notes", #"{"id":"n1"}"#, "--store", store)
+            let table = command == "push" ? [] : ["notes"]
+            // Nothing listens on the discard port.
+            let result = try await Program.sluice.run(
+                [command] + table + ["--store", store, "--endpoint", "http://127.0.0.1:9", "--json"])
+            #expect(result.status == 3)
+            #expect(try result.json["error"]?["code"] == "network")
+            #expect(try await Program.sluice("status", "--store", store, "--json").json["pending"] == 1)
+        }
+    }
+
+    @Test("a server that wants other credentials ends with 4", arguments: ["401 Unauthorized", "403 Forbidden"])
+    func unauthorized(_ status: String) async throws {
+        let server = try RawServer(RawServer.answer(status, #"{"error":"no"}"#))
+        defer { server.stop() }
+        try await withScratch { scratch in
+            let token = try scratch.write("token", "s3cr3t\n")
+            let to = ["--store", scratch.file("x.db"), "--endpoint", server.endpoint, "--token-file", token, "--json"]
+            _ = try await Program.sluice("insert", "notes", #"{"id":"n1"}"#, "--store", scratch.file("x.db"))
+            for arguments in [["push"], ["pull", "others"]] {
+                let result = try await Program.sluice.run(arguments + to)
+                #expect(result.status == 4, "\(arguments): \(result)")
+                #expect(!result.output.contains("s3cr3t") && !result.errors.contains("s3cr3t"))
+            }
+            #expect(
+                try await Program.sluice("get", "notes", "n1", "--store", scratch.file("x.db")).status == 0)
+        }
+    }
+
+    @Test("a table that the server does not have is a mistake of the caller")
+    func unknownTable() async throws {
+        try await withServer { server, scratch in
+            let result = try await Program.sluice(
+                "pull", "nowhere", "--store", scratch.file("x.db"), "--endpoint", server.endpoint)
+            #expect(result.status == 2)
+            #expect(result.errors.contains("table nowhere"))
+        }
+    }
+}

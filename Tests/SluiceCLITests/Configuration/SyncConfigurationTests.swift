@@ -1,0 +1,106 @@
+import ArgumentParser
+import Foundation
+import Sluice
+import Testing
+
+@testable import SluiceCLI
+
+@Suite struct SyncConfigurationTests {
+    @Test("a whole configuration is read, with paths relative to the file")
+    func whole() throws {
+        let scratch = try Scratch()
+        defer { scratch.remove() }
+        let path = try scratch.write(
+            "sync.yaml",
+            """
+            endpoint: http://127.0.0.1:8080/app
+            store: data/local.db
+            dialect: azure-v2
+            conflicts: server-wins
+            durability: normal
+            token-file: /etc/token
+            token-scheme: bearer
+            tables:
+              movies:
+                columns: { title: string, year: integer }
+                indexes: [year, [year, title]]
+              notes:
+            """)
+        let configuration = try SyncConfiguration(path: path)
+        #expect(configuration.endpoint == "http://127.0.0.1:8080/app")
+        #expect(configuration.store == scratch.file("data/local.db"))
+        #expect(configuration.conflicts == .serverWins)
+        #expect(configuration.durability == "normal")
+        #expect(configuration.tokenFile == "/etc/token")
+        let movies = TableSchema(
+            "movies", columns: [.init("title", .string), .init("year", .integer)],
+            indexes: [["year"], ["year", "title"]])
+        #expect(configuration.tables == [movies, TableSchema("notes")])
+    }
+
+    @Test(
+        "a mistake is told with file, line and column",
+        arguments: [
+            ("endpont: http://x", "sync.yaml:1:1: unknown key endpont"),
+            ("store: a\nstore: b", "sync.yaml:1:1: repeated key"),
+            ("store: [a]", "sync.yaml:1:8: store must be a text"),
+            ("store:\n  - a: [", "sync.yaml:3:"), ("conflicts: perhaps", "sync.yaml:1:12: conflicts cannot be perhaps"),
+            ("tables:\n  t:\n    columns: { a: money }", "sync.yaml:3:19: a cannot be money"),
+            ("tables:\n  t: { colums: {} }", "sync.yaml:2:8: unknown key colums"),
+            ("tables: 5", "sync.yaml:1:9: tables must be a mapping"),
+            ("- a", "sync.yaml:1:1: the file must be a mapping"),
+            ("", "sync.yaml: the file is empty"),
+        ])
+    func mistakes(_ text: String, _ message: String) throws {
+        let scratch = try Scratch()
+        defer { scratch.remove() }
+        let path = try scratch.write("sync.yaml", text)
+        do {
+            _ = try SyncConfiguration(path: path)
+            Issue.record("nothing was refused")
+        } catch let failure as CommandFailure {
+            #expect(failure.status == .usage)
+            #expect(failure.message.contains(message), "\(failure.message)")
+        }
+    }
+
+    @Test("flags win over the file, and the file over the environment")
+    func order() async throws {
+        try await withScratch { scratch in
+            let config = try scratch.write(
+                "sync.yaml", "store: file.db\ntables: { notes: { columns: { n: integer } } }\n")
+            let variables = ["SLUICE_STORE": scratch.file("environment.db")]
+            let insert = ["insert", "notes", #"{"id":"n1","n":5}"#, "--config", config]
+            #expect(try await Program.sluice.run(insert, environment: variables, in: "/").status == 0)
+            let flag = ["--store", scratch.file("flag.db")]
+            #expect(try await Program.sluice.run(insert + flag, environment: variables).status == 0)
+            #expect(!FileManager.default.fileExists(atPath: scratch.file("environment.db")))
+            for name in ["file.db", "flag.db"] {
+                let rows = try await Program.sqlite(scratch.file(name), "SELECT n, typeof(n) FROM notes")
+                #expect(rows.output == "5|integer\n")
+            }
+        }
+    }
+
+    @Test("sync without tables takes those of the configuration")
+    func tables() async throws {
+        try await withServer { server, scratch in
+            let config = try scratch.write(
+                "sync.yaml", "endpoint: \(server.endpoint)\nstore: local.db\ntables: { notes: }\n")
+            let result = try await Program.sluice("sync", "--config", config, "--json")
+            #expect(result.status == 0)
+            #expect(try result.json["pulls"]?[0]?["table"] == "notes")
+        }
+    }
+
+    @Test("the token goes to the server, from a file or from the environment")
+    func token() async throws {
+        let file = FileToken(source: .file("/nonexistent"))
+        await #expect(throws: SluiceError.self) { try await file.token() }
+        let text = FileToken(source: .text("t"))
+        #expect(try await text.token() == "t")
+        #expect(try await text.refresh(refused: "t") == nil)
+        let settings = try ClientSettings(ConnectionOptions.parse([]), environment: ["SLUICE_TOKEN": "t"])
+        #expect(settings.token == .text("t"))
+    }
+}

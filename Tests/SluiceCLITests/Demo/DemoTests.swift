@@ -1,0 +1,74 @@
+import Foundation
+import Sluice
+import Testing
+
+@Suite struct DemoTests {
+    @Test("the demo's three copies are equal, and its one conflict was decided by the handler")
+    func story() async throws {
+        let result = try await Program.sluice("demo", "--json", limit: .seconds(60))
+        #expect(result.status == 0)
+        // No progress bar, and nothing else beside the document.
+        #expect(result.errors == "")
+        let facts = try result.json
+        #expect(facts["equal"] == true)
+        #expect(facts["rows"] == 248)
+        #expect(facts["comparison"]?["copies"] == 3)
+        #expect(facts["comparison"]?["rows"] == 248)
+        #expect(facts["comparison"]?["differences"] == .array)
+        #expect((facts["comparison"]?["fields"]?.int ?? 0) > 248 * 10)
+        #expect(facts["offline"]?.elements?.map { $0["end"] } == ["network", "network"])
+        #expect(facts["offline"]?.elements?.map { $0["waiting"] } == [4, 4])
+        #expect(facts["pushed"]?.elements?.map { $0["remaining"] } == [0, 0])
+        #expect(facts["conflicts"]?.count == 1)
+        #expect(facts["conflicts"]?[0]?["status"] == 412)
+        let fields = facts["conflicts"]?[0]?["fields"]?.elements ?? []
+        #expect(fields.map { $0["field"]?.string } == ["title", "duration", "rating"])
+        #expect(fields.map { $0["decided"] } == ["Fight Club (uncut)", 151, "NC17"])
+    }
+
+    @Test("the demo tells its story in numbered lines, without colours in a pipe")
+    func text() async throws {
+        let result = try await Program.sluice("demo")
+        #expect(result.status == 0)
+        #expect(result.errors == "")
+        #expect(result.output.contains(" 1. "))
+        #expect(result.output.contains("connection refused"))
+        #expect(result.output.contains("every field the same"))
+        #expect(!result.output.contains("\u{1B}"))
+    }
+
+    @Test("--rows grows the data and --keep leaves the stores for other programs")
+    func keep() async throws {
+        try await withScratch { scratch in
+            let folder = scratch.file("kept")
+            let result = try await Program.sluice("demo", "--rows", "1000", "--keep", folder, "--json")
+            #expect(result.status == 0)
+            #expect(try result.json["comparison"]?["rows"] == 1000)
+            for name in ["anna", "ben"] {
+                let count = try await Program.sqlite(
+                    "-readonly", "\(folder)/\(name).db", "SELECT count(*), count(version) FROM movies")
+                #expect(count.output == "1000|1000\n")
+            }
+            let title = try await Program.sluice("get", "movies", "id-009", "--store", "\(folder)/ben.db", "--json")
+            #expect(try title.json["title"] == "Fight Club (uncut)")
+
+            let again = try await Program.sluice("demo", "--keep", folder)
+            #expect(again.status == 2)
+            #expect(again.errors.contains("is not empty"))
+        }
+    }
+
+    @Test("without the sqlite3 program the demo says how to get it")
+    func missingProgram() async throws {
+        let result = try await Program.sluice("demo", environment: ["PATH": "/nonexistent"])
+        #expect(result.status == 2)
+        #expect(result.errors.contains("apt-get install sqlite3"))
+    }
+
+    @Test("a number of rows below the real movies is refused", arguments: ["0", "247", "-1", "many", "1000001"])
+    func rows(_ rows: String) async throws {
+        let result = try await Program.sluice("demo", "--rows=\(rows)")
+        #expect(result.status == 2)
+        #expect(result.output == "")
+    }
+}

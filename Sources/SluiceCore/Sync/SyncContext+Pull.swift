@@ -60,9 +60,7 @@ extension SyncContext {
 
     /// Pushes everything if changes of the table wait. Parked and dead ones do not.
     private func pushIfNeeded(before table: String) async throws -> PushResult? {
-        let waits = try await store.read { reader in
-            try QueueReader(reader).all(in: table).contains { $0.state == .pending || $0.state == .inFlight }
-        }
+        let waits = try await store.read { try QueueReader($0).hasWaiting(in: table) }
         guard waits else { return nil }
         let result = try await push()
         if result.end != .completed, let error = result.error { throw error }

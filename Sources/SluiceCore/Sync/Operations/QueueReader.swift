@@ -37,14 +37,26 @@ package struct QueueReader {
         return try Set(store.records(matching: query).compactMap { $0["record"]?.string.map(ExactText.init) })
     }
 
+    /// Whether operations of the table wait to be sent; held ones do not.
+    package func hasWaiting(in table: String) throws -> Bool {
+        let filter = QueryExpression.binary(.and, Self.equals("table", table), Self.isWaiting)
+        return try store.count(matching: Query(TableOperation.schema.name, filter: filter)) > 0
+    }
+
+    private static var isWaiting: QueryExpression {
+        .binary(
+            .or, equals("state", TableOperation.State.pending.rawValue),
+            equals("state", TableOperation.State.inFlight.rawValue))
+    }
+
     /// The first operation behind `sequence` that a push may send: those on a record wait for the one before them.
     package func nextToSend(after sequence: Int64, in tables: Set<String>?) throws -> TableOperation? {
         var position = sequence
         while true {
             let behind = QueryExpression.binary(.gt, .column("sequence"), .literal(.number(JSONNumber(position))))
-            guard let candidate = try operations(behind, top: 1).first else { return nil }
+            let waiting = QueryExpression.binary(.and, behind, Self.isWaiting)
+            guard let candidate = try operations(waiting, top: 1).first else { return nil }
             position = candidate.sequence
-            guard candidate.state == .pending || candidate.state == .inFlight else { continue }
             if let tables, !tables.contains(candidate.table) { continue }
             let first = try all(on: candidate.recordID, in: candidate.table).first
             if first?.id == candidate.id { return candidate }

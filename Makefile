@@ -19,9 +19,10 @@ lint:
 format:
 	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 
-# Figures against a plain C program in the same run, in a release build: make bench ONLY=pull runs one.
+# Figures against a plain C program in the same run, in a release build: make bench ONLY=pull runs one. The touch makes
+# the package manager look again for files that were added to Sluice since.
 bench: setup
-	cd Benchmarks && $(SWIFT) run -c release bench $(if $(ONLY),--only $(ONLY))
+	cd Benchmarks && touch Package.swift && $(SWIFT) run -c release bench $(if $(ONLY),--only $(ONLY))
 
 setup:
 	@.ci/setup

@@ -110,10 +110,10 @@ struct AsyncHTTPTransportTests {
     func deadline() async throws {
         let limits = Limits(deadline: .milliseconds(200))
         let start = ContinuousClock.now
-        #expect(try await failure([.pause(.seconds(5))], limits: limits).code == .timeout)
+        #expect(try await failure([.pause(.seconds(60))], limits: limits).code == .timeout)
         let half = RawServer.Act.text("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc")
         #expect(try await failure([half], limits: limits).code == .timeout)
-        #expect(ContinuousClock.now - start < .seconds(5))
+        #expect(ContinuousClock.now - start < .seconds(30))
     }
 
     @Test("an answer over the limit is refused, whatever its length says")

@@ -13,7 +13,7 @@ public struct SyncOptions: Sendable {
     public var commitLag: Duration
     /// Whose data it is. Another user's cursors are not used.
     public var user: String
-    /// Where push and pull say what they do: ids, kinds and counts, never a record's content.
+    /// Where push and pull say what they do: ids, kinds and counts, never a record's content. Silent by default.
     public var logger: Logger
     /// Clock and ids.
     public var environment: SyncEnvironment
@@ -21,7 +21,8 @@ public struct SyncOptions: Sendable {
     /// Options; each has a default.
     public init(
         conflictHandlers: [any ConflictHandler] = [], conflictPolicy: ConflictPolicy = .hold, pageSize: Int = 1000,
-        commitLag: Duration = .seconds(30), user: String = "", logger: Logger = Logger(label: "sluice.sync"),
+        commitLag: Duration = .seconds(30), user: String = "",
+        logger: Logger = Logger(label: "sluice.sync") { _ in SwiftLogNoOpLogHandler() },
         environment: SyncEnvironment = .system
     ) {
         self.conflictHandlers = conflictHandlers

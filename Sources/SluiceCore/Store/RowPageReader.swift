@@ -4,15 +4,17 @@ struct RowPageReader {
     let tape: JSONTape
     let bytes: UnsafeBufferPointer<UInt8>
     let table: String?
+    let requiresIDs: Bool
     private let id: MemberName
     private let version: MemberName
     private let updatedAt: MemberName
     private let deleted: MemberName
 
-    init(tape: JSONTape, bytes: UnsafeBufferPointer<UInt8>, columns: RowPage.SystemColumns, table: String?) {
+    init(tape: JSONTape, bytes: UnsafeBufferPointer<UInt8>, columns: RowPage.SystemColumns, table: String?, requiresIDs: Bool) {
         self.tape = tape
         self.bytes = bytes
         self.table = table
+        self.requiresIDs = requiresIDs
         id = MemberName(columns.id)
         version = MemberName(columns.version)
         updatedAt = MemberName(columns.updatedAt)
@@ -94,6 +96,7 @@ struct RowPageReader {
             if id.matches(name, bytes) {
                 idKind = value.kind
                 if value.kind == .string { row.id = tape.text(value, in: bytes) }
+                if !requiresIDs, value.kind == .number { row.id = String(decoding: tape.bytes(value, in: bytes), as: UTF8.self) }
             } else if version.matches(name, bytes) {
                 if value.kind == .string { row.version = tape.text(value, in: bytes) }
             } else if updatedAt.matches(name, bytes) {
@@ -103,7 +106,7 @@ struct RowPageReader {
             }
             key = Int(name.next)
         }
-        guard row.id.isEmpty else { return row }
+        guard row.id.isEmpty, requiresIDs else { return row }
         switch idKind {
         case nil: throw failure(row: number, "has no “\(id.text)”")
         case .string: throw failure(row: number, "has an “\(id.text)” without a character")

@@ -14,6 +14,18 @@ struct JSONKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
         set(try encoder.part(value, key), key)
     }
 
+    func encodeIfPresent<Value: JSONScalar>(_ value: Value?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { encodeAbsent(key) }
+    }
+
+    func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { encodeAbsent(key) }
+    }
+
+    private func encodeAbsent(_ key: Key) {
+        if encoder.writesNulls { set(.null, key) }
+    }
+
     func nestedContainer<Nested: CodingKey>(
         keyedBy type: Nested.Type, forKey key: Key
     ) -> KeyedEncodingContainer<Nested> {

@@ -1,18 +1,19 @@
 extension RowPage {
     /// Reads a page from the bytes of an answer: a bare array of rows, or an object that holds them as `shape` says.
     ///
-    /// - Parameter requiresIDs: whether a row without a string id is an error, as it is to whoever stores it. Else an
-    ///   integer stands for its digits, and a row may come without an id, as a projection leaves it.
+    /// - Parameter requiresIDs: whether a row without an id is an error, as it is to whoever stores it. Else its id is
+    ///   empty: a projection may leave the id out.
     /// - Throws: ``SluiceError`` of code `brokenProtocol`: for bytes that are not JSON (the cause is the
     ///   ``JSONParseError``), for an answer without rows, and for a row that is not an object with a non-empty string
-    ///   id, which the message names by its index.
+    ///   id (or an integer, where allowed), which the message names by its index.
     package init(
         bytes: [UInt8], columns: SystemColumns = SystemColumns(), shape: Shape = .results, table: String? = nil,
-        requiresIDs: Bool = true
+        allowsIntegerIDs: Bool = false, requiresIDs: Bool = true
     ) throws(SluiceError) {
         let read = bytes.withUnsafeBufferPointer { buffer -> Result<RowPage, SluiceError> in
             do throws(SluiceError) {
-                return .success(try Self.read(bytes, buffer, columns, shape, table, requiresIDs))
+                return .success(
+                    try Self.read(bytes, buffer, columns, shape, table, allowsIntegerIDs, requiresIDs))
             } catch {
                 return .failure(error)
             }
@@ -22,7 +23,7 @@ extension RowPage {
 
     private static func read(
         _ bytes: [UInt8], _ buffer: UnsafeBufferPointer<UInt8>, _ columns: SystemColumns, _ shape: Shape,
-        _ table: String?, _ requiresIDs: Bool
+        _ table: String?, _ allowsIntegerIDs: Bool, _ requiresIDs: Bool
     ) throws(SluiceError) -> RowPage {
         let tape: JSONTape
         do throws(JSONParseError) {
@@ -32,7 +33,9 @@ extension RowPage {
                 .brokenProtocol, "The server's answer is not the page of rows that was asked for.", table: table,
                 cause: error)
         }
-        let reader = RowPageReader(tape: tape, bytes: buffer, columns: columns, table: table, requiresIDs: requiresIDs)
+        let reader = RowPageReader(
+            tape: tape, bytes: buffer, columns: columns, table: table, allowsIntegerIDs: allowsIntegerIDs,
+            requiresIDs: requiresIDs)
         let parts = try reader.parts(shape)
         return RowPage(
             rows: try reader.rows(in: parts.rows), count: parts.count, nextLink: parts.nextLink, bytes: bytes,
@@ -42,7 +45,7 @@ extension RowPage {
     /// Reads a page from an answer that something asked to see as a document: it is printed and read again, so that
     /// the rules are the same.
     ///
-    /// - Throws: as ``init(bytes:columns:shape:table:requiresIDs:)``.
+    /// - Throws: as ``init(bytes:columns:shape:table:)``.
     package init(
         document: JSON, columns: SystemColumns = SystemColumns(), shape: Shape = .results, table: String? = nil
     ) throws(SluiceError) {
@@ -51,7 +54,7 @@ extension RowPage {
 
     /// Makes a page of records.
     ///
-    /// - Throws: as ``init(bytes:columns:shape:table:requiresIDs:)``.
+    /// - Throws: as ``init(bytes:columns:shape:table:)``.
     package init(
         records: [JSON], columns: SystemColumns = SystemColumns(), table: String? = nil
     ) throws(SluiceError) {
@@ -60,11 +63,13 @@ extension RowPage {
 
     /// Reads the page of a body: from its bytes if nobody asked for a document, else from what the document is now.
     ///
-    /// - Throws: as ``init(bytes:columns:shape:table:requiresIDs:)``.
+    /// - Throws: as ``init(bytes:columns:shape:table:)``.
     package init(
         body: Body, columns: SystemColumns = SystemColumns(), shape: Shape = .results, table: String? = nil,
-        requiresIDs: Bool = true
+        allowsIntegerIDs: Bool = false, requiresIDs: Bool = true
     ) throws(SluiceError) {
-        try self.init(bytes: body.bytes, columns: columns, shape: shape, table: table, requiresIDs: requiresIDs)
+        try self.init(
+            bytes: body.bytes, columns: columns, shape: shape, table: table, allowsIntegerIDs: allowsIntegerIDs,
+            requiresIDs: requiresIDs)
     }
 }

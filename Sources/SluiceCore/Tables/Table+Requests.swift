@@ -44,7 +44,7 @@ extension Table {
     {
         let (request, response) = try await send(request, parameters)
         do throws(SluiceError) {
-            let page = try dialect.page(in: response, for: request.context, requiresIDs: false)
+            let page = try dialect.page(in: response, for: request.context)
             let wanted = max(0, request.context.paging.remaining ?? page.rows.count)
             return TablePage(
                 rows: page.rows.indices.prefix(wanted).map { page.record(at: $0) }, count: page.count,

@@ -1,3 +1,5 @@
+internal import HTTPTypes
+
 /// Where a list goes on behind a page, and what keeps a walk through it from going round in a circle.
 struct PageCursor: Sendable {
     /// What asks for the next page.

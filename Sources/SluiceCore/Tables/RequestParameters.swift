@@ -1,3 +1,5 @@
+internal import HTTPTypes
+
 /// Further parameters of a request's query, which a server's scripts look at.
 ///
 /// ```swift

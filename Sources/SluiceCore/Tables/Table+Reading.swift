@@ -1,3 +1,5 @@
+internal import HTTPTypes
+
 extension Table {
     /// The record with that id.
     ///
@@ -23,7 +25,7 @@ extension Table {
     public func refresh(_ record: JSON, parameters: RequestParameters = [:]) async throws -> JSON {
         try TableRules.validate(table: name)
         guard let id = try TableRules.id(of: record, table: name, dialect: dialect) else { return record }
-        let version = version(record[dialect.columns.version]?.string, of: id)
+        let version = usable(record[dialect.columns.version]?.string, for: id)
         var request = dialect.lookup(table: name, id: id.text, version: version, endpoint: client.endpoint)
         request.context.features.insert(.refresh)
         return try await self.record(request, parameters) ?? record

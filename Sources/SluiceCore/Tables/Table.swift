@@ -96,7 +96,7 @@ public struct Table: Sendable {
     ) async throws {
         let id = try validated(id)
         let request = dialect.delete(
-            table: name, id: id.text, version: version(version, of: id), endpoint: client.endpoint)
+            table: name, id: id.text, version: usable(version, for: id), endpoint: client.endpoint)
         _ = try await record(request, parameters)
     }
 
@@ -117,7 +117,7 @@ public struct Table: Sendable {
         return id
     }
 
-    func version(_ version: String?, of id: RecordID) -> String? {
+    func usable(_ version: String?, for id: RecordID) -> String? {
         if case .integer = id { return nil }
         return version
     }

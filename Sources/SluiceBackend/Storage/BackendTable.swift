@@ -70,6 +70,12 @@ struct BackendTable: Sendable {
 
     // MARK: Reading
 
+    /// Whether records may have a property of that name: a declared column, or any where none is declared.
+    func mayHave(_ name: String) -> Bool {
+        name == "id" || records.schema.column(name) != nil
+            || records.schema.columns.allSatisfy { SystemColumn.all.contains($0.name) }
+    }
+
     func record(_ id: String, _ connection: SQLiteConnection) throws -> JSON? {
         try records.record(id, on: connection)
     }

@@ -8,10 +8,14 @@ struct ODataParser {
 
     private var scanner: ODataScanner
     private let maximumDepth: Int
+    private let columns: ODataColumns
 
-    init(_ text: String, maximumLength: Int, maximumDepth: Int) throws(QuerySyntaxError) {
+    init(
+        _ text: String, maximumLength: Int, maximumDepth: Int, columns: @escaping ODataColumns = { $0 }
+    ) throws(QuerySyntaxError) {
         scanner = try ODataScanner(text, maximumLength: maximumLength)
         self.maximumDepth = maximumDepth
+        self.columns = columns
     }
 
     /// The whole text as one expression.
@@ -140,7 +144,7 @@ struct ODataParser {
             if name == "cast" { return Part(expression: .literal(try scanner.castLiteral(at: start)), depth: 1) }
             return try call(name, level: level, at: start)
         }
-        return Part(expression: .column(ODataName.decoded(name)), depth: 1)
+        return Part(expression: .column(try scanner.column(name, columns, at: start)), depth: 1)
     }
 
     /// What begins with a minus: a number, or an operator on what follows.

@@ -22,6 +22,12 @@ extension QueryExpression {
         self = try parser.parse()
     }
 
+    /// Reads a `$filter` whose names are those of `columns`: a name that has no column there is an error at its place.
+    package init(odata text: String, columns: @escaping ODataColumns) throws(QuerySyntaxError) {
+        var parser = try ODataParser(text, maximumLength: 8192, maximumDepth: 64, columns: columns)
+        self = try parser.parse()
+    }
+
     /// The expression as an OData `$filter`, not percent-encoded.
     public func odata(_ style: ODataStyle) -> String {
         switch self {

@@ -70,11 +70,11 @@ struct BackendTable: Sendable {
 
     // MARK: Reading
 
-    /// Whether records may have a property of that name: a declared column, or any where none is declared.
-    func mayHave(_ name: String) -> Bool {
-        name == "id" || records.schema.column(name) != nil
-            || records.schema.columns.allSatisfy { SystemColumn.all.contains($0.name) }
-    }
+    /// The columns, the server's own among them.
+    var schema: TableSchema { records.schema }
+
+    /// Whether the table has columns of its own, declared or found in the seed.
+    var isTyped: Bool { schema.columns.contains { !SystemColumn.all.contains($0.name) } }
 
     func record(_ id: String, _ connection: SQLiteConnection) throws -> JSON? {
         try records.record(id, on: connection)

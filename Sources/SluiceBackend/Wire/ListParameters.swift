@@ -14,6 +14,7 @@ struct ListParameters: Sendable {
         rules = request.table.rules
         query = Query(rules.name)
         query.includesDeleted = request.options.contains("include:deleted")
+        let (schema, undeclared) = (request.table.schema, request.undeclaredColumns)
         let columns = { name in request.column(name) }
         var seen: Set<String> = []
         for (name, value) in parameters {
@@ -24,9 +25,17 @@ struct ListParameters: Sendable {
             }
             switch option {
             case "$filter":
-                query.filter = try Self.reading(name) { try QueryExpression(odata: value, columns: columns) }
-            case "$orderby": query.order = try Self.reading(name) { try Query.order(odata: value, columns: columns) }
-            case "$select": query.select = try Self.reading(name) { try Query.select(odata: value, columns: columns) }
+                query.filter = try Self.reading(name) {
+                    try QueryExpression(odata: value, for: schema, undeclared: undeclared, columns: columns)
+                }
+            case "$orderby":
+                query.order = try Self.reading(name) {
+                    try Query.order(odata: value, for: schema, undeclared: undeclared, columns: columns)
+                }
+            case "$select":
+                query.select = try Self.reading(name) {
+                    try Query.select(odata: value, for: schema, undeclared: undeclared, columns: columns)
+                }
             case "$skip": query.skip = try Self.count(name, value)
             case "$top": query.top = try Self.count(name, value)
             // Either spelling of either generation.

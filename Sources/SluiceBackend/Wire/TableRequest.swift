@@ -25,11 +25,14 @@ struct TableRequest: Sendable {
 
     var asked: Set<String> { wire.asked(by: target) }
 
-    /// The stored column that a name in a query means; nil where there is none.
+    /// The stored column that a name in a query means; nil for a stored name that the wire does not have.
     func column(_ name: String) -> String? {
-        if let stored = wire.names.stored(name) { return stored }
-        if SystemColumn.all.contains(name) { return nil }
-        return !wire.refusesUnknownColumns || table.mayHave(name) ? name : nil
+        wire.names.stored(name) ?? (SystemColumn.all.contains(name) ? nil : name)
+    }
+
+    /// What a query may say of other properties than those that the table declares, if it declares any.
+    var undeclaredColumns: UndeclaredColumns {
+        wire.refusesUnknownColumns && table.isTyped ? .refused : .allowed
     }
 
     func reply(_ status: HTTPResponse.Status, _ stored: JSON) -> Reply {

@@ -13,10 +13,14 @@ struct ODataParser {
 
     private var scanner: ODataScanner
     private let maximumDepth: Int
+    private let columns: ODataColumns
 
-    init(_ text: String, maximumLength: Int, maximumDepth: Int) throws(QuerySyntaxError) {
+    init(
+        _ text: String, maximumLength: Int, maximumDepth: Int, columns: @escaping ODataColumns = { $0 }
+    ) throws(QuerySyntaxError) {
         scanner = try ODataScanner(text, maximumLength: maximumLength)
         self.maximumDepth = maximumDepth
+        self.columns = columns
     }
 
     /// The whole text as one expression, and where its parts stand.
@@ -170,7 +174,7 @@ struct ODataParser {
             if name == "cast" { return leaf(.literal(try scanner.castLiteral(at: start)), at: start) }
             return try call(name, level: level, at: start)
         }
-        return leaf(.column(ODataName.decoded(name)), at: start)
+        return leaf(.column(try scanner.column(name, columns, at: start)), at: start)
     }
 
     /// What begins with a minus: a number, or an operator on what follows.

@@ -23,14 +23,15 @@ extension QueryExpression {
     }
 
     /// Reads a `$filter` for a table whose columns are known, so that a type that does not fit and, if those are
-    /// refused, an undeclared column are found with their place too.
+    /// refused, an undeclared column are found with their place too. `columns` says what the text's names mean.
     ///
     /// - Throws: ``QuerySyntaxError`` with the place, for whatever `QueryEvaluator` would refuse as well.
     package init(
         odata text: String, for schema: TableSchema?, undeclared: UndeclaredColumns = .allowed,
-        maximumLength: Int = 8192, maximumDepth: Int = 64
+        maximumLength: Int = 8192, maximumDepth: Int = 64, columns: @escaping ODataColumns = { $0 }
     ) throws(QuerySyntaxError) {
-        var parser = try ODataParser(text, maximumLength: maximumLength, maximumDepth: maximumDepth)
+        var parser = try ODataParser(
+            text, maximumLength: maximumLength, maximumDepth: maximumDepth, columns: columns)
         let (expression, places) = try parser.parse()
         do {
             _ = try QueryChecker(schema: schema, undeclared: undeclared).filter(expression, at: places)

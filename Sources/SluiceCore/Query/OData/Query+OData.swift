@@ -6,13 +6,14 @@ extension Query {
         try order(odata: text, for: nil)
     }
 
-    /// Reads a `$orderby` for a table whose columns are known.
+    /// Reads a `$orderby` for a table whose columns are known; `columns` says what its names mean.
     ///
     /// - Throws: ``QuerySyntaxError`` with the place, also for an undeclared column, if those are refused.
     package static func order(
-        odata text: String, for schema: TableSchema?, undeclared: UndeclaredColumns = .allowed
+        odata text: String, for schema: TableSchema?, undeclared: UndeclaredColumns = .allowed,
+        columns: ODataColumns = { $0 }
     ) throws(QuerySyntaxError) -> [SortKey] {
-        try list(text, QueryChecker(schema: schema, undeclared: undeclared)) {
+        try list(text, QueryChecker(schema: schema, undeclared: undeclared), columns) {
             (scanner, name) throws(QuerySyntaxError) in
             scanner.skipSpace()
             if scanner.skip(word: "desc") { return SortKey(name, descending: true) }
@@ -28,14 +29,15 @@ extension Query {
         try select(odata: text, for: nil)
     }
 
-    /// Reads a `$select` for a table whose columns are known.
+    /// Reads a `$select` for a table whose columns are known; `columns` says what its names mean.
     ///
     /// - Throws: ``QuerySyntaxError`` with the place, also for an undeclared column, if those are refused.
     package static func select(
-        odata text: String, for schema: TableSchema?, undeclared: UndeclaredColumns = .allowed
+        odata text: String, for schema: TableSchema?, undeclared: UndeclaredColumns = .allowed,
+        columns: ODataColumns = { $0 }
     ) throws(QuerySyntaxError) -> [String] {
         if text == "*" { return [] }
-        return try list(text, QueryChecker(schema: schema, undeclared: undeclared)) {
+        return try list(text, QueryChecker(schema: schema, undeclared: undeclared), columns) {
             (_, name) throws(QuerySyntaxError) in name
         }
     }
@@ -50,7 +52,7 @@ extension Query {
 
     /// Names with commas between them, each with what `element` makes of it and of what follows it.
     private static func list<Element>(
-        _ text: String, _ checker: QueryChecker,
+        _ text: String, _ checker: QueryChecker, _ columns: ODataColumns,
         _ element: (inout ODataScanner, String) throws(QuerySyntaxError) -> Element
     ) throws(QuerySyntaxError) -> [Element] {
         var scanner = try ODataScanner(text, maximumLength: 8192)
@@ -58,9 +60,10 @@ extension Query {
         repeat {
             scanner.skipSpace()
             let place = scanner.position
-            guard let name = scanner.identifier().map(ODataName.decoded) else {
+            guard let written = scanner.identifier() else {
                 throw scanner.error("expected a property's name, found \(scanner.found)")
             }
+            let name = try scanner.column(written, columns, at: place)
             do { _ = try checker.column(name, at: place) } catch { throw error.syntaxError }
             elements.append(try element(&scanner, name))
             scanner.skipSpace()

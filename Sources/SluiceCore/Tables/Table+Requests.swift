@@ -10,7 +10,14 @@ extension Table {
         request.append(try parameters.validated(table: name))
         request.context.features.formUnion(kind)
         request.context.systemProperties = systemProperties.map { dialect.selection(of: $0) }
-        return (request, try await client.send(request))
+        do {
+            return (request, try await client.send(request))
+        } catch var error as SluiceError {
+            // A transport need not know what the request is about.
+            error.table = error.table ?? name
+            error.recordID = error.recordID ?? request.context.recordID
+            throw error
+        }
     }
 
     /// The record of the answer; nil where it has none by right.
@@ -44,7 +51,7 @@ extension Table {
     {
         let (request, response) = try await send(request, parameters)
         do throws(SluiceError) {
-            let page = try dialect.page(in: response, for: request.context)
+            let page = try dialect.page(in: response, for: request.context, requiresIDs: false)
             let wanted = max(0, request.context.paging.remaining ?? page.rows.count)
             return TablePage(
                 rows: page.rows.indices.prefix(wanted).map { page.record(at: $0) }, count: page.count,

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Custom calls")
 struct CustomAPITests {
-    struct Order: Codable, Equatable { var sku: String, amount: Int? }
+    struct Order: Codable, Equatable { var sku: String }
 
     @Test("JSON goes out by POST and comes back", arguments: Dialect.all)
     func json(dialect: Dialect) async throws {
@@ -42,7 +42,8 @@ struct CustomAPITests {
         #expect(answer.status == 202 && answer.body.bytes == Array("a;b".utf8))
         #expect(answer.head.headerFields[field("X-Batch")] == "9" && answer.head.headerFields[.setCookie] == "c=d")
         #expect(transport.requests[0].body.bytes == [1, 2] && transport.header("Content-Type") == "text/csv")
-        #expect(transport.header("Accept") == "text/csv" && transport.requests[0].context.features.contains(.apiGeneric))
+        #expect(
+            transport.header("Accept") == "text/csv" && transport.requests[0].context.features.contains(.apiGeneric))
         #expect(try await report.send(method: .get).status == 304)
     }
 
@@ -54,7 +55,9 @@ struct CustomAPITests {
         #expect(transport.lines == ["POST /app/api/a%20b%2Fc/x%2Fy/%3Fz/%C3%A9?q=1%2B1&tag=a&tag=b"])
         #expect(transport.requests[0].head.authority == "example.net")
         for (name, path) in [("", []), ("..", []), ("a", [".."]), ("a", ["b", ""]), (".", [])] as [(String, [String])] {
-            let error = await #expect(throws: SluiceError.self) { try await client(transport).api(name).call(path: path) }
+            let error = await #expect(throws: SluiceError.self) {
+                try await client(transport).api(name).call(path: path)
+            }
             #expect(error?.code == .invalidArgument)
         }
         for name in ["Host", "content-length", "Transfer-Encoding", "connection"] {
@@ -83,13 +86,15 @@ struct CustomAPITests {
         let api = client(ScriptedTransport(otherwise: .json(status, #"{"error":"no such order"}"#))).api("orders")
         for call in [{ try await api.call() }, { _ = try await api.send() }] as [() async throws -> Void] {
             let error = await #expect(throws: SluiceError.self) { try await call() }
-            #expect(error?.code == code && error?.message == "no such order" && error?.exchange?.response.status == status)
+            #expect(
+                error?.code == code && error?.message == "no such order" && error?.exchange?.response.status == status)
         }
     }
 
     @Test("an answer that is not JSON is an error where JSON was asked for, and a redirect always")
     func notJSON() async {
-        let api = client(ScriptedTransport([.json(200, "<html>"), .json(302, "", ["Location": "https://evil.org/"])])).api("a")
+        let api = client(ScriptedTransport([.json(200, "<html>"), .json(302, "", ["Location": "https://evil.org/"])]))
+            .api("a")
         #expect(await #expect(throws: SluiceError.self) { try await api.call() }?.code == .brokenProtocol)
         #expect(await #expect(throws: SluiceError.self) { try await api.send() }?.code == .brokenProtocol)
     }

@@ -4,10 +4,17 @@ import Testing
 
 @Suite("An online table and a server")
 struct ModelServerTableTests {
+    private func client(
+        _ server: ModelServer, dialect: Dialect = .azureV2, options: ClientOptions = quickOptions()
+    ) throws -> SluiceClient {
+        SluiceClient(
+            endpoint: try Endpoint("http://model.test"), dialect: dialect, transport: server, options: options)
+    }
+
     @Test("a record lives its life")
     func life() async throws {
         let server = ModelServer()
-        let people = client(server).table(Person.self)
+        let people = try client(server).table(Person.self)
         var ada = try await people.insert(Person(id: "a", name: "Ada", age: 35))
         #expect(ada.version != nil && ada.updatedAt != nil)
         ada.age = nil
@@ -26,7 +33,7 @@ struct ModelServerTableTests {
     @Test("of two who change the same state one is told, and can go on from the server's record")
     func conflict() async throws {
         let server = ModelServer()
-        let people = client(server).table(Person.self)
+        let people = try client(server).table(Person.self)
         let start = try await people.insert(Person(id: "a", name: "Ada"))
         var mine = start
         mine.name = "Mine"
@@ -45,11 +52,13 @@ struct ModelServerTableTests {
         #expect(server.rows("people")["a"]?["deleted"] == true)
     }
 
-    @Test("a walk brings every row once, whatever the size of the pages", arguments: [1, 3, 7, 50])
-    func walk(pageSize: Int) async throws {
+    @Test(
+        "a walk brings every row once, whatever the size of the pages", arguments: [Dialect.azureV1, .azureV2],
+        [1, 3, 7, 50])
+    func walk(dialect: Dialect, pageSize: Int) async throws {
         let server = ModelServer(pageSize: pageSize)
         server.seed("people", (10..<31).map { ["id": JSON("p\($0)"), "name": JSON("n\($0)"), "age": JSON($0)] })
-        let people = client(server, dialect: .azureV1).table("people")
+        let people = try client(server, dialect: dialect).table("people")
         var ids: [String] = []
         for try await person in people.records(Query("people").where(column("age") >= 15)) {
             ids.append(person["id"]?.string ?? "")
@@ -67,7 +76,7 @@ struct ModelServerTableTests {
         let server = ModelServer()
         var options = quickOptions()
         options.retry = .never
-        let people = client(server, options: options).table(Person.self)
+        let people = try client(server, options: options).table(Person.self)
         server.onRequest { _ in .loseAnswer }
         let error = await #expect(throws: SluiceError.self) { try await people.insert(Person(id: "a", name: "Ada")) }
         #expect(error?.code == .network)

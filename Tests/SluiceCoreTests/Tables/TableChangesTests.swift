@@ -18,7 +18,8 @@ struct TableChangesTests {
         #expect(transport.requests[0].context.features.contains(.untypedTable))
     }
 
-    @Test("an update is a PATCH, or a PUT where the wire has none, under the version's condition", arguments: Dialect.all)
+    @Test(
+        "an update is a PATCH, or a PUT where the wire has none, under the version's condition", arguments: Dialect.all)
     func update(dialect: Dialect) async throws {
         let transport = ScriptedTransport([.json(200, row(dialect, "a", "old"), ["ETag": #""new""#])])
         let people = client(transport, dialect: dialect).table("people")
@@ -49,7 +50,8 @@ struct TableChangesTests {
         try await people.delete(id: "b")
         try await people.delete(id: "c", version: "v3")
         #expect(
-            transport.lines == ["a", "b", "c"].map { "DELETE /app/tables/people/\($0)" }
+            transport.lines.map { $0.prefix { $0 != "?" } }
+                == ["a", "b", "c"].map { "DELETE /app/tables/people/\($0)" }
                 && transport.requests.allSatisfy { $0.body.isEmpty })
         #expect((0..<3).map { transport.header("If-Match", $0) } == [#""v1""#, nil, #""v3""#])
     }

@@ -30,13 +30,16 @@ struct TableErrorTests {
         ])
         let table = client(transport, dialect: dialect).table("t")
         var errors: [SluiceError?] = []
-        for _ in 0..<3 { errors.append(await #expect(throws: SluiceError.self) { try await table.insert(["id": "a"]) }) }
+        for _ in 0..<3 {
+            errors.append(await #expect(throws: SluiceError.self) { try await table.insert(["id": "a"]) })
+        }
         #expect(errors.allSatisfy { $0?.code == .conflict && $0?.recordID == "a" })
         #expect(errors.map { $0?.serverRecord != nil } == [true, false, false] && errors[1]?.message == "exists")
         #expect(try errors[1]?.server(as: Person.self) == nil)
     }
 
-    @Test("a 412 whose body is no record stays an error", arguments: ["", "null", "[]", "<html>", #"{"a":1}"#, "\"no\""])
+    @Test(
+        "a 412 whose body is no record stays an error", arguments: ["", "null", "[]", "<html>", #"{"a":1}"#, "\"no\""])
     func noRecord(body: String) async {
         let transport = ScriptedTransport(otherwise: .json(412, body))
         let error = await #expect(throws: SluiceError.self) {

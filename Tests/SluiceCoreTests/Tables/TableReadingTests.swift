@@ -64,7 +64,9 @@ struct TableReadingTests {
 
     @Test("a projection leaves out what it leaves out, even the id, and an old table's ids are integers")
     func rowsWithoutID() async throws {
-        let transport = ScriptedTransport([.json(200, #"[{"name":"a"},{"name":"b"}]"#), .json(200, #"[{"id":1},{"id":2}]"#)])
+        let transport = ScriptedTransport([
+            .json(200, #"[{"name":"a"},{"name":"b"}]"#), .json(200, #"[{"id":1},{"id":2}]"#),
+        ])
         let table = client(transport, dialect: .azureV1).table("t")
         #expect(try await table.read(Query("t").selecting("name")).rows == [["name": "a"], ["name": "b"]])
         #expect(try await table.read().rows == [["id": 1], ["id": 2]])
@@ -92,7 +94,10 @@ struct TableReadingTests {
             ("?$top=5", "/app/tables/movies?$top=5"),
             ("", "/app/tables/movies"),
             ("$filter=url eq 'http://x/y?z'", "/app/tables/movies?$filter=url%20eq%20'http://x/y?z'"),
-            ("$filter=t eq 'a%26b%2Bc' or t eq '100%'", "/app/tables/movies?$filter=t%20eq%20'a%26b%2Bc'%20or%20t%20eq%20'100%25'"),
+            (
+                "$filter=t eq 'a%26b%2Bc' or t eq '100%'",
+                "/app/tables/movies?$filter=t%20eq%20'a%26b%2Bc'%20or%20t%20eq%20'100%25'"
+            ),
             ("/api/films", "/app/api/films"),
             ("/api/all films?$top=5", "/app/api/all%20films?$top=5"),
             ("https://example.net/app/tables/movies?$top=5", "/app/tables/movies?$top=5"),
@@ -116,7 +121,9 @@ struct TableReadingTests {
         ])
     func otherHost(text: String) async {
         let transport = ScriptedTransport(otherwise: .json(200, "[]"))
-        let error = await #expect(throws: SluiceError.self) { try await client(transport).table("movies").read(odata: text) }
+        let error = await #expect(throws: SluiceError.self) {
+            try await client(transport).table("movies").read(odata: text)
+        }
         #expect(error?.code == .invalidArgument && transport.requests.isEmpty)
     }
 

@@ -13,7 +13,8 @@ struct TableRulesTests {
     @Test(
         "a record that cannot be inserted is not sent",
         arguments: [
-            ["Id": "a"], ["ID": "a"], ["iD": "a", "id": "b"], ["id": 5], ["id": -1], ["id": 1.5], ["id": true], ["id": ""],
+            ["Id": "a"], ["ID": "a"], ["iD": "a", "id": "b"], ["id": 5], ["id": -1], ["id": 1.5], ["id": true],
+            ["id": ""],
             ["id": "a/b"], ["id": ".."], ["id": " "], ["id": ["a"]], [1], "a", .null,
         ] as [JSON])
     func insert(record: JSON) async {
@@ -70,7 +71,8 @@ struct TableRulesTests {
     func names(name: String) async {
         let table = client(transport).table(name)
         for call in [
-            { _ = try await table.read() }, { _ = try await table.lookup(id: "a") }, { try await table.delete(id: "a") },
+            { _ = try await table.read() }, { _ = try await table.lookup(id: "a") },
+            { try await table.delete(id: "a") },
             { try await table.insert(["id": "a"]) }, { _ = try await table.read(odata: "$top=1") },
             { _ = try await table.refresh(["a": 1]) }, { try await table.undelete(["id": "a"]) },
         ] as [() async throws -> Void] {

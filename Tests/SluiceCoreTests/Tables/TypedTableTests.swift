@@ -6,8 +6,8 @@ import Testing
 @Suite("Typed tables")
 struct TypedTableTests {
     /// An answer of the wire's own, with all that the server keeps of a record.
-    private func answer(_ dialect: Dialect, name: String = "Ada") -> String {
-        var record: JSON = ["id": "a", "name": JSON(name), "age": 36, "unknown": [1]]
+    private func answer(_ dialect: Dialect, id: String = "a", name: String = "Ada") -> String {
+        var record: JSON = ["id": JSON(id), "name": JSON(name), "age": 36, "unknown": [1]]
         record[dialect.columns.version] = "v2"
         record[dialect.columns.updatedAt] = "2024-01-02T03:04:05.678Z"
         record[dialect.columns.deleted] = false
@@ -33,7 +33,9 @@ struct TypedTableTests {
         #expect(transport.bodies[0] == #"{"id":"a","name":"Ada"}"#)
         #expect(transport.bodies[1] == #"{"id":"a","name":"Ada","age":null}"#)
         #expect(transport.bodies[2] == transport.bodies[1])
-        #expect((0..<7).map { transport.header("If-Match", $0) ?? "" } == ["", "v1", "v1", "v1", "", "", "v1"].map { $0.isEmpty ? "" : "\"\($0)\"" })
+        #expect(
+            (0..<7).map { transport.header("If-Match", $0) ?? "" }
+                == ["", "v1", "v1", "v1", "", "", "v1"].map { $0.isEmpty ? "" : "\"\($0)\"" })
         #expect(transport.header("If-None-Match", 5) == #""v1""#)
         #expect(transport.requests.allSatisfy { $0.context.features.contains(.typedTable) })
         #expect(transport.lines[0].hasPrefix("POST /app/tables/people"))
@@ -49,14 +51,14 @@ struct TypedTableTests {
             enum CodingKeys: String, CodingKey { case id, etag = "version", madeAt = "createdAt" }
         }
         struct OldStyle: Codable, Sendable { var id: String, __version: String? }
-        let row = #"{"id":"a","__version":"v","__createdAt":"2024-01-02T03:04:05Z"}"#
+        let row = #"{"id":"a","name":"x","__version":"v","__createdAt":"2024-01-02T03:04:05Z"}"#
         let transport = ScriptedTransport(otherwise: .json(200, row))
         let old = client(transport, dialect: .azureV1)
         _ = try await old.table("t", of: Plain.self).lookup(id: "a")
         let named = try await old.table("t", of: Named.self).lookup(id: "a")
         #expect(named.etag == "v" && named.madeAt == Timestamp("2024-01-02T03:04:05Z"))
         #expect(try await old.table("t", of: OldStyle.self).lookup(id: "a").__version == "v")
-        _ = try await old.table("people", of: Person.self).read(id: "a")
+        _ = try await old.table("people", of: Person.self).lookup(id: "a")
         _ = try await old.table("t").lookup(id: "a")
         #expect(
             transport.lines.map { $0.split(separator: "?").dropFirst().joined() } == [
@@ -132,7 +134,7 @@ struct TypedTableTests {
     func lists() async throws {
         let transport = ScriptedTransport([
             .json(200, "{\"items\":[\(answer(.datasync))],\"count\":2,\"nextLink\":\"$skip=1\"}"),
-            .json(200, "{\"items\":[\(answer(.datasync, name: "Bob"))]}"),
+            .json(200, "{\"items\":[\(answer(.datasync, id: "b", name: "Bob"))]}"),
         ])
         let people = client(transport, dialect: .datasync).table(Person.self)
         var names: [String] = []

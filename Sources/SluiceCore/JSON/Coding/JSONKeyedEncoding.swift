@@ -14,18 +14,6 @@ struct JSONKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
         set(try encoder.part(value, key), key)
     }
 
-    func encodeIfPresent<Value: JSONScalar>(_ value: Value?, forKey key: Key) throws {
-        if let value { try encode(value, forKey: key) } else { encodeAbsent(key) }
-    }
-
-    func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
-        if let value { try encode(value, forKey: key) } else { encodeAbsent(key) }
-    }
-
-    private func encodeAbsent(_ key: Key) {
-        if encoder.writesNulls { set(.null, key) }
-    }
-
     func nestedContainer<Nested: CodingKey>(
         keyedBy type: Nested.Type, forKey key: Key
     ) -> KeyedEncodingContainer<Nested> {
@@ -38,7 +26,7 @@ struct JSONKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     func superEncoder(forKey key: Key) -> any Encoder { place(key) }
 
-    private func set(_ value: JSON, _ key: any CodingKey) { encoder.node.set(value, for: key, at: codingPath) }
+    func set(_ value: JSON, _ key: any CodingKey) { encoder.node.set(value, for: key, at: codingPath) }
 
     private func place(_ key: any CodingKey) -> JSONValueEncoder {
         encoder.inner(encoder.node.node(for: key, at: codingPath), key)

@@ -43,29 +43,16 @@ struct RecordChanges: Sendable {
 
     /// Changes the properties that the body has, or replaces them all.
     func update(_ id: String, replacing: Bool) async throws -> Reply {
-        let body = try RequestBody.object(of: request.request, wire)
-        let properties = try wire.properties(of: body, verb: "update")
-        if let other = body["id"], other.string != id {
-            throw Refusal(.badRequest, "the id in the body is not the one in the path")
-        }
-        let revives = revives(body, replacing: replacing)
+        let update = try RecordUpdate(request, replacing: replacing, id: id)
         // A version in the body is a condition too, with an answer of its own (the Node server's rule).
-        let expected =
-            wire.comparesVersionInBody && !conditions.expectsVersion ? body[SystemColumn.version]?.string : nil
+        let expected = conditions.expectsVersion ? nil : update.versionInBody
         let stored = try await write { connection in
-            let current = try revives ? existing(id, connection) : living(id, connection)
+            let current = try update.revives ? existing(id, connection) : living(id, connection)
             try check(current)
             if let expected, expected != current[SystemColumn.version]?.string {
                 throw Refusal(.conflict, .record(current))
             }
-            var record = current
-            if replacing {
-                record = JSON(members: [("id", JSON(id))])
-                record[SystemColumn.createdAt] = current[SystemColumn.createdAt]
-            }
-            for (name, value) in properties { record[name] = value }
-            record[SystemColumn.deleted] = false
-            return try table.put(record, now: backend.environment.now(), connection)
+            return try table.put(try update.applied(to: current), now: backend.environment.now(), connection)
         }
         return request.reply(.ok, stored)
     }
@@ -93,16 +80,6 @@ struct RecordChanges: Sendable {
             return try table.put(record, now: backend.environment.now(), connection)
         }
         return request.reply(.created, stored)
-    }
-
-    /// Whether an update is the way in which the wire's clients bring a tombstone back.
-    private func revives(_ body: JSON, replacing: Bool) -> Bool {
-        let deleted = wire.names.wire(SystemColumn.deleted).flatMap { body[$0] }
-        return switch wire.undelete {
-        case .post: false
-        case .patch: !replacing && deleted?.bool == false
-        case .put: replacing && request.includesDeleted && deleted?.bool != true
-        }
     }
 
     private func write<Result: Sendable>(

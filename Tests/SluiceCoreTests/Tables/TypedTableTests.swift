@@ -50,14 +50,18 @@ struct TypedTableTests {
             var madeAt: Timestamp?
             enum CodingKeys: String, CodingKey { case id, etag = "version", madeAt = "createdAt" }
         }
-        struct OldStyle: Codable, Sendable { var id: String, __version: String? }
+        struct OldStyle: Codable, Sendable {
+            var id: String
+            var version: String?
+            enum CodingKeys: String, CodingKey { case id, version = "__version" }
+        }
         let row = #"{"id":"a","name":"x","__version":"v","__createdAt":"2024-01-02T03:04:05Z"}"#
         let transport = ScriptedTransport(otherwise: .json(200, row))
         let old = client(transport, dialect: .azureV1)
         _ = try await old.table("t", of: Plain.self).lookup(id: "a")
         let named = try await old.table("t", of: Named.self).lookup(id: "a")
         #expect(named.etag == "v" && named.madeAt == Timestamp("2024-01-02T03:04:05Z"))
-        #expect(try await old.table("t", of: OldStyle.self).lookup(id: "a").__version == "v")
+        #expect(try await old.table("t", of: OldStyle.self).lookup(id: "a").version == "v")
         _ = try await old.table("people", of: Person.self).lookup(id: "a")
         _ = try await old.table("t").lookup(id: "a")
         #expect(

@@ -4,15 +4,19 @@
 /// properties without a column. A declared column holds what ``SQLValue/init(_:declared:)`` says. What the database
 /// does itself as queries mean it, it does; for the rest it calls ``QueryFunctions/sqlFunctions``.
 package struct SQLQueryPrinter: Sendable {
-    private let dialect: SQLDialect
+    let dialect: SQLDialect
     private let schema: TableSchema?
     private let extraColumn: String
+    private let checker: QueryChecker
 
     /// A printer for a table; `extraColumn` is the text column with the properties that have none.
-    package init(dialect: SQLDialect, schema: TableSchema?, extraColumn: String) {
+    package init(
+        dialect: SQLDialect, schema: TableSchema?, extraColumn: String, undeclared: UndeclaredColumns = .allowed
+    ) {
         self.dialect = dialect
         self.schema = schema
         self.extraColumn = extraColumn
+        checker = QueryChecker(schema: schema, undeclared: undeclared)
     }
 
     /// The filter as the condition of a `WHERE`: true for the rows that match.
@@ -20,15 +24,17 @@ package struct SQLQueryPrinter: Sendable {
     /// - Throws: ``SluiceError`` of code `invalidQuery` for a filter that means nothing.
     package func condition(_ filter: QueryExpression) throws(SluiceError) -> SQLText {
         var sql = SQLText()
-        append(condition: try QueryChecker(schema: schema).filter(filter), exact: false, to: &sql)
+        append(condition: try checked { () throws(QueryFault) in try checker.filter(filter) }, exact: false, to: &sql)
         return sql
     }
 
     /// The keys of an `ORDER BY`, with the id as the last.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidQuery` for an undeclared column, if those are refused.
     package func ordering(_ order: [Query.SortKey]) throws(SluiceError) -> SQLText {
         var sql = SQLText()
         for key in order {
-            let column = TypedExpression(column: key.column, of: schema)
+            let column = try checked { () throws(QueryFault) in try checker.column(key.column) }
             let direction = key.descending ? " DESC" : ""
             if column.type == .any {
                 // Kinds first; false and true, as blobs, would otherwise come behind the strings.
@@ -50,6 +56,10 @@ package struct SQLQueryPrinter: Sendable {
         return sql
     }
 
+    private func checked(_ body: () throws(QueryFault) -> TypedExpression) throws(SluiceError) -> TypedExpression {
+        do { return try body() } catch { throw error.error(table: schema?.name) }
+    }
+
     /// A truth value. Where `exact` is false, null may stand for false: the condition decides only whether a row is
     /// taken, and a plain comparison may use an index.
     private func append(condition: TypedExpression, exact: Bool, to sql: inout SQLText) {
@@ -68,6 +78,7 @@ package struct SQLQueryPrinter: Sendable {
             sql.append("(NOT ")
             append(condition: condition.operands[0], exact: true, to: &sql)
             sql.append(")")
+        case .membership(let values): append(membership: condition.operands[0], values, exact: exact, to: &sql)
         default:
             if condition.type == .any { sql.append(QueryFunctions.sqlName("bool") + "(") }
             append(condition, to: &sql)
@@ -90,7 +101,7 @@ package struct SQLQueryPrinter: Sendable {
             }
             return
         }
-        guard left.type == right.type, left.type != .any, left.type != .json else {
+        guard left.type == right.type, left.type.isComparedBySQL else {
             sql.append(QueryFunctions.sqlName(comparison.rawValue) + "(")
             append(any: left, to: &sql)
             sql.append(", ")
@@ -117,7 +128,7 @@ package struct SQLQueryPrinter: Sendable {
 
     /// A value as its type has it in SQL: true and false as 1 and 0, a date as its ticks, a value of any kind in the
     /// form that tells its kind.
-    private func append(_ expression: TypedExpression, to sql: inout SQLText) {
+    func append(_ expression: TypedExpression, to sql: inout SQLText) {
         switch expression.node {
         case .constant(.bool(let value)): sql.append(.integer(value ? 1 : 0), dialect)
         case .constant(.date(let value)): sql.append(.integer(value.ticks), dialect)
@@ -136,7 +147,7 @@ package struct SQLQueryPrinter: Sendable {
         case .negate: append(call: "negate", expression.operands, to: &sql)
         case .binary(let operation): append(operation: operation, expression, to: &sql)
         case .call(let function): append(function: function, expression.operands, to: &sql)
-        case .not: append(condition: expression, exact: true, to: &sql)
+        case .not, .membership: append(condition: expression, exact: true, to: &sql)
         }
     }
 
@@ -195,7 +206,7 @@ package struct SQLQueryPrinter: Sendable {
     }
 
     /// A value in the form that tells its kind.
-    private func append(any expression: TypedExpression, to sql: inout SQLText) {
+    func append(any expression: TypedExpression, to sql: inout SQLText) {
         func wrapped(_ function: String, _ body: (inout SQLText) -> Void) {
             sql.append(QueryFunctions.sqlName(function) + "(")
             body(&sql)

@@ -13,11 +13,8 @@ struct AnswerRunner {
     private let readBack: JSON
 
     init(_ input: JSON) {
-        switch input["server"] {
-        case "ct10": dialect = "datasync"
-        case "v6": dialect = "azure-v3"
-        default: dialect = "azure-v2"
-        }
+        let wires: [String: String] = ["ct10": "datasync", "v6": "azure-v3"]
+        dialect = input["dialect"]?.string ?? wires[input["server"]?.string ?? ""] ?? "azure-v2"
         uses = (input["as"]?.elements ?? []).compactMap(\.string)
         let body = input["answer"]
         let status = input["as_status"]?.int ?? input["status"]?.int ?? 0

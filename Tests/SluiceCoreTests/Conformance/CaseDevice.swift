@@ -19,7 +19,8 @@ struct CaseDevice {
         options.retry = RetryPolicy(attempts: retries)
         options.sleep = { _ in }
         let client = SluiceClient(
-            endpoint: try Endpoint("http://model.test"), dialect: try Self.dialect(dialect), transport: transport,
+            endpoint: try Endpoint("http://model.test"), dialect: try Dialect(named: dialect ?? "azure-v2"),
+            transport: transport,
             filters: filters, options: options)
         let defaults = SyncOptions()
         context = try await SyncContext(
@@ -40,22 +41,6 @@ struct CaseDevice {
             "discard": .discard, "delete": .delete, "defer": .defer, "abort": .abort,
         ]
         return decisions[policy].map { decision in ConflictClosure { _ in decision } }
-    }
-
-    static func dialect(_ name: String?) throws -> Dialect {
-        switch name {
-        case nil, "azure-v2": return .azureV2
-        // Stands in where the wire of the servers with `items` and OData v4 is meant.
-        case let name?:
-            var dialect = Dialect.azureV2
-            dialect.headers = []
-            dialect.patchesUpdates = name == "azure-v3"
-            dialect.undelete = .patch
-            dialect.odata = .v4
-            dialect.shape = .items
-            dialect.includeDeleted.name = "__includedeleted"
-            return dialect
-        }
     }
 
     /// Puts records into the store as if they had come from the server.

@@ -1,3 +1,5 @@
+import HTTPTypes
+
 extension WireSession {
     /// Mobile Services: the requests of its .NET and iOS clients.
     static let azureV1 = WireSession(

@@ -1,3 +1,5 @@
+import HTTPTypes
+
 extension WireSession {
     /// Mobile Apps: the requests of its .NET, iOS and JavaScript clients.
     static let azureV2 = WireSession(

@@ -1,3 +1,5 @@
+import HTTPTypes
+
 extension WireSession {
     /// Mobile Apps 5 and 6: the requests of its .NET client.
     static let azureV3 = WireSession(

@@ -1,3 +1,5 @@
+import HTTPTypes
+
 extension WireSession {
     /// The Datasync Community Toolkit: the requests of its client.
     static let datasync = WireSession(

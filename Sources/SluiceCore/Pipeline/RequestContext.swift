@@ -39,6 +39,8 @@ public struct RequestContext: Sendable {
     /// What is to happen with the final request before its first byte is sent; the seal filter calls it. On a push
     /// the engine records here what goes out.
     package var seal: (@Sendable (Request) async throws -> Void)?
+    /// What is to happen when an attempt that was sealed has certainly not reached the server: no connection came about.
+    package var unsealed: (@Sendable () -> Void)?
     /// The bounds that transports keep to; the limits filter sets them.
     public var limits: Limits
     /// What the request makes use of, as the server is told.

@@ -4,5 +4,6 @@ extension Dialect {
     /// `ZUMO-API-VERSION` is 2.0.0. System columns have no prefix and come unasked. A list is an array, or
     /// `{"results": […], "count": N}` where a count was asked for; a `Link` header says where the next page is. Updates
     /// are PATCH, deleted records come back by `POST /tables/T/id`, filters are OData v3.
-    public static let azureV2 = Dialect(name: "azure-v2", headers: [("ZUMO-API-VERSION", "2.0.0")])
+    public static let azureV2 = Dialect(
+        name: "azure-v2", headers: [("ZUMO-API-VERSION", "2.0.0")], reportsFeatures: true)
 }

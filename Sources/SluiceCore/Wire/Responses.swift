@@ -16,16 +16,12 @@ extension Dialect {
             return error(
                 .brokenProtocol, "the server answered with a redirect, which is not followed: check the endpoint",
                 context, response)
-        case 401: code = .unauthorized
-        case 403: code = .forbidden
-        case 404, 410: code = .notFound
-        case 409: code = .conflict
-        case 412: code = .preconditionFailed
-        case 400...499: code = .rejected
-        case 500...599: code = .serverFailure
         default:
-            return error(
-                .brokenProtocol, "the server answered with a status that HTTP does not know", context, response)
+            guard let known = SluiceError.Code(status: response.status) else {
+                return error(
+                    .brokenProtocol, "the server answered with a status that HTTP does not know", context, response)
+            }
+            code = known
         }
         var failure = error(code, ServerMessage.text(of: response), context, response)
         if code == .conflict || code == .preconditionFailed, let body = try? response.body.json,

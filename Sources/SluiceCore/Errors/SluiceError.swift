@@ -56,7 +56,7 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
         public static let invalidArgument = Code(name: .invalidArgument)
         /// The query asks for something that cannot be.
         public static let invalidQuery = Code(name: .invalidQuery)
-        /// The record has no id, an id that is not allowed, or is not an object.
+        /// The record has no id, an id that is not allowed, is not an object, or does not fit its type.
         public static let invalidRecord = Code(name: .invalidRecord)
         /// The table's name is not allowed.
         public static let invalidTable = Code(name: .invalidTable)
@@ -64,7 +64,8 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
         public static let recordExists = Code(name: .recordExists)
         /// The record is not there.
         public static let recordMissing = Code(name: .recordMissing)
-        /// The queue holds an operation on the record that this one cannot follow.
+        /// The queue holds an operation on the record that this one cannot follow, or that has been changed since it
+        /// was looked at.
         public static let operationRefused = Code(name: .operationRefused)
         /// Operations wait in the queue, and what was asked would lose them.
         public static let operationsPending = Code(name: .operationsPending)
@@ -106,6 +107,8 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
     public var status: Int?
     /// The server's record, where the answer held one.
     public var serverRecord: JSON?
+    /// What was asked and answered, where an online table or a custom call met with a refusal.
+    public var exchange: Exchange?
     /// The error behind this one.
     public var cause: (any Error)?
 

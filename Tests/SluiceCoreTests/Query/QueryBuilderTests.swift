@@ -47,5 +47,8 @@ import Testing
         #expect(query.top == 2)
         #expect(query.select == ["id", "a"])
         #expect(query.skipping(.max).skip == .max)
+        let more = query.includingCount().includingDeleted().parameter("a", "1").parameter("a", "2")
+        #expect(more.includesCount && more.includesDeleted)
+        #expect(more.parameters == [.init("a", "1"), .init("a", "2")])
     }
 }

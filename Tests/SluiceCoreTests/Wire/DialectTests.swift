@@ -45,7 +45,7 @@ struct DialectTests {
                 "$filter=%28contains%28title%2C%27a%3A%27%29%20and%20%28updatedAt%20ge%20"
                     + "cast%282001-02-03T00%3A00%3A00.000Z%2CEdm.DateTimeOffset%29%29%29&$orderby=a%2Cb%20desc&$skip=1"
                     + "&$top=2&$select=a%2Cb&$count=true&x%24y=%28%271%27%2C2%29&__includedeleted=true", "updatedAt",
-                "3.0.0"
+                ""
             ),
         ])
     func list(dialect: Dialect, expected: String, updatedAt: String, version: String) throws {

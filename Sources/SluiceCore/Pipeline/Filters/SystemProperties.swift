@@ -19,7 +19,7 @@ struct SystemProperties: Filter {
         if let asked = Self.asked(by: path) {
             return reduced(try await next(request), to: asked, for: request.context)
         }
-        let values = values(for: table, request.context.source)
+        let values = values(for: table, request.context)
         var request = request
         if !values.isEmpty {
             let separator = path.contains("?") ? path.hasSuffix("?") || path.hasSuffix("&") ? "" : "&" : "?"
@@ -40,9 +40,9 @@ struct SystemProperties: Filter {
         }
     }
 
-    private func values(for table: String, _ source: RequestContext.Source) -> [String] {
-        let values = selection.values(for: table)
-        if source == .online || values.contains("*") { return values }
+    private func values(for table: String, _ context: RequestContext) -> [String] {
+        let values = context.systemProperties ?? selection.values(for: table)
+        if context.source == .online || values.contains("*") { return values }
         let asked = Set(values.map(Self.plain))
         let needed = [dialect.columns.version, dialect.columns.updatedAt, dialect.columns.deleted]
         return values + needed.filter { !asked.contains(Self.plain($0)) }

@@ -3,7 +3,7 @@ internal import SluiceConfiguration
 public import SluiceCore
 internal import SluiceSQLite
 
-/// The embedded backend: tables in a database, served in the protocol of Azure Mobile Apps.
+/// The embedded backend: tables in a database, served to the clients of every generation of the tables protocol.
 ///
 /// A backend is opened once; listeners come and go (``BackendServer``), and the records stay.
 ///
@@ -86,6 +86,6 @@ public final class Backend: Sendable {
 
     /// Answers a request; whatever goes wrong is an answer too.
     package func respond(to request: Request) async -> Response {
-        await AzureV2Wire(backend: self).respond(to: request)
+        await TableRoutes(backend: self).respond(to: request)
     }
 }

@@ -19,10 +19,8 @@ struct BackendResponder: HTTPResponder {
             answer = await backend.respond(
                 to: SluiceCore.Request(request.head, body: Body(bytes: Array(body.readableBytesView))))
         } catch is NIOTooManyBytesError {
-            answer =
-                Reply.failure(
-                    .contentTooLarge, "the body is larger than \(Self.maximumBody) bytes"
-                ).response
+            answer = backend.refuse(
+                SluiceCore.Request(request.head), .contentTooLarge, "the body is larger than \(Self.maximumBody) bytes")
         }
         context.logger.debug(
             "answered",

@@ -75,6 +75,12 @@ struct BackendTable: Sendable {
 
     // MARK: Reading
 
+    /// The columns, the server's own among them.
+    var schema: TableSchema { records.schema }
+
+    /// Whether the table has columns of its own, declared or found in the seed.
+    var isTyped: Bool { schema.columns.contains { !SystemColumn.all.contains($0.name) } }
+
     func record(_ id: String, _ connection: SQLiteConnection) throws -> JSON? {
         try records.record(id, on: connection)
     }

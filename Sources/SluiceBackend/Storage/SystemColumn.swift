@@ -8,6 +8,8 @@ enum SystemColumn {
     static let deleted = "deleted"
 
     static let all = [createdAt, updatedAt, version, deleted]
+    /// Those that are times.
+    static let times: Set = [createdAt, updatedAt]
 
     /// The columns as they are stored: times in full precision.
     static let declared: [TableSchema.Column] = [

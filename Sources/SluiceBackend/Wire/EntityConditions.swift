@@ -1,28 +1,60 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// The conditions of a request on a record's version (RFC 9110, section 13.1).
+/// The conditions of a request on a record's version and time, in the order of RFC 9110, section 13.2.2.
 struct EntityConditions: Sendable {
+    /// What the conditions say about a record.
+    enum Outcome: Sendable, Hashable {
+        /// The request may go on.
+        case met
+        /// The client has the record already (304).
+        case known
+        /// The record is not the one the client means (412).
+        case failed
+    }
+
     private let ifMatch: [String]
     private let ifNoneMatch: [String]
+    private let unmodifiedSince: Timestamp?
+    private let modifiedSince: Timestamp?
 
     init(_ headers: HTTPFields) {
         ifMatch = headers[values: .ifMatch]
         ifNoneMatch = headers[values: .ifNoneMatch]
+        unmodifiedSince = headers[.ifUnmodifiedSince].flatMap { HTTPDate.timestamp($0) }
+        modifiedSince = headers[.ifModifiedSince].flatMap { HTTPDate.timestamp($0) }
     }
 
     /// Whether there is an `If-Match`.
     var expectsVersion: Bool { !ifMatch.isEmpty }
 
+    /// Holds the conditions against a stored record. `reading`: what the client has already is no failure then.
+    func check(_ stored: JSON, reading: Bool = false) -> Outcome {
+        let version = stored[SystemColumn.version]?.string ?? ""
+        // Fields of this kind know whole seconds only.
+        let time = stored[SystemColumn.updatedAt]?.string.flatMap { Timestamp($0) }
+            .flatMap { Timestamp($0.text(fractionDigits: 0)) }
+        if expectsVersion {
+            guard allows(version) else { return .failed }
+        } else if let unmodifiedSince, let time, time > unmodifiedSince {
+            return .failed
+        }
+        if !ifNoneMatch.isEmpty {
+            return isKnown(version) ? (reading ? .known : .failed) : .met
+        }
+        if reading, let modifiedSince, let time, time <= modifiedSince { return .known }
+        return .met
+    }
+
     /// Whether `If-Match` allows a change of a record that has this version. `*` does; one strong tag does if it is
     /// the version; several tags, weak ones and what is no tag match nothing.
-    func allow(_ version: String) -> Bool {
-        guard let field = ifMatch.first, ifMatch.count == 1 else { return ifMatch.isEmpty }
+    private func allows(_ version: String) -> Bool {
+        guard let field = ifMatch.first, ifMatch.count == 1 else { return false }
         return field == "*" || Self.version(field) == version
     }
 
     /// Whether `If-None-Match` says that the client has this version.
-    func isKnown(_ version: String) -> Bool {
+    private func isKnown(_ version: String) -> Bool {
         ifNoneMatch.flatMap { $0.split(separator: ",") }.contains { field in
             let tag = field.drop { $0 == " " }
             // Reading compares weakly.

@@ -9,38 +9,44 @@ struct ListParameters: Sendable {
     private let rules: BackendConfiguration.Table
 
     /// - Throws: ``Refusal`` (400) with the reason and the place.
-    init(_ target: RequestTarget, _ rules: BackendConfiguration.Table) throws {
-        parameters = target.parameters
-        self.rules = rules
+    init(_ request: TableRequest) throws {
+        parameters = request.target.parameters
+        rules = request.table.rules
         query = Query(rules.name)
+        query.includesDeleted = request.options.contains("include:deleted")
+        let (schema, undeclared) = (request.table.schema, request.undeclaredColumns)
+        let columns = { name in request.column(name) }
         var seen: Set<String> = []
-        for (name, value) in target.parameters {
+        for (name, value) in parameters {
             let option = name.lowercased()
             guard option.hasPrefix("$") || option == "__includedeleted" else { continue }
             guard seen.insert(option).inserted else {
                 throw Refusal(.badRequest, "the parameter \(name) is given twice")
             }
             switch option {
-            case "$filter": query.filter = try Self.reading(name) { try QueryExpression(odata: value) }
-            case "$orderby": query.order = try Self.reading(name) { try Query.order(odata: value) }
-            case "$select": query.select = try Self.reading(name) { try Query.select(odata: value) }
+            case "$filter":
+                query.filter = try Self.reading(name) {
+                    try QueryExpression(odata: value, for: schema, undeclared: undeclared, columns: columns)
+                }
+            case "$orderby":
+                query.order = try Self.reading(name) {
+                    try Query.order(odata: value, for: schema, undeclared: undeclared, columns: columns)
+                }
+            case "$select":
+                query.select = try Self.reading(name) {
+                    try Query.select(odata: value, for: schema, undeclared: undeclared, columns: columns)
+                }
             case "$skip": query.skip = try Self.count(name, value)
             case "$top": query.top = try Self.count(name, value)
-            case "$inlinecount":
-                guard ["allpages", "none"].contains(value.lowercased()) else {
-                    throw Refusal(.badRequest, "$inlinecount is allpages or none")
-                }
-                query.includesCount = value.lowercased() == "allpages"
+            // Either spelling of either generation.
+            case "$inlinecount": query.includesCount = try Self.flag(name, value, yes: "allpages", no: "none")
+            case "$count": query.includesCount = try Self.flag(name, value, yes: "true", no: "false")
             case "__includedeleted": query.includesDeleted = value.lowercased() == "true"
             default: throw Refusal(.badRequest, "the query option \(name) is not supported")
             }
         }
         if let top = query.top, top > rules.maxTop {
             throw Refusal(.badRequest, "You cannot request more than \(rules.maxTop) records")
-        }
-        if rules.softDelete, !query.includesDeleted {
-            let living = QueryExpression.binary(.eq, .column(SystemColumn.deleted), .literal(.bool(false)))
-            query.filter = query.filter.map { .binary(.and, living, $0) } ?? living
         }
     }
 
@@ -50,12 +56,12 @@ struct ListParameters: Sendable {
     /// Whether there may be rows behind this answer's that the client has asked for.
     var wantsMore: Bool { query.top ?? .max > page }
 
-    /// The parameters of the next page, encoded.
+    /// The parameters of the next page, encoded: those of this one, with what is left of `$skip` and `$top` behind them.
     var next: String {
         let changed: Set = ["$skip", "$top"]
         var parts = parameters.filter { !changed.contains($0.name.lowercased()) }
-        if let top = query.top { parts.append(("$top", String(top - page))) }
         parts.append(("$skip", String(query.skip.addingReportingOverflow(page).partialValue)))
+        if let top = query.top { parts.append(("$top", String(top - page))) }
         return parts.map { PercentEncoding.query($0.name) + "=" + PercentEncoding.query($0.value) }
             .joined(separator: "&")
     }
@@ -65,6 +71,14 @@ struct ListParameters: Sendable {
             return try body()
         } catch let error as QuerySyntaxError {
             throw Refusal(.badRequest, "\(name): \(error)")
+        }
+    }
+
+    private static func flag(_ name: String, _ value: String, yes: String, no: String) throws -> Bool {
+        switch value.lowercased() {
+        case yes: true
+        case no: false
+        default: throw Refusal(.badRequest, "\(name) is \(yes) or \(no)")
         }
     }
 

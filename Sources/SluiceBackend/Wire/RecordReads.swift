@@ -3,46 +3,83 @@ internal import SluiceCore
 
 /// The reading requests of a table.
 struct RecordReads: Sendable {
-    private let backend: Backend
-    private let table: BackendTable
+    private let request: TableRequest
+    private var wire: ServerWire { request.wire }
 
-    init(_ backend: Backend, _ table: BackendTable) {
-        self.backend = backend
-        self.table = table
-    }
+    init(_ request: TableRequest) { self.request = request }
 
     /// A page of the records that match.
-    func list(_ target: RequestTarget) async throws -> Reply {
-        let parameters = try ListParameters(target, table.rules)
-        let (rows, count) = try await backend.database.read { [table] connection in
+    func list() async throws -> Reply {
+        let parameters = try ListParameters(request)
+        let (rows, count) = try await request.backend.database.read { [table = request.table] connection in
             var query = parameters.query
+            if table.rules.softDelete, !query.includesDeleted {
+                let living = QueryExpression.binary(.eq, .column(SystemColumn.deleted), .literal(.bool(false)))
+                query.filter = query.filter.map { .binary(.and, living, $0) } ?? living
+            }
             // One row more than the page tells whether there is a next one.
             query.top = parameters.page + (parameters.wantsMore ? 1 : 0)
             let rows = try table.records(matching: query, connection)
             return (rows, query.includesCount ? try table.count(matching: query, connection) : nil)
         }
-        let page = JSON(rows.prefix(parameters.page).map(WireRecord.json))
-        var reply = Reply(.ok, body: count.map { ["results": page, "count": JSON($0)] } ?? page)
-        if rows.count > parameters.page, let link = HTTPField.Name("Link") {
-            // Without angle brackets: so this protocol's servers write it, and so its clients read it.
-            reply.headers[link] = "\(target.origin)\(target.path)?\(parameters.next); rel=next"
-        }
-        return reply
+        let hasMore = rows.count > parameters.page
+        return page(
+            rows.prefix(parameters.page), count: count, next: hasMore ? parameters.next : nil,
+            selected: parameters.query.select)
     }
 
     /// One record; a tombstone only where the client asks for such.
-    func lookup(_ id: String, _ target: RequestTarget, _ headers: HTTPFields) async throws -> Reply {
-        let includesDeleted = target.values("__includeDeleted").contains { $0.lowercased() == "true" }
-        let found = try await backend.database.read { [table] in try table.record(id, $0) }
-        guard let record = found, includesDeleted || record[SystemColumn.deleted]?.bool != true else {
-            throw Refusal(.notFound, "The item does not exist")
+    func lookup(_ id: String) async throws -> Reply {
+        let found = try await request.backend.database.read { [table = request.table] in try table.record(id, $0) }
+        guard let record = found else { throw Refusal.missing }
+        if !request.includesDeleted, record[SystemColumn.deleted]?.bool == true {
+            throw Refusal(wire.tombstone, Refusal.missingReason)
         }
-        let version = record[SystemColumn.version]?.string ?? ""
-        if EntityConditions(headers).isKnown(version) {
+        switch EntityConditions(request.head.headerFields).check(record, reading: true) {
+        case .met: return request.reply(.ok, record)
+        case .failed: throw Refusal(.preconditionFailed, .record(record))
+        case .known:
             var reply = Reply(.notModified)
-            reply.headers[.eTag] = ETag.quoted(version)
+            reply.tag(record)
             return reply
         }
-        return WireRecord.reply(.ok, record)
     }
+
+    private func page(_ rows: ArraySlice<JSON>, count: Int?, next: String?, selected: [String]) -> Reply {
+        // Who selects a column of the server's asks for it.
+        let asked = request.asked.union(selected)
+        let records = JSON(rows.map { wire.record($0, asked: asked) })
+        switch wire.list {
+        case .array:
+            var reply = Reply(.ok, body: count.map { ["results": records, "count": JSON($0)] } ?? records)
+            if let next, let link = HTTPField.Name("Link") {
+                reply.headers[link] = "\(address(next, origin: true)); rel=next"
+            }
+            return reply
+        case .items(let writesNulls):
+            var body: JSON = ["items": records]
+            if let count { body["count"] = JSON(count) } else if writesNulls { body["count"] = .null }
+            if let next {
+                body["nextLink"] = JSON(nextLink(next))
+            } else if writesNulls {
+                body["nextLink"] = .null
+            }
+            return Reply(.ok, body: body)
+        }
+    }
+
+    private func nextLink(_ query: String) -> String {
+        wire.nextPage == .query ? query : address(query, origin: !request.options.contains("nextlink=path"))
+    }
+
+    private func address(_ query: String, origin: Bool) -> String {
+        "\(origin ? request.target.origin : "")\(request.target.path)?\(query)"
+    }
+}
+
+extension Refusal {
+    static let missingReason = "The item does not exist"
+
+    /// There is no such record, or none that the caller may see.
+    static var missing: Refusal { Refusal(.notFound, missingReason) }
 }

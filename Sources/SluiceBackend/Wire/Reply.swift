@@ -12,27 +12,23 @@ struct Reply: Sendable {
         self.body = body
     }
 
-    /// An answer that says why a request is refused, as `{"error": reason}`.
-    static func failure(_ status: HTTPResponse.Status, _ reason: String) -> Reply {
-        Reply(status, body: ["error": JSON(reason)])
+    /// Adds the version of a stored record as `ETag` and its time, in whole seconds, as `Last-Modified`.
+    mutating func tag(_ stored: JSON) {
+        if let version = stored[SystemColumn.version]?.string { headers[.eTag] = ETag.quoted(version) }
+        if let time = stored[SystemColumn.updatedAt]?.string.flatMap({ Timestamp($0) }) {
+            headers[.lastModified] = HTTPDate.text(time)
+        }
     }
 
     /// The answer with the headers that every answer has.
-    var response: Response {
+    var response: Response { response(body.map { Body(json: $0) } ?? .empty, type: "application/json; charset=utf-8") }
+
+    /// The answer with another body in the place of its own.
+    func response(_ body: Body, type: String) -> Response {
         var headers = headers
         headers[.cacheControl] = "no-cache"
         if let name = HTTPField.Name("x-zumo-server-version") { headers[name] = "sluice-1.0" }
-        if body != nil { headers[.contentType] = "application/json; charset=utf-8" }
-        return Response(
-            HTTPResponse(status: status, headerFields: headers), body: body.map { Body(json: $0) } ?? .empty)
+        if !body.isEmpty { headers[.contentType] = type }
+        return Response(HTTPResponse(status: status, headerFields: headers), body: body)
     }
-}
-
-/// Why a request is refused; thrown out of a transaction it leaves nothing behind.
-struct Refusal: Error {
-    var reply: Reply
-
-    init(_ status: HTTPResponse.Status, _ reason: String) { reply = .failure(status, reason) }
-
-    init(_ reply: Reply) { self.reply = reply }
 }

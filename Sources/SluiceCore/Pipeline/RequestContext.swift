@@ -41,11 +41,16 @@ public struct RequestContext: Sendable {
     package var seal: (@Sendable (Request) async throws -> Void)?
     /// The bounds that transports keep to; the limits filter sets them.
     public var limits: Limits
+    /// What the request makes use of, as the server is told.
+    public var features: RequestFeatures
+    /// Which part of a list the request asks for.
+    package var paging = Paging()
 
     /// A context.
     public init(
         source: Source = .online, action: Action = .custom, table: String? = nil, recordID: String? = nil,
-        operationID: String? = nil, version: String? = nil, attempt: Int = 0, limits: Limits = Limits()
+        operationID: String? = nil, version: String? = nil, attempt: Int = 0, limits: Limits = Limits(),
+        features: RequestFeatures = []
     ) {
         self.source = source
         self.action = action
@@ -55,6 +60,20 @@ public struct RequestContext: Sendable {
         self.version = version
         self.attempt = attempt
         self.limits = limits
+        self.features = features
+    }
+}
+
+/// What is left of a list from a page on.
+package struct Paging: Sendable, Hashable {
+    /// How many rows are still wanted; nil means all.
+    package var remaining: Int?
+    /// The id of the first row of the page before, by which a server is found out that ignores `$skip`.
+    package var previousFirst: String?
+
+    package init(remaining: Int? = nil, previousFirst: String? = nil) {
+        self.remaining = remaining
+        self.previousFirst = previousFirst
     }
 }
 

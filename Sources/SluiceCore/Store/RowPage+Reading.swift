@@ -3,13 +3,14 @@ extension RowPage {
     ///
     /// - Throws: ``SluiceError`` of code `brokenProtocol`: for bytes that are not JSON (the cause is the
     ///   ``JSONParseError``), for an answer without rows, and for a row that is not an object with a non-empty string
-    ///   id, which the message names by its index.
+    ///   id (or an integer, where allowed), which the message names by its index.
     package init(
-        bytes: [UInt8], columns: SystemColumns = SystemColumns(), shape: Shape = .results, table: String? = nil
+        bytes: [UInt8], columns: SystemColumns = SystemColumns(), shape: Shape = .results, table: String? = nil,
+        allowsIntegerIDs: Bool = false
     ) throws(SluiceError) {
         let read = bytes.withUnsafeBufferPointer { buffer -> Result<RowPage, SluiceError> in
             do throws(SluiceError) {
-                return .success(try Self.read(bytes, buffer, columns, shape, table))
+                return .success(try Self.read(bytes, buffer, columns, shape, table, allowsIntegerIDs))
             } catch {
                 return .failure(error)
             }
@@ -19,7 +20,7 @@ extension RowPage {
 
     private static func read(
         _ bytes: [UInt8], _ buffer: UnsafeBufferPointer<UInt8>, _ columns: SystemColumns, _ shape: Shape,
-        _ table: String?
+        _ table: String?, _ allowsIntegerIDs: Bool
     ) throws(SluiceError) -> RowPage {
         let tape: JSONTape
         do throws(JSONParseError) {
@@ -29,7 +30,8 @@ extension RowPage {
                 .brokenProtocol, "The server's answer is not the page of rows that was asked for.", table: table,
                 cause: error)
         }
-        let reader = RowPageReader(tape: tape, bytes: buffer, columns: columns, table: table)
+        let reader = RowPageReader(
+            tape: tape, bytes: buffer, columns: columns, table: table, allowsIntegerIDs: allowsIntegerIDs)
         let parts = try reader.parts(shape)
         return RowPage(
             rows: try reader.rows(in: parts.rows), count: parts.count, nextLink: parts.nextLink, bytes: bytes,
@@ -59,8 +61,10 @@ extension RowPage {
     ///
     /// - Throws: as ``init(bytes:columns:shape:table:)``.
     package init(
-        body: Body, columns: SystemColumns = SystemColumns(), shape: Shape = .results, table: String? = nil
+        body: Body, columns: SystemColumns = SystemColumns(), shape: Shape = .results, table: String? = nil,
+        allowsIntegerIDs: Bool = false
     ) throws(SluiceError) {
-        try self.init(bytes: body.bytes, columns: columns, shape: shape, table: table)
+        try self.init(
+            bytes: body.bytes, columns: columns, shape: shape, table: table, allowsIntegerIDs: allowsIntegerIDs)
     }
 }

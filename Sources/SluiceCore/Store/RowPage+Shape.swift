@@ -37,6 +37,8 @@ extension RowPage {
             self.nextLink = nextLink
         }
 
+        /// Any of the two below: the answer shows which it is.
+        package static let tables = Shape(rows: ["items", "results"])
         /// Mobile Services and Mobile Apps: `{"results": […], "count": N}` where a count was asked for.
         package static let results = Shape(rows: ["results"])
         /// Datasync: `{"items": […], "count": N, "nextLink": "…"}`.

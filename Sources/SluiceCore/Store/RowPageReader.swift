@@ -4,12 +4,17 @@ struct RowPageReader {
     let tape: JSONTape
     let bytes: UnsafeBufferPointer<UInt8>
     let table: String?
+    private let allowsIntegerIDs: Bool
     private let id: MemberName
     private let version: MemberName
     private let updatedAt: MemberName
     private let deleted: MemberName
 
-    init(tape: JSONTape, bytes: UnsafeBufferPointer<UInt8>, columns: RowPage.SystemColumns, table: String?) {
+    init(
+        tape: JSONTape, bytes: UnsafeBufferPointer<UInt8>, columns: RowPage.SystemColumns, table: String?,
+        allowsIntegerIDs: Bool = false
+    ) {
+        self.allowsIntegerIDs = allowsIntegerIDs
         self.tape = tape
         self.bytes = bytes
         self.table = table
@@ -52,11 +57,16 @@ struct RowPageReader {
         guard let index = member(name) else { return nil }
         let token = tape.tokens[index]
         if token.kind == .null { return nil }
-        guard token.kind == .number,
-            let count = JSONNumber(valid: tape.bytes(token, in: bytes), hasFraction: token.flag).int
-        else { throw failure("The server's answer has a “\(name)” that is not an integer.") }
+        guard let count = integer(token) else {
+            throw failure("The server's answer has a “\(name)” that is not an integer.")
+        }
         // Some servers say -1 where nothing was counted.
         return count < 0 ? nil : Int(count)
+    }
+
+    private func integer(_ token: JSONTape.Token) -> Int64? {
+        guard token.kind == .number else { return nil }
+        return JSONNumber(valid: tape.bytes(token, in: bytes), hasFraction: token.flag).int
     }
 
     private func nextLink(_ name: String) throws(SluiceError) -> String? {
@@ -94,6 +104,7 @@ struct RowPageReader {
             if id.matches(name, bytes) {
                 idKind = value.kind
                 if value.kind == .string { row.id = tape.text(value, in: bytes) }
+                if value.kind == .number, allowsIntegerIDs { row.id = integer(value).map { String($0) } ?? "" }
             } else if version.matches(name, bytes) {
                 if value.kind == .string { row.version = tape.text(value, in: bytes) }
             } else if updatedAt.matches(name, bytes) {

@@ -1,5 +1,8 @@
 extension Dialect {
-    /// Azure Mobile Apps, and the servers that speak as it does: `ZUMO-API-VERSION` 2.0.0, OData v3 filters, system
-    /// columns without a prefix that come unasked, updates by PATCH.
+    /// Azure Mobile Apps (2015 to 2020), and the servers that speak as it does.
+    ///
+    /// `ZUMO-API-VERSION` is 2.0.0. System columns have no prefix and come unasked. A list is an array, or
+    /// `{"results": […], "count": N}` where a count was asked for; a `Link` header says where the next page is. Updates
+    /// are PATCH, deleted records come back by `POST /tables/T/id`, filters are OData v3.
     public static let azureV2 = Dialect(name: "azure-v2", headers: [("ZUMO-API-VERSION", "2.0.0")])
 }

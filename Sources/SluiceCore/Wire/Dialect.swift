@@ -10,6 +10,8 @@ public struct Dialect: Sendable {
         case post
         /// `PATCH /tables/T/id` with `{"deleted": false}`.
         case patch
+        /// `PUT /tables/T/id?__includedeleted=true` with the record whole and `"deleted": false`.
+        case put
     }
 
     /// The name by which settings choose the wire: `azure-v2`.
@@ -18,8 +20,8 @@ public struct Dialect: Sendable {
     package var headers: [(name: String, value: String)]
     /// The names of the columns that the server keeps, but for the time of creation.
     package var columns: RowPage.SystemColumns
-    /// The name of the column that holds when a record was made.
-    package var createdAtColumn: String
+    /// The name of the column that holds when a record was made; nil on a wire that has none.
+    package var createdAtColumn: String?
     /// Whether system columns come back only when the query asks for them.
     package var asksForSystemProperties: Bool
     /// Whether an update sends what changed (PATCH); else it sends the record whole (PUT).
@@ -34,16 +36,18 @@ public struct Dialect: Sendable {
     package var odata: ODataStyle
     /// Where the rows stand in the answer to a list.
     package var shape: RowPage.Shape
-    /// How many digits of a second's fraction the wire's dates have.
-    package var fractionDigits: Int
+    /// Whether a record's id may be an integer, in tables that are used online.
+    package var allowsIntegerIDs: Bool
+    /// Whether the server says where a list's next page is; else it has to be asked for until one is empty.
+    package var linksPages: Bool
 
     package init(
         name: String, headers: [(name: String, value: String)] = [],
-        columns: RowPage.SystemColumns = RowPage.SystemColumns(), createdAtColumn: String = "createdAt",
+        columns: RowPage.SystemColumns = RowPage.SystemColumns(), createdAtColumn: String? = "createdAt",
         asksForSystemProperties: Bool = false, patchesUpdates: Bool = true, undelete: Undelete = .post,
         includeDeleted: (name: String, value: String) = ("__includeDeleted", "true"),
         includeCount: (name: String, value: String) = ("$inlinecount", "allpages"), odata: ODataStyle = .v3,
-        shape: RowPage.Shape = .results, fractionDigits: Int = 3
+        shape: RowPage.Shape = .tables, allowsIntegerIDs: Bool = false, linksPages: Bool = true
     ) {
         self.name = name
         self.headers = headers
@@ -56,7 +60,8 @@ public struct Dialect: Sendable {
         self.includeCount = includeCount
         self.odata = odata
         self.shape = shape
-        self.fractionDigits = fractionDigits
+        self.allowsIntegerIDs = allowsIntegerIDs
+        self.linksPages = linksPages
     }
 
     /// Whether the server keeps the property of that name, and refuses records that hold it: a system column other

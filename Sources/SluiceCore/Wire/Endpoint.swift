@@ -51,8 +51,14 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether a request goes to this server: the same scheme, host and port.
     package func isOrigin(of head: HTTPRequest) -> Bool {
-        guard let scheme = head.scheme?.lowercased(), let authority = head.authority?.lowercased() else { return false }
-        return scheme == self.scheme && Self.withoutDefaultPort(authority, scheme) == self.authority
+        guard let scheme = head.scheme, let authority = head.authority else { return false }
+        return isOrigin(scheme: scheme, authority: authority)
+    }
+
+    /// Whether scheme, host and port are this server's.
+    package func isOrigin(scheme: String, authority: String) -> Bool {
+        let scheme = scheme.lowercased()
+        return scheme == self.scheme && Self.withoutDefaultPort(authority.lowercased(), scheme) == self.authority
     }
 
     /// The path of a request, with its query: the base path, these segments, the endpoint's own query, these

@@ -39,17 +39,39 @@ package enum PercentEncoding {
         return String(decoding: output, as: UTF8.self)
     }
 
-    private static func encode(_ text: String, keeping isKept: (UInt8) -> Bool) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var output: [UInt8] = []
-        for byte in text.utf8 {
-            if isUnreserved(byte) || isKept(byte) {
-                output.append(byte)
+    /// An encoded query, mended: what may not stand in one (RFC 3986, section 3.4) is encoded, a `%` that begins no
+    /// escape too. Escapes stay.
+    package static func mended(_ query: some StringProtocol) -> String {
+        let bytes = Array(query.utf8)
+        var output = ""
+        for (index, byte) in bytes.enumerated() {
+            let isEscape =
+                byte == UInt8(ascii: "%") && index + 2 < bytes.count && digit(bytes[index + 1]) != nil
+                && digit(bytes[index + 2]) != nil
+            if isEscape || isUnreserved(byte) || "!$&'()*+,;=/:@?".utf8.contains(byte) {
+                output.unicodeScalars.append(Unicode.Scalar(byte))
             } else {
-                output += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                output += escape(byte)
             }
         }
-        return String(decoding: output, as: UTF8.self)
+        return output
+    }
+
+    private static func encode(_ text: String, keeping isKept: (UInt8) -> Bool) -> String {
+        var output = ""
+        for byte in text.utf8 {
+            if isUnreserved(byte) || isKept(byte) {
+                output.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                output += escape(byte)
+            }
+        }
+        return output
+    }
+
+    private static func escape(_ byte: UInt8) -> String {
+        let digits = String(byte, radix: 16, uppercase: true)
+        return digits.utf8.count == 1 ? "%0\(digits)" : "%\(digits)"
     }
 
     static func isUnreserved(_ byte: UInt8) -> Bool {

@@ -5,7 +5,7 @@ extension Dialect {
     /// The error that an answer's status stands for; nil for 2xx, and for 304 to a conditional lookup.
     ///
     /// The message is the server's own where it gave one (as ``ServerMessage`` finds it). A 409 or 412 carries the
-    /// server's record where the body is one: an object with a string id. A redirect is not followed, since it could
+    /// server's record where the body is one: an object with an id. A redirect is not followed, since it could
     /// lead credentials elsewhere.
     package func failure(_ response: Response, for context: RequestContext) -> SluiceError? {
         let code: SluiceError.Code
@@ -29,7 +29,7 @@ extension Dialect {
         }
         var failure = error(code, ServerMessage.text(of: response), context, response)
         if code == .conflict || code == .preconditionFailed, let body = try? response.body.json,
-            body[columns.id]?.string != nil
+            recordID(in: body) != nil
         {
             failure.serverRecord = body
         }
@@ -40,14 +40,15 @@ extension Dialect {
     /// empty answer to a delete.
     ///
     /// - Throws: ``SluiceError`` as ``failure(_:for:)``, and of code `brokenProtocol` for a body that is not a record:
-    ///   not JSON, cut short, not an object, without a string id, or of another id than was asked for.
+    ///   not JSON, cut short, not an object, without an id that the wire
+    ///   allows, or of another id than was asked for.
     package func record(in response: Response, for context: RequestContext) throws(SluiceError) -> JSON? {
         if let failure = failure(response, for: context) { throw failure }
         if response.status == 204 || response.status == 304 { return nil }
         if context.action == .delete && response.body.isEmpty { return nil }
         let record = try document(in: response, for: context)
-        guard let id = record[columns.id]?.string, !id.isEmpty else {
-            throw error(.brokenProtocol, "the server's answer is not a record with a string id", context, response)
+        guard let id = recordID(in: record), !id.isEmpty else {
+            throw error(.brokenProtocol, "the server's answer is not a record with an id", context, response)
         }
         if let asked = context.recordID, asked != id {
             throw error(
@@ -56,13 +57,22 @@ extension Dialect {
         return record
     }
 
-    /// The rows of an answer to a list. A body that no filter asked to see is read from its bytes.
+    /// The text of a record's id; nil where it has none that the wire allows.
+    package func recordID(in record: JSON) -> String? {
+        if let id = record[columns.id]?.string { return id }
+        return allowsIntegerIDs ? record[columns.id]?.number?.int.map { String($0) } : nil
+    }
+
+    /// The rows of an answer to a list. Rows with integer ids are read for online requests on a wire that allows them,
+    /// never into a store. A body that no filter asked to see is read from its bytes.
     ///
     /// - Throws: ``SluiceError`` as ``failure(_:for:)``, and of code `brokenProtocol` for a body that is not a page.
     package func page(in response: Response, for context: RequestContext) throws(SluiceError) -> RowPage {
         if let failure = failure(response, for: context) { throw failure }
         do throws(SluiceError) {
-            return try RowPage(body: response.body, columns: columns, shape: shape, table: context.table)
+            return try RowPage(
+                body: response.body, columns: columns, shape: shape, table: context.table,
+                allowsIntegerIDs: allowsIntegerIDs && context.source == .online)
         } catch {
             var failure = error
             failure.status = response.status

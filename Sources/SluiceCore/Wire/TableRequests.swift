@@ -24,8 +24,9 @@ extension Dialect {
         if query.includesCount { parameters.append(includeCount) }
         parameters += query.parameters.map { ($0.name, $0.value) }
         if query.includesDeleted { parameters.append(includeDeleted) }
-        return request(
-            .get, endpoint, [table], parameters, context: RequestContext(action: .read, table: table))
+        var context = RequestContext(action: .read, table: table)
+        context.paging.remaining = query.top
+        return request(.get, endpoint, [table], parameters, context: context)
     }
 
     /// Asks for one record; deleted ones too, where the server shows them by id. A version makes the lookup
@@ -66,14 +67,23 @@ extension Dialect {
             context: RequestContext(action: .delete, table: table, recordID: id, version: version))
     }
 
-    /// Brings a deleted record back.
-    package func undelete(table: String, id: String, version: String?, endpoint: Endpoint) -> Request {
+    /// Brings a deleted record back: by POST without a body, by PATCH with `deleted` alone, or by PUT, where `record`
+    /// must be the record whole, since what a PUT leaves out is lost.
+    package func undelete(
+        table: String, id: String, record: JSON? = nil, version: String?, endpoint: Endpoint
+    ) -> Request {
         let context = RequestContext(action: .undelete, table: table, recordID: id, version: version)
-        return switch undelete {
-        case .post: request(.post, endpoint, [table, id], context: context)
+        switch undelete {
+        case .post: return request(.post, endpoint, [table, id], context: context)
         case .patch:
-            request(
-                .patch, endpoint, [table, id], body: JSON(members: [(columns.deleted, JSON(false))]), context: context)
+            let body = JSON(members: [(columns.deleted, JSON(false))])
+            return request(.patch, endpoint, [table, id], body: body, context: context)
+        case .put:
+            var body = record ?? .object
+            body[columns.id] = JSON(id)
+            body[columns.deleted] = JSON(false)
+            if let version { body[columns.version] = JSON(version) }
+            return request(.put, endpoint, [table, id], [includeDeleted], body: body, context: context)
         }
     }
 

@@ -1,109 +1,92 @@
 /// Finds an expression's types and refuses what means nothing.
 struct QueryChecker {
-    /// The deepest nesting of expressions that is accepted.
+    /// The deepest nesting of expressions that is accepted. A chain of `and` or of `or` is one level, however long.
     static let maximumDepth = 64
 
     let schema: TableSchema?
-    var table: String?
+    var undeclared = UndeclaredColumns.allowed
 
     /// A filter: an expression that is true or false.
-    func filter(_ expression: QueryExpression) throws(SluiceError) -> TypedExpression {
-        let typed = try check(expression, depth: 1)
-        try expect(typed, .bool, "a filter")
+    ///
+    /// - Parameter places: where the filter's parts stand in its text, for the fault.
+    func filter(_ expression: QueryExpression, at places: ODataPlaces? = nil) throws(QueryFault) -> TypedExpression {
+        let typed = try check(expression, at: places, depth: 1)
+        try expect(typed, .bool, "a filter", at: places)
         return typed
     }
 
-    private func check(_ expression: QueryExpression, depth: Int) throws(SluiceError) -> TypedExpression {
+    /// The column of that name, to sort by or to select.
+    func column(_ name: String, at place: Int? = nil) throws(QueryFault) -> TypedExpression {
+        if undeclared == .refused, name != "id", schema?.column(name) == nil {
+            throw QueryFault("there is no column \"\(name)\"", at: place)
+        }
+        return TypedExpression(column: name, of: schema)
+    }
+
+    private func check(
+        _ expression: QueryExpression, at places: ODataPlaces?, depth: Int
+    ) throws(QueryFault) -> TypedExpression {
         guard depth <= Self.maximumDepth else {
-            throw invalid("the query nests expressions deeper than \(Self.maximumDepth) levels")
+            throw QueryFault("the query nests expressions deeper than \(Self.maximumDepth) levels", at: places?.place)
         }
         switch expression {
         case .literal(let literal):
             let value = QueryValue(literal)
             return TypedExpression(.constant(value), QueryType(value))
         case .column(let name):
-            return TypedExpression(column: name, of: schema)
+            return try column(name, at: places?.place)
         case .unary(let operation, let operand):
-            let operand = try check(operand, depth: depth + 1)
+            let operand = try check(operand, at: places?[0], depth: depth + 1)
             switch operation {
             case .not:
-                try expect(operand, .bool, "not")
+                try expect(operand, .bool, "not", at: places?[0])
                 return TypedExpression(.not, .bool, [operand])
             case .negate:
-                try expect(operand, .number, "the sign -")
+                try expect(operand, .number, "the sign -", at: places?[0])
                 return TypedExpression(.negate, .number, [operand])
             }
+        case .binary(let operation, _, _) where operation == .and || operation == .or:
+            return try chain(of: operation, expression, at: places, depth: depth)
         case .binary(let operation, let left, let right):
-            let left = try check(left, depth: depth + 1)
-            let right = try check(right, depth: depth + 1)
-            return TypedExpression(.binary(operation), try type(of: operation, left, right), [left, right])
+            let operands = [
+                try check(left, at: places?[0], depth: depth + 1), try check(right, at: places?[1], depth: depth + 1),
+            ]
+            return TypedExpression(.binary(operation), try type(of: operation, operands, at: places), operands)
         case .call(let function, let arguments):
             var typed: [TypedExpression] = []
-            for argument in arguments { typed.append(try check(argument, depth: depth + 1)) }
-            return TypedExpression(.call(function), try type(of: function, typed), typed)
-        }
-    }
-
-    private func type(
-        of operation: QueryExpression.BinaryOperator, _ left: TypedExpression, _ right: TypedExpression
-    ) throws(SluiceError) -> QueryType {
-        switch operation {
-        case .or, .and:
-            try expect(left, .bool, operation.rawValue)
-            try expect(right, .bool, operation.rawValue)
-            return .bool
-        case .add, .sub, .mul, .div, .mod:
-            try expect(left, .number, operation.rawValue)
-            try expect(right, .number, operation.rawValue)
-            return .number
-        case .eq, .ne, .gt, .ge, .lt, .le:
-            let comparable =
-                left.type.mayBe(right.type) || right.type.mayBe(left.type)
-                || (left.type == .date && right.type == .string) || (left.type == .string && right.type == .date)
-            guard comparable else {
-                throw invalid(
-                    "\(operation.rawValue) compares a \(left.type.rawValue) with a \(right.type.rawValue)"
-                        + name(of: left) + name(of: right))
+            for (index, argument) in arguments.enumerated() {
+                typed.append(try check(argument, at: places?[index], depth: depth + 1))
             }
-            return .bool
+            return TypedExpression(.call(function), try type(of: function, typed, at: places), typed)
         }
     }
 
-    private func type(
-        of function: QueryFunction, _ arguments: [TypedExpression]
-    ) throws(SluiceError) -> QueryType {
-        let counts = QueryFunctions.argumentCounts(function)
-        guard counts.contains(arguments.count) else {
-            let wanted = counts.count == 1 ? "\(counts.lowerBound)" : "\(counts.lowerBound) or \(counts.upperBound)"
-            throw invalid("\(function.rawValue) takes \(wanted) arguments, not \(arguments.count)")
+    /// A chain of one logical operator as a tree that is no deeper than need be: how the terms are grouped changes
+    /// nothing, and conditions are often put together one by one.
+    private func chain(
+        of operation: QueryExpression.BinaryOperator, _ expression: QueryExpression, at places: ODataPlaces?, depth: Int
+    ) throws(QueryFault) -> TypedExpression {
+        var terms: [TypedExpression] = []
+        var waiting = [(expression, places)]
+        while let (next, places) = waiting.popLast() {
+            if case .binary(operation, let left, let right) = next {
+                waiting.append((right, places?[1]))
+                waiting.append((left, places?[0]))
+            } else {
+                let term = try check(next, at: places, depth: depth + 1)
+                try expect(term, .bool, operation.rawValue, at: places)
+                terms.append(term)
+            }
         }
-        for (index, argument) in arguments.enumerated() {
-            let wanted: QueryType =
-                switch function {
-                case .floor, .ceiling, .round: .number
-                case .substring where index > 0: .number
-                case .day, .month, .year, .hour, .minute, .second: argument.type == .string ? .string : .date
-                default: .string
-                }
-            try expect(argument, wanted, function.rawValue)
-        }
-        return switch function {
-        case .contains, .startswith, .endswith: .bool
-        case .replace, .tolower, .toupper, .trim, .concat, .substring: .string
-        case .indexof, .length, .day, .month, .year, .hour, .minute, .second, .floor, .ceiling, .round: .number
-        }
+        return balanced(terms[...], operation)
     }
 
-    private func expect(_ expression: TypedExpression, _ type: QueryType, _ user: String) throws(SluiceError) {
-        if expression.type.mayBe(type) { return }
-        throw invalid("\(user) wants a \(type.rawValue), not a \(expression.type.rawValue)" + name(of: expression))
-    }
-
-    private func name(of expression: TypedExpression) -> String {
-        if case .column(let name, _) = expression.node { " (column \(name))" } else { "" }
-    }
-
-    func invalid(_ message: String) -> SluiceError {
-        SluiceError(.invalidQuery, message, table: table ?? schema?.name)
+    private func balanced(
+        _ terms: ArraySlice<TypedExpression>, _ operation: QueryExpression.BinaryOperator
+    ) -> TypedExpression {
+        if terms.count == 1, let only = terms.first { return only }
+        let middle = terms.startIndex + (terms.count + 1) / 2
+        return TypedExpression(
+            .binary(operation), .bool, [balanced(terms[..<middle], operation), balanced(terms[middle...], operation)])
     }
 }

@@ -16,16 +16,31 @@ public struct QueryEvaluator: Sendable {
     ///   of arguments, an operator on what a declared column cannot be, nesting deeper than 64, a negative `skip` or
     ///   `top`.
     public init(_ query: Query, schema: TableSchema?) throws(SluiceError) {
-        let checker = QueryChecker(schema: schema, table: query.table)
-        if query.skip < 0 { throw checker.invalid("skip is negative: \(query.skip)") }
-        if let top = query.top, top < 0 { throw checker.invalid("top is negative: \(top)") }
+        try self.init(query, schema: schema, undeclared: .allowed)
+    }
+
+    /// Checks the query as ``init(_:schema:)`` does, and its columns' names if it is to.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidQuery` also for a filter, an order or a selection that names an
+    ///   undeclared column, if those are refused.
+    package init(_ query: Query, schema: TableSchema?, undeclared: UndeclaredColumns) throws(SluiceError) {
+        let checker = QueryChecker(schema: schema, undeclared: undeclared)
         self.query = query
-        if let filter = query.filter {
-            self.filter = try checker.filter(filter)
-        } else {
-            self.filter = nil
+        do throws(QueryFault) {
+            if query.skip < 0 { throw QueryFault("skip is negative: \(query.skip)") }
+            if let top = query.top, top < 0 { throw QueryFault("top is negative: \(top)") }
+            if let filter = query.filter {
+                self.filter = try checker.filter(filter)
+            } else {
+                self.filter = nil
+            }
+            var keys: [TypedExpression] = []
+            for key in query.order { keys.append(try checker.column(key.column)) }
+            self.keys = keys
+            for name in query.select { _ = try checker.column(name) }
+        } catch {
+            throw error.error(table: query.table)
         }
-        keys = query.order.map { TypedExpression(column: $0.column, of: schema) }
     }
 
     /// Whether the record passes the query's filter.

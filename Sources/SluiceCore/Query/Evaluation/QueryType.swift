@@ -32,4 +32,9 @@ enum QueryType: String, Sendable {
 
     /// Whether a value of this type may be one of `type`.
     func mayBe(_ type: QueryType) -> Bool { self == type || self == .null || self == .any }
+
+    /// Whether values of the two types may be compared at all.
+    func isComparable(with other: QueryType) -> Bool {
+        mayBe(other) || other.mayBe(self) || (self == .date && other == .string) || (self == .string && other == .date)
+    }
 }

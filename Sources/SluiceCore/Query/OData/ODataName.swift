@@ -54,3 +54,15 @@ enum ODataName {
         return (scalar, digits.count + 3)
     }
 }
+
+/// Which column a name in a text means; nil where there is none of that name.
+package typealias ODataColumns = (String) -> String?
+
+extension ODataScanner {
+    /// The column that the name, as it is written at that place, means.
+    func column(_ written: String, _ columns: ODataColumns, at place: Int) throws(QuerySyntaxError) -> String {
+        let name = ODataName.decoded(written)
+        guard let column = columns(name) else { throw error("there is no column \"\(name)\"", at: place) }
+        return column
+    }
+}

@@ -1,27 +1,32 @@
 /// Reads an OData expression by descent, never deeper than its limit.
 struct ODataParser {
-    /// An expression and how many levels it has, itself included.
+    /// An expression, how many levels it has, itself included, and where its parts stand.
     private struct Part {
         var expression: QueryExpression
         var depth: Int
+        var places: ODataPlaces
     }
 
     private var scanner: ODataScanner
     private let maximumDepth: Int
+    private let columns: ODataColumns
 
-    init(_ text: String, maximumLength: Int, maximumDepth: Int) throws(QuerySyntaxError) {
+    init(
+        _ text: String, maximumLength: Int, maximumDepth: Int, columns: @escaping ODataColumns = { $0 }
+    ) throws(QuerySyntaxError) {
         scanner = try ODataScanner(text, maximumLength: maximumLength)
         self.maximumDepth = maximumDepth
+        self.columns = columns
     }
 
-    /// The whole text as one expression.
-    mutating func parse() throws(QuerySyntaxError) -> QueryExpression {
+    /// The whole text as one expression, and where its parts stand.
+    mutating func parse() throws(QuerySyntaxError) -> (QueryExpression, ODataPlaces) {
         let part = try expression(.logicalOr, level: 1)
         scanner.skipSpace()
         guard scanner.atEnd else {
             throw scanner.error("expected an operator or the end, found \(scanner.found)")
         }
-        return part.expression
+        return (part.expression, part.places)
     }
 
     /// How tightly an operator binds. (OData v4.01 part 2, 5.1.1.16.)
@@ -74,7 +79,9 @@ struct ODataParser {
     ) throws(QuerySyntaxError) -> Part {
         let depth = max(left.depth, right.depth) + 1
         guard depth <= maximumDepth else { throw tooDeep(at: place) }
-        return Part(expression: .binary(operation, left.expression, right.expression), depth: depth)
+        return Part(
+            expression: .binary(operation, left.expression, right.expression), depth: depth,
+            places: ODataPlaces(place: place, operands: [left.places, right.places]))
     }
 
     /// A chain of `or` or `and`, as a tree no deeper than need be: how the terms are grouped changes nothing, and a
@@ -111,6 +118,10 @@ struct ODataParser {
         scanner.error("nested deeper than \(maximumDepth) levels", at: place)
     }
 
+    private func leaf(_ expression: QueryExpression, at place: Int) -> Part {
+        Part(expression: expression, depth: 1, places: ODataPlaces(place: place))
+    }
+
     private mutating func operand(level: Int) throws(QuerySyntaxError) -> Part {
         scanner.skipSpace()
         let start = scanner.position
@@ -121,26 +132,26 @@ struct ODataParser {
         }
         if scanner.next == "-" { return try signed(level: level) }
         if let next = scanner.next, next == "'" || ("0"..."9").contains(next) {
-            return Part(expression: .literal(try scanner.literal()), depth: 1)
+            return leaf(.literal(try scanner.literal()), at: start)
         }
         guard let name = scanner.identifier() else {
             throw scanner.error("expected a value, found \(scanner.found)")
         }
         switch name {
         case "not": return try applied(.not, level: level, at: start)
-        case "null": return Part(expression: .literal(.null), depth: 1)
-        case "true": return Part(expression: .literal(.bool(true)), depth: 1)
-        case "false": return Part(expression: .literal(.bool(false)), depth: 1)
+        case "null": return leaf(.literal(.null), at: start)
+        case "true": return leaf(.literal(.bool(true)), at: start)
+        case "false": return leaf(.literal(.bool(false)), at: start)
         default: break
         }
         if scanner.next == "'" {
-            return Part(expression: .literal(try scanner.prefixedLiteral(name, at: start)), depth: 1)
+            return leaf(.literal(try scanner.prefixedLiteral(name, at: start)), at: start)
         }
         if scanner.skip("(") {
-            if name == "cast" { return Part(expression: .literal(try scanner.castLiteral(at: start)), depth: 1) }
+            if name == "cast" { return leaf(.literal(try scanner.castLiteral(at: start)), at: start) }
             return try call(name, level: level, at: start)
         }
-        return Part(expression: .column(ODataName.decoded(name)), depth: 1)
+        return leaf(.column(try scanner.column(name, columns, at: start)), at: start)
     }
 
     /// What begins with a minus: a number, or an operator on what follows.
@@ -149,7 +160,7 @@ struct ODataParser {
         _ = scanner.skip("-")
         if let next = scanner.next, ("0"..."9").contains(next) {
             scanner = start
-            return Part(expression: .literal(try scanner.literal()), depth: 1)
+            return leaf(.literal(try scanner.literal()), at: start.position)
         }
         return try applied(.negate, level: level, at: start.position)
     }
@@ -163,7 +174,9 @@ struct ODataParser {
         guard inner <= maximumDepth else { throw tooDeep(at: place) }
         let part = try operand(level: inner)
         guard part.depth < maximumDepth else { throw tooDeep(at: place) }
-        return Part(expression: .unary(operation, part.expression), depth: part.depth + 1)
+        return Part(
+            expression: .unary(operation, part.expression), depth: part.depth + 1,
+            places: ODataPlaces(place: place, operands: [part.places]))
     }
 
     /// A function's call, behind its opening parenthesis.
@@ -189,6 +202,8 @@ struct ODataParser {
         if name == "substringof" { arguments.reverse() }
         let depth = (arguments.map(\.depth).max() ?? 0) + 1
         guard depth <= maximumDepth else { throw tooDeep(at: place) }
-        return Part(expression: .call(function, arguments.map(\.expression)), depth: depth)
+        return Part(
+            expression: .call(function, arguments.map(\.expression)), depth: depth,
+            places: ODataPlaces(place: place, operands: arguments.map(\.places)))
     }
 }

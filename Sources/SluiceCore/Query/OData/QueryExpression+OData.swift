@@ -19,7 +19,26 @@ extension QueryExpression {
         odata text: String, maximumLength: Int = 8192, maximumDepth: Int = 64
     ) throws(QuerySyntaxError) {
         var parser = try ODataParser(text, maximumLength: maximumLength, maximumDepth: maximumDepth)
-        self = try parser.parse()
+        self = try parser.parse().0
+    }
+
+    /// Reads a `$filter` for a table whose columns are known, so that a type that does not fit and, if those are
+    /// refused, an undeclared column are found with their place too. `columns` says what the text's names mean.
+    ///
+    /// - Throws: ``QuerySyntaxError`` with the place, for whatever `QueryEvaluator` would refuse as well.
+    package init(
+        odata text: String, for schema: TableSchema?, undeclared: UndeclaredColumns = .allowed,
+        maximumLength: Int = 8192, maximumDepth: Int = 64, columns: @escaping ODataColumns = { $0 }
+    ) throws(QuerySyntaxError) {
+        var parser = try ODataParser(
+            text, maximumLength: maximumLength, maximumDepth: maximumDepth, columns: columns)
+        let (expression, places) = try parser.parse()
+        do {
+            _ = try QueryChecker(schema: schema, undeclared: undeclared).filter(expression, at: places)
+        } catch {
+            throw error.syntaxError
+        }
+        self = expression
     }
 
     /// The expression as an OData `$filter`, not percent-encoded.
@@ -29,6 +48,8 @@ extension QueryExpression {
         case .column(let name): ODataName.encoded(name)
         case .unary(.not, let operand): "not(\(operand.odata(style)))"
         case .unary(.negate, let operand): "-(\(operand.odata(style)))"
+        case .binary(let operation, _, _) where chain(of: operation).count > Self.longestNestedChain:
+            "(\(chain(of: operation).map { $0.odata(style) }.joined(separator: " \(operation.rawValue) ")))"
         case .binary(let operation, let left, let right):
             "(\(left.odata(style)) \(operation.rawValue) \(right.odata(style)))"
         case .call(.contains, let arguments) where style == .v3:
@@ -36,6 +57,28 @@ extension QueryExpression {
         case .call(let function, let arguments):
             "\(function.rawValue)(\(arguments.map { $0.odata(style) }.joined(separator: ",")))"
         }
+    }
+}
+
+extension QueryExpression {
+    /// The most terms of an `and` or `or` that are printed as they are nested. Beyond, parentheses are left out: a
+    /// reader's limit of nesting must not be reached by conditions that were put together one by one.
+    private static let longestNestedChain = 32
+
+    /// The terms of a chain of that logical operator; the expression alone if it is none.
+    private func chain(of operation: BinaryOperator) -> [QueryExpression] {
+        guard operation == .and || operation == .or else { return [self] }
+        var terms: [QueryExpression] = []
+        var waiting = [self]
+        while let next = waiting.popLast() {
+            if case .binary(operation, let left, let right) = next {
+                waiting.append(right)
+                waiting.append(left)
+            } else {
+                terms.append(next)
+            }
+        }
+        return terms
     }
 }
 

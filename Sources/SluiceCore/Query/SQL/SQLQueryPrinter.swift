@@ -7,12 +7,16 @@ package struct SQLQueryPrinter: Sendable {
     private let dialect: SQLDialect
     private let schema: TableSchema?
     private let extraColumn: String
+    private let checker: QueryChecker
 
     /// A printer for a table; `extraColumn` is the text column with the properties that have none.
-    package init(dialect: SQLDialect, schema: TableSchema?, extraColumn: String) {
+    package init(
+        dialect: SQLDialect, schema: TableSchema?, extraColumn: String, undeclared: UndeclaredColumns = .allowed
+    ) {
         self.dialect = dialect
         self.schema = schema
         self.extraColumn = extraColumn
+        checker = QueryChecker(schema: schema, undeclared: undeclared)
     }
 
     /// The filter as the condition of a `WHERE`: true for the rows that match.
@@ -20,15 +24,17 @@ package struct SQLQueryPrinter: Sendable {
     /// - Throws: ``SluiceError`` of code `invalidQuery` for a filter that means nothing.
     package func condition(_ filter: QueryExpression) throws(SluiceError) -> SQLText {
         var sql = SQLText()
-        append(condition: try QueryChecker(schema: schema).filter(filter), exact: false, to: &sql)
+        append(condition: try checked { () throws(QueryFault) in try checker.filter(filter) }, exact: false, to: &sql)
         return sql
     }
 
     /// The keys of an `ORDER BY`, with the id as the last.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidQuery` for an undeclared column, if those are refused.
     package func ordering(_ order: [Query.SortKey]) throws(SluiceError) -> SQLText {
         var sql = SQLText()
         for key in order {
-            let column = TypedExpression(column: key.column, of: schema)
+            let column = try checked { () throws(QueryFault) in try checker.column(key.column) }
             let direction = key.descending ? " DESC" : ""
             if column.type == .any {
                 // Kinds first; false and true, as blobs, would otherwise come behind the strings.
@@ -48,6 +54,10 @@ package struct SQLQueryPrinter: Sendable {
         }
         sql.append(identifier: "id", dialect)
         return sql
+    }
+
+    private func checked(_ body: () throws(QueryFault) -> TypedExpression) throws(SluiceError) -> TypedExpression {
+        do { return try body() } catch { throw error.error(table: schema?.name) }
     }
 
     /// A truth value. Where `exact` is false, null may stand for false: the condition decides only whether a row is

@@ -3,7 +3,7 @@ extension Dialect {
     package var pushColumns: PushColumns {
         PushColumns(
             id: columns.id, version: columns.version, deleted: columns.deleted,
-            system: [columns.version, columns.updatedAt, columns.deleted, createdAtColumn])
+            system: Set([columns.version, columns.updatedAt, columns.deleted] + (createdAtColumn.map { [$0] } ?? [])))
     }
 
     /// An answer reduced to what decides about an operation. Only a record that carries a version is evidence: a

@@ -20,7 +20,9 @@ struct PushRequests {
             }
             request = dialect.update(table: table, id: id, changes: changes, version: version, endpoint: endpoint)
         case .delete: request = dialect.delete(table: table, id: id, version: version, endpoint: endpoint)
-        case .undelete: request = dialect.undelete(table: table, id: id, version: version, endpoint: endpoint)
+        case .undelete:
+            let record = dialect.undelete == .put ? try plain(item) : nil
+            request = dialect.undelete(table: table, id: id, record: record, version: version, endpoint: endpoint)
         }
         request.context.source = .push
         request.context.operationID = operation.requestID

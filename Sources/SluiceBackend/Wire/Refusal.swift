@@ -1,0 +1,80 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+/// Why a request is refused; thrown out of a transaction it leaves nothing behind.
+struct Refusal: Error {
+    /// What there is to say about it.
+    enum Content: Sendable {
+        /// A reason for a person.
+        case reason(String)
+        /// The record that stands against it, as it is stored.
+        case record(JSON)
+        /// Nothing: the caller may not know more.
+        case nothing
+    }
+
+    var status: HTTPResponse.Status
+    var content: Content
+    var headers: HTTPFields = [:]
+
+    init(_ status: HTTPResponse.Status, _ reason: String) {
+        self.status = status
+        content = .reason(reason)
+    }
+
+    init(_ status: HTTPResponse.Status, _ content: Content) {
+        self.status = status
+        self.content = content
+    }
+
+    /// What the database said, without what it said it about.
+    init(_ error: SluiceError) {
+        switch error.code {
+        case .invalidQuery, .invalidRecord, .invalidArgument: self.init(.badRequest, error.message)
+        case .storeBusy:
+            self.init(.serviceUnavailable, "the database is busy; try again")
+            headers[.retryAfter] = "1"
+        case .storeFull:
+            self.init(HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage"), "the server's disk is full")
+        default: self.init(.internalServerError, "the server's database failed (\(error.code))")
+        }
+    }
+
+    /// A method that the path does not have.
+    static func method(allowed: String) -> Refusal {
+        var refusal = Refusal(.methodNotAllowed, "this path allows \(allowed)")
+        refusal.headers[.allow] = allowed
+        return refusal
+    }
+}
+
+extension ServerWire {
+    /// A refusal as the wire's clients read it.
+    func response(to refusal: Refusal, asked: Set<String>) -> Response {
+        var reply = Reply(refusal.status)
+        reply.headers = refusal.headers
+        switch refusal.content {
+        case .nothing: return reply.response
+        case .record(let stored):
+            // Whoever is refused for a version is told the one that counts.
+            reply.body = record(stored, asked: asked.union([SystemColumn.version, SystemColumn.deleted]))
+            reply.tag(stored)
+            return reply.response
+        case .reason(let reason):
+            switch failure {
+            case .object:
+                reply.body = ["error": JSON(reason)]
+                return reply.response
+            case .problem:
+                let problem: JSON = [
+                    "type": "about:blank", "title": JSON(refusal.status.reasonPhrase),
+                    "status": JSON(refusal.status.code), "detail": JSON(reason),
+                ]
+                return reply.response(Body(json: problem), type: "application/problem+json")
+            case .text:
+                if [401, 404, 405, 410].contains(refusal.status.code) { return reply.response }
+                return reply.response(Body(bytes: Array(reason.utf8)), type: "text/plain; charset=utf-8")
+            }
+        }
+    }
+}

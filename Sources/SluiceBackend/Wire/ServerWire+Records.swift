@@ -1,0 +1,51 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+/// Records as they look on a wire.
+extension ServerWire {
+    /// A stored record as the wire shows it: its names for the server's columns, times in milliseconds with the rest
+    /// cut off, and of the server's columns those of `asked` alone.
+    func record(_ stored: JSON, asked: Set<String>) -> JSON {
+        var record = stored
+        for column in SystemColumn.all {
+            guard let value = record[column] else { continue }
+            record[column] = nil
+            guard let name = names.wire(column), asked.contains(column) else { continue }
+            let time = SystemColumn.times.contains(column) ? value.string.flatMap { Timestamp($0) } : nil
+            record[name] = time.map { JSON($0.text(fractionDigits: 3)) } ?? value
+        }
+        return record
+    }
+
+    /// An answer that is one record, with its version as `ETag` and its time as `Last-Modified`.
+    func reply(_ status: HTTPResponse.Status, _ stored: JSON, asked: Set<String>) -> Reply {
+        var reply = Reply(status, body: record(stored, asked: asked))
+        reply.tag(stored)
+        return reply
+    }
+
+    /// Which stored columns of the server's a request wants to see.
+    func asked(by target: RequestTarget) -> Set<String> {
+        guard givesSystemColumnsOnRequest else { return Set(SystemColumn.all) }
+        let words = target.values("__systemproperties").flatMap { $0.split(separator: ",") }.map {
+            $0.drop { $0 == "_" || $0 == " " }.lowercased()
+        }
+        if words.contains("*") { return Set(SystemColumn.all) }
+        return Set(SystemColumn.all.filter { words.contains($0.lowercased()) })
+    }
+
+    /// The properties that a body gives, without the id, and without the server's columns that may stand in it.
+    ///
+    /// - Throws: ``Refusal`` (400) for a column that only the server sets, where the wire does not pass it over.
+    func properties(of body: JSON, verb: String) throws -> [(name: String, value: JSON)] {
+        try (body.members ?? []).filter { name, _ in
+            if name == "id" { return false }
+            if reserved == .ignored, names.stored(name) != nil { return false }
+            if comparesVersionInBody, name == SystemColumn.version { return false }
+            guard !names.isReserved(name) else {
+                throw Refusal(.badRequest, "Cannot \(verb) item with property '\(name)' as it is reserved")
+            }
+            return true
+        }.map { ($0, $1) }
+    }
+}

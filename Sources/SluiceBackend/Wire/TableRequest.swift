@@ -1,0 +1,41 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+/// A request to a table: what it asks for, and in which wire.
+struct TableRequest: Sendable {
+    let backend: Backend
+    let table: BackendTable
+    let wire: ServerWire
+    let target: RequestTarget
+    let request: Request
+
+    var head: HTTPRequest { request.head }
+
+    /// The words of `X-ZUMO-Options`, in small letters.
+    var options: Set<String> {
+        let fields = HTTPField.Name("X-ZUMO-Options").map { head.headerFields[values: $0] } ?? []
+        return Set(fields.flatMap { $0.split(separator: ",") }.map { $0.filter { $0 != " " }.lowercased() })
+    }
+
+    /// Whether tombstones are asked for.
+    var includesDeleted: Bool {
+        options.contains("include:deleted")
+            || target.values("__includedeleted").contains { $0.lowercased() == "true" }
+    }
+
+    var asked: Set<String> { wire.asked(by: target) }
+
+    /// The stored column that a name in a query means; nil for a stored name that the wire does not have.
+    func column(_ name: String) -> String? {
+        wire.names.stored(name) ?? (SystemColumn.all.contains(name) ? nil : name)
+    }
+
+    /// What a query may say of other properties than those that the table declares, if it declares any.
+    var undeclaredColumns: UndeclaredColumns {
+        wire.refusesUnknownColumns && table.isTyped ? .refused : .allowed
+    }
+
+    func reply(_ status: HTTPResponse.Status, _ stored: JSON) -> Reply {
+        wire.reply(status, stored, asked: asked)
+    }
+}

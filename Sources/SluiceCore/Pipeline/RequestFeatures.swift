@@ -1,0 +1,47 @@
+/// What a request makes use of, as `X-ZUMO-FEATURES` tells a Mobile Services or Mobile Apps backend.
+///
+/// A request's features stand in its ``RequestContext`` and are its own: the next request starts without any. Online
+/// tables say what they are; that a request has parameters of the user's, a condition, or belongs to a push or pull is
+/// found by a filter of the chain.
+public struct RequestFeatures: OptionSet, Sendable, Hashable, CustomStringConvertible {
+    /// The features as bits, in the order of ``description``.
+    public let rawValue: Int
+
+    /// Features from their bits.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// `TT`: a table of a type.
+    public static let typedTable = RequestFeatures(rawValue: 1 << 0)
+    /// `TU`: a table without a type.
+    public static let untypedTable = RequestFeatures(rawValue: 1 << 1)
+    /// `AT`: a custom call with types.
+    public static let apiTyped = RequestFeatures(rawValue: 1 << 2)
+    /// `AJ`: a custom call with JSON.
+    public static let apiJSON = RequestFeatures(rawValue: 1 << 3)
+    /// `AG`: a custom call with bytes.
+    public static let apiGeneric = RequestFeatures(rawValue: 1 << 4)
+    /// `QS`: parameters beside those of OData.
+    public static let queryParameters = RequestFeatures(rawValue: 1 << 5)
+    /// `OC`: optimistic concurrency, that is `If-Match`.
+    public static let concurrency = RequestFeatures(rawValue: 1 << 6)
+    /// `OL`: part of a push or a pull.
+    public static let offline = RequestFeatures(rawValue: 1 << 7)
+    /// `LH`: a page that a `Link` header led to.
+    public static let linkHeader = RequestFeatures(rawValue: 1 << 8)
+    /// `IP`: part of an incremental pull.
+    public static let incremental = RequestFeatures(rawValue: 1 << 9)
+    /// `RF`: an object that is refreshed.
+    public static let refresh = RequestFeatures(rawValue: 1 << 10)
+    /// `TR`: a table read with a query that is text.
+    public static let readRaw = RequestFeatures(rawValue: 1 << 11)
+    /// `TQ`: a table read with a query.
+    public static let readQuery = RequestFeatures(rawValue: 1 << 12)
+
+    private static let codes = ["TT", "TU", "AT", "AJ", "AG", "QS", "OC", "OL", "LH", "IP", "RF", "TR", "TQ"]
+
+    /// The codes with commas between them, in the order in which the .NET and Android clients print them, by kind of
+    /// table, kind of call, then the rest: `TU,OL` for a push, `QS,OL` for a pull. Empty without any.
+    public var description: String {
+        Self.codes.indices.filter { rawValue & 1 << $0 != 0 }.map { Self.codes[$0] }.joined(separator: ",")
+    }
+}

@@ -1,0 +1,79 @@
+internal import HTTPTypes
+
+/// Reads `Link` header fields for the address of the next page.
+///
+/// Mobile Apps servers write the address bare, `http://host/tables/T?$skip=50; rel=next`; other servers as RFC 8288
+/// has it, in angle brackets and perhaps several in one field. Both are read.
+package enum LinkHeader {
+    /// The address of the first link of an answer whose relation is `next`.
+    package static func next(in response: Response) -> String? {
+        HTTPField.Name("Link").flatMap { next(in: response.head.headerFields[values: $0]) }
+    }
+
+    /// The address of the first link whose relation is `next`, from the fields' values.
+    package static func next(in fields: [String]) -> String? {
+        for field in fields {
+            let text = field.drop { $0 == " " || $0 == "\t" }
+            let link = text.first == "<" ? bracketed(text) : bare(text)
+            if let link { return link }
+        }
+        return nil
+    }
+
+    /// `address; rel=next`, and nothing behind it.
+    private static func bare(_ field: Substring) -> String? {
+        guard let semicolon = field.lastIndex(of: ";"), isNext(field[field.index(after: semicolon)...]) else {
+            return nil
+        }
+        let address = field[..<semicolon].trimmed
+        return address.isEmpty ? nil : String(address)
+    }
+
+    /// `<address>; rel="next"; title="x", <other>; rel=prev` (RFC 8288, section 3).
+    private static func bracketed(_ field: Substring) -> String? {
+        var rest = field
+        while let open = rest.firstIndex(of: "<"), let close = rest[open...].firstIndex(of: ">") {
+            let address = rest[rest.index(after: open)..<close].trimmed
+            let (parameters, end) = parameters(rest[rest.index(after: close)...])
+            if !address.isEmpty, parameters.contains(where: isNext) { return String(address) }
+            rest = end
+        }
+        return nil
+    }
+
+    /// The parameters up to the comma that ends the link, and what follows it. In quotes neither `;` nor `,` counts.
+    private static func parameters(_ text: Substring) -> ([Substring], Substring) {
+        var parts: [Substring] = []
+        var isQuoted = false
+        var start = text.startIndex
+        for index in text.indices {
+            let character = text[index]
+            if character == "\"" { isQuoted.toggle() }
+            guard !isQuoted, character == ";" || character == "," else { continue }
+            parts.append(text[start..<index])
+            start = text.index(after: index)
+            if character == "," { return (parts, text[start...]) }
+        }
+        parts.append(text[start...])
+        return (parts, text[text.endIndex...])
+    }
+
+    /// Whether a parameter is `rel` with `next` among its relations.
+    private static func isNext(_ parameter: Substring) -> Bool {
+        guard let equals = parameter.firstIndex(of: "=") else { return false }
+        guard parameter[..<equals].trimmed.lowercased() == "rel" else { return false }
+        var value = parameter[parameter.index(after: equals)...].trimmed
+        if value.count > 1, value.first == "\"", value.last == "\"" { value = value.dropFirst().dropLast() }
+        return value.split(separator: " ").contains { $0.lowercased() == "next" }
+    }
+}
+
+extension Substring {
+    /// The text without spaces and tabs around it.
+    fileprivate var trimmed: Substring {
+        var text = self
+        while text.first == " " || text.first == "\t" { text = text.dropFirst() }
+        while text.last == " " || text.last == "\t" { text = text.dropLast() }
+        return text
+    }
+}

@@ -1,0 +1,40 @@
+/// The query of a request's path, as encoded parts that can be looked up and replaced by their decoded names; what is
+/// not touched stays byte by byte.
+package struct QueryString: Sendable, Hashable {
+    /// The path before the query.
+    package let base: String
+    /// The parts between the `&`, encoded.
+    package private(set) var parts: [String]
+
+    /// Takes a path with its query apart.
+    package init(ofPath path: String) {
+        base = String(path.prefix { $0 != "?" })
+        parts = path.dropFirst(base.count + 1).split(separator: "&").map(String.init)
+    }
+
+    /// The path with the query.
+    package var path: String { parts.isEmpty ? base : "\(base)?\(parts.joined(separator: "&"))" }
+
+    /// The decoded value of the first part of that name. To set one replaces the first and removes the others.
+    package subscript(name: String) -> String? {
+        get { parts.first { Self.name(of: $0) == name }.map(Self.value) }
+        set {
+            let place = parts.firstIndex { Self.name(of: $0) == name } ?? parts.count
+            parts.removeAll { Self.name(of: $0) == name }
+            if let newValue { parts.insert("\(name)=\(PercentEncoding.query(newValue))", at: min(place, parts.count)) }
+        }
+    }
+
+    /// Adds those encoded parts that are not there, in front.
+    package mutating func addMissing(_ others: some Sequence<String>) {
+        let there = Set(parts.map { PercentEncoding.decoded($0) })
+        parts = others.filter { !there.contains(PercentEncoding.decoded($0)) } + parts
+    }
+
+    /// A part's name, decoded.
+    package static func name(of part: String) -> String { PercentEncoding.decoded(part.prefix { $0 != "=" }) }
+
+    private static func value(of part: String) -> String {
+        part.firstIndex(of: "=").map { PercentEncoding.decoded(part[part.index(after: $0)...]) } ?? ""
+    }
+}

@@ -105,6 +105,7 @@ let package = Package(
             dependencies: [
                 "SluiceBackend", "Sluice", "SluiceTesting",
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
+                .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .testTarget(

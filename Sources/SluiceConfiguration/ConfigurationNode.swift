@@ -103,7 +103,9 @@ package struct ConfigurationNode {
     /// A refusal of the value. `character` is how many characters of its text come before the mistake, if it is known.
     package func refusal(_ reason: String, table: String? = nil, character: Int? = nil) -> SluiceError {
         var place = node.mark.map { (line: $0.line, column: $0.column) }
-        if let character, let start = place, let offset = offsetOfText(at: start) { place?.column += offset + character }
+        if let character, let start = place, let offset = offsetOfText(at: start) {
+            place?.column += offset + character
+        }
         return file.refusal(at: place, reason, table: table)
     }
 

@@ -110,18 +110,20 @@ struct Authenticator: Sendable {
 
     /// The JSON object of a token's part.
     private static func object(_ part: Substring) -> JSON? {
-        var text = part.replacing("-", with: "+").replacing("_", with: "/")
+        var text = String(part).replacing("-", with: "+").replacing("_", with: "/")
         text += String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-        guard let data = Data(base64Encoded: text), let json = try? JSON(parsing: String(decoding: data, as: UTF8.self)),
+        guard let data = Data(base64Encoded: text),
+            let json = try? JSON(parsing: String(decoding: data, as: UTF8.self)),
             json.kind == .object
         else { return nil }
         return json
     }
 
     private static func refusal(_ reason: String) -> Refusal {
-        var reply = Reply.failure(.unauthorized, reason)
-        reply.headers[.wwwAuthenticate] = "Bearer error=\"invalid_token\", error_description=\"\(reason)\""
-        return Refusal(reply)
+        var refusal = Refusal(.unauthorized, reason)
+        // RFC 6750, section 3.
+        refusal.headers[.wwwAuthenticate] = "Bearer error=\"invalid_token\", error_description=\"\(reason)\""
+        return refusal
     }
 
     /// A payload of which only the signature matters: the claims are read by the reader that reads all JSON here.

@@ -1,14 +1,14 @@
+internal import HTTPTypes
 internal import SluiceCore
 
-/// A change that was made on another version than the server's.
+/// A change that was made on another version than the server's: 409 or 412 with the server's record, unless a hook
+/// merges.
 struct ChangeConflict: Error {
     /// The server's record.
-    let server: JSON
-    /// The refusal that shows the record it is given, unless a hook merges.
-    let answer: @Sendable (JSON) -> Refusal
+    var server: JSON
+    /// The refusal's status.
+    var status: HTTPResponse.Status
 
-    init(server: JSON, _ answer: @escaping @Sendable (JSON) -> Refusal) {
-        self.server = server
-        self.answer = answer
-    }
+    /// The refusal that shows the record.
+    var refusal: Refusal { Refusal(status, .record(server)) }
 }

@@ -38,19 +38,29 @@ struct RowScope: Sendable {
         filter = filter.map { .binary(.and, $0, condition) } ?? condition
     }
 
+    /// The scope without what does not match.
+    func narrowed(to condition: QueryExpression?) -> RowScope {
+        var scope = self
+        scope.narrow(to: condition)
+        return scope
+    }
+
     /// The client's filter within the scope.
     func applied(to filter: QueryExpression?) -> QueryExpression? {
         guard let filter else { return self.filter }
         return self.filter.map { .binary(.and, $0, filter) } ?? filter
     }
 
-    /// Makes the record the user's own, whatever it says: before it is put, on insert as on update.
-    func stamp(_ record: inout JSON) {
-        if let owner { record[owner.column] = JSON(owner.user) }
+    /// The record as the user's own, whatever it says: before it is put, on insert as on update.
+    func stamped(_ record: JSON) -> JSON {
+        guard let owner else { return record }
+        var record = record
+        record[owner.column] = JSON(owner.user)
+        return record
     }
 
     /// The refusal of an insert with the id of a record outside the scope. It does not say what is there.
-    static var idTaken: Refusal { Refusal(Reply(.badRequest)) }
+    static var idTaken: Refusal { Refusal(.badRequest, .nothing) }
 }
 
 extension BackendTable {

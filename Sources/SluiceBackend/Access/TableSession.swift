@@ -24,9 +24,7 @@ struct TableSession: Sendable {
         var request = HookRequest(self, id: id)
         request.query = query
         try await Self.asking { try await hooks.before(&request) }
-        var scope = scope
-        scope.narrow(to: request.filter)
-        return scope
+        return scope.narrowed(to: request.filter)
     }
 
     /// Runs the hooks after the operation; gives back the records as the answer shows them.
@@ -45,12 +43,12 @@ struct TableSession: Sendable {
     /// asked again.
     ///
     /// - Parameters:
-    ///   - record: what the request says of the record: all of it, or what is to change.
-    ///   - write: decides and writes, inside a transaction, and gives back what is stored (the last state of a record
+    ///   - record: what the request says of the record, with its id: all of it, or what is to change.
+    ///   - write: decides and writes, inside a transaction, what the hooks left of `record`, and gives back what is stored (the last state of a record
     ///     that is removed). It throws ``ChangeConflict`` where the request was made on another version.
     func change(
         _ id: String, record: JSON? = nil, replacing: Bool = false,
-        _ write: @Sendable (_ record: JSON?, _ scope: RowScope, _ connection: SQLiteConnection) throws -> JSON
+        _ write: @Sendable (_ record: JSON, _ scope: RowScope, _ connection: SQLiteConnection) throws -> JSON
     ) async throws -> JSON {
         let stored = try await stored(id, record, replacing, write)
         return try await answering([stored]).first ?? stored
@@ -58,13 +56,13 @@ struct TableSession: Sendable {
 
     private func stored(
         _ id: String, _ record: JSON?, _ replacing: Bool,
-        _ write: @Sendable (JSON?, RowScope, SQLiteConnection) throws -> JSON
+        _ write: @Sendable (JSON, RowScope, SQLiteConnection) throws -> JSON
     ) async throws -> JSON {
         guard let hooks else {
             do {
-                return try await writing { try write(record, scope, $0) }
+                return try await writing { try write(record ?? .null, scope, $0) }
             } catch let conflict as ChangeConflict {
-                throw conflict.answer(conflict.server)
+                throw conflict.refusal
             }
         }
         for _ in 0..<Self.maximumRounds {
@@ -75,15 +73,15 @@ struct TableSession: Sendable {
             request.stored = seen
             try await Self.asking { try await hooks.before(&request) }
             let asked = record.flatMap { Self.cleaned(request.record, as: $0) }
-            var scope = scope
-            scope.narrow(to: request.filter)
+            if record != nil, asked == nil { throw Self.failed }
+            let narrowed = scope.narrowed(to: request.filter)
             do {
-                return try await writing { [scope] connection in
+                return try await writing { connection in
                     try expect(seen, id, connection)
-                    return try write(asked, scope, connection)
+                    return try write(asked ?? .null, narrowed, connection)
                 }
             } catch let conflict as ChangeConflict {
-                return try await merging(conflict, id, asked, replacing, scope, hooks)
+                return try await merging(conflict, id, asked, replacing, narrowed, hooks)
             } catch is RecordMoved {
                 continue
             }
@@ -97,28 +95,27 @@ struct TableSession: Sendable {
         _ hooks: any TableHooks
     ) async throws -> JSON {
         // A delete has nothing to merge.
-        guard let client else { throw conflict.answer(conflict.server) }
-        var server = conflict.server
+        guard let client else { throw conflict.refusal }
+        var conflict = conflict
         for _ in 0..<Self.maximumRounds {
-            let question = HookConflict(self, id, client: client, server: server, replaces: replacing)
+            let question = HookConflict(self, id, client: client, server: conflict.server, replaces: replacing)
             guard let merged = try await Self.asking({ try await hooks.conflict(question) }) else {
-                throw conflict.answer(server)
+                throw conflict.refusal
             }
             guard merged.kind == .object else { throw Self.failed }
             do {
-                return try await writing { [server] connection in
+                return try await writing { [server = conflict.server] connection in
                     try expect(server, id, connection)
                     var record = Self.cleaned(merged, as: [SystemColumn.deleted: false]) ?? merged
                     record["id"] = JSON(id)
                     record[SystemColumn.createdAt] = server[SystemColumn.createdAt]
-                    scope.stamp(&record)
-                    return try table.put(record, now: backend.environment.now(), connection)
+                    return try table.put(scope.stamped(record), now: backend.environment.now(), connection)
                 }
             } catch is RecordMoved {
                 guard let newer = try await backend.database.read({ try table.record(id, in: scope, $0) }) else {
                     throw Self.busy
                 }
-                server = newer
+                conflict.server = newer
             }
         }
         throw Self.busy
@@ -158,26 +155,11 @@ struct TableSession: Sendable {
     private static var failed: Refusal { Refusal(.internalServerError, "a hook of the table failed") }
 
     private static var busy: Refusal {
-        var reply = Reply.failure(.serviceUnavailable, "the record is being changed by others; try again")
-        reply.headers[.retryAfter] = "1"
-        return Refusal(reply)
+        var refusal = Refusal(.serviceUnavailable, "the record is being changed by others; try again")
+        refusal.headers[.retryAfter] = "1"
+        return refusal
     }
 
     /// The record is not the one that the hooks saw.
     private struct RecordMoved: Error {}
-}
-
-extension Backend {
-    /// Finds out whom the request comes from and whether it may do the operation.
-    ///
-    /// - Throws: ``Refusal``: 401 for a token that is not valid, and see ``Access``.
-    func session(
-        _ table: BackendTable, _ operation: BackendOperation, _ headers: HTTPFields
-    ) async throws(Refusal) -> TableSession {
-        let principal = try await authenticator?.principal(for: headers)
-        try Access.check(operation, table.rules, principal)
-        return TableSession(
-            table: table, operation: operation, principal: principal,
-            scope: RowScope(table.rules, principal, now: environment.now()), hooks: hooks[table.name], backend: self)
-    }
 }

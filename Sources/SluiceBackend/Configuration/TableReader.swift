@@ -51,7 +51,8 @@ struct TableReader {
         guard node.isMapping else { return TableAccess(try Self.level(node)) }
         let operations = BackendOperation.allCases
         let members = try node.members(["default"] + operations.map(\.rawValue))
-        var access = try members["default"].map { (node) throws(SluiceError) in TableAccess(try Self.level(node)) }
+        var access =
+            try members["default"].map { (node) throws(SluiceError) in TableAccess(try Self.level(node)) }
             ?? usual
         for operation in operations {
             if let value = members[operation.rawValue] { access[operation] = try Self.level(value) }

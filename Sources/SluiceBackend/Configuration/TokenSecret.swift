@@ -1,5 +1,6 @@
 /// A key that tokens are signed with, or where it is. What is printed of it never shows the key.
-public struct TokenSecret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+public struct TokenSecret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable
+{
     enum Source: Sendable, Hashable {
         case variable(String)
         case text(String)

@@ -21,7 +21,8 @@ extension BackendTable {
         return count
     }
 
-    private func expireRecords(before border: Timestamp, _ now: Timestamp, _ connection: SQLiteConnection) throws -> Int {
+    private func expireRecords(before border: Timestamp, _ now: Timestamp, _ connection: SQLiteConnection) throws -> Int
+    {
         let expired = try records(
             matching: Query(
                 name, filter: Self.isOld(SystemColumn.createdAt, border, deleted: false), top: Self.expiryBatch),

@@ -79,7 +79,10 @@ struct BackendTable: Sendable {
     var schema: TableSchema { records.schema }
 
     /// Whether the table has columns of its own, declared or found in the seed.
-    var isTyped: Bool { schema.columns.contains { !SystemColumn.all.contains($0.name) } }
+    var isTyped: Bool {
+        // The owner's column may be there without a word about the others.
+        schema.columns.contains { !SystemColumn.all.contains($0.name) && $0.name != rules.perUser }
+    }
 
     func record(_ id: String, _ connection: SQLiteConnection) throws -> JSON? {
         try records.record(id, on: connection)

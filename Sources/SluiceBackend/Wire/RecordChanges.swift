@@ -17,6 +17,7 @@ struct RecordChanges: Sendable {
 
     /// A new record: 201, or 409 with the record that has the id, be it a tombstone.
     func insert() async throws -> Reply {
+        let session = try await request.session(.insert)
         let body = try RequestBody.object(of: request.request, wire)
         let properties = try wire.properties(of: body, verb: "insert")
         let id: String
@@ -27,12 +28,11 @@ struct RecordChanges: Sendable {
             id = text
         }
         try RequestBody.check(id: id, table: table.name)
-        var record: JSON = ["id": JSON(id)]
-        for (name, value) in properties { record[name] = value }
-        let inserted = record
-        let stored = try await write { connection in
-            if let existing = try table.record(id, connection) { throw Refusal(.conflict, .record(existing)) }
-            return try table.put(inserted, now: backend.environment.now(), connection)
+        let stored = try await session.change(id, record: record(id, properties)) { record, scope, connection in
+            if let existing = try table.obstacle(id, in: scope, connection) {
+                throw ChangeConflict(server: existing, status: .conflict)
+            }
+            return try table.put(scope.stamped(record), now: backend.environment.now(), connection)
         }
         var reply = request.reply(.created, stored)
         let path = request.target.path
@@ -43,6 +43,7 @@ struct RecordChanges: Sendable {
 
     /// Changes the properties that the body has, or replaces them all.
     func update(_ id: String, replacing: Bool) async throws -> Reply {
+        let session = try await request.session(.update)
         let body = try RequestBody.object(of: request.request, wire)
         let properties = try wire.properties(of: body, verb: "update")
         if let other = body["id"], other.string != id {
@@ -52,41 +53,49 @@ struct RecordChanges: Sendable {
         // A version in the body is a condition too, with an answer of its own (the Node server's rule).
         let expected =
             wire.comparesVersionInBody && !conditions.expectsVersion ? body[SystemColumn.version]?.string : nil
-        let stored = try await write { connection in
-            let current = try revives ? existing(id, connection) : living(id, connection)
+        let asked = record(id, properties)
+        let stored = try await session.change(id, record: asked, replacing: replacing) { changes, scope, connection in
+            let current = try revives ? existing(id, scope, connection) : living(id, scope, connection)
+            if current[SystemColumn.deleted]?.bool == true {
+                try Access.check(.undelete, table.rules, session.principal)
+            }
             try check(current)
             if let expected, expected != current[SystemColumn.version]?.string {
-                throw Refusal(.conflict, .record(current))
+                throw ChangeConflict(server: current, status: .conflict)
             }
             var record = current
             if replacing {
                 record = JSON(members: [("id", JSON(id))])
                 record[SystemColumn.createdAt] = current[SystemColumn.createdAt]
             }
-            for (name, value) in properties { record[name] = value }
+            for (name, value) in changes.members ?? [] where name != "id" { record[name] = value }
             record[SystemColumn.deleted] = false
-            return try table.put(record, now: backend.environment.now(), connection)
+            return try table.put(scope.stamped(record), now: backend.environment.now(), connection)
         }
         return request.reply(.ok, stored)
     }
 
     /// Makes a tombstone of the record, or removes it where the table keeps none: 204.
     func delete(_ id: String) async throws -> Reply {
-        try await write { connection in
-            var record = try living(id, connection)
+        _ = try await request.session(.delete).change(id) { _, scope, connection in
+            var record = try living(id, scope, connection)
             try check(record)
-            guard table.rules.softDelete else { return try table.remove(id, connection) }
+            guard table.rules.softDelete else {
+                try table.remove(id, connection)
+                return record
+            }
             record[SystemColumn.deleted] = true
-            _ = try table.put(record, now: backend.environment.now(), connection)
+            return try table.put(record, now: backend.environment.now(), connection)
         }
         return Reply(.noContent)
     }
 
     /// Makes a record of a tombstone again: 201. A living record stays as it is.
     func undelete(_ id: String) async throws -> Reply {
+        let session = try await request.session(.undelete)
         if !request.request.body.isEmpty { _ = try RequestBody.object(of: request.request, wire) }
-        let stored = try await write { connection in
-            var record = try existing(id, connection)
+        let stored = try await session.change(id) { _, scope, connection in
+            var record = try existing(id, scope, connection)
             try check(record)
             guard record[SystemColumn.deleted]?.bool == true else { return record }
             record[SystemColumn.deleted] = false
@@ -105,17 +114,19 @@ struct RecordChanges: Sendable {
         }
     }
 
-    private func write<Result: Sendable>(
-        _ body: @Sendable (SQLiteConnection) throws -> Result
-    ) async throws -> Result { try await backend.database.write(body) }
-
-    private func existing(_ id: String, _ connection: SQLiteConnection) throws -> JSON {
-        guard let record = try table.record(id, connection) else { throw Refusal.missing }
+    private func record(_ id: String, _ properties: [(name: String, value: JSON)]) -> JSON {
+        var record: JSON = ["id": JSON(id)]
+        for (name, value) in properties { record[name] = value }
         return record
     }
 
-    private func living(_ id: String, _ connection: SQLiteConnection) throws -> JSON {
-        let record = try existing(id, connection)
+    private func existing(_ id: String, _ scope: RowScope, _ connection: SQLiteConnection) throws -> JSON {
+        guard let record = try table.record(id, in: scope, connection) else { throw Refusal.missing }
+        return record
+    }
+
+    private func living(_ id: String, _ scope: RowScope, _ connection: SQLiteConnection) throws -> JSON {
+        let record = try existing(id, scope, connection)
         guard record[SystemColumn.deleted]?.bool != true else {
             throw Refusal(wire.tombstone, Refusal.missingReason)
         }
@@ -123,6 +134,8 @@ struct RecordChanges: Sendable {
     }
 
     private func check(_ record: JSON) throws {
-        guard conditions.check(record) == .met else { throw Refusal(.preconditionFailed, .record(record)) }
+        guard conditions.check(record) == .met else {
+            throw ChangeConflict(server: record, status: .preconditionFailed)
+        }
     }
 }

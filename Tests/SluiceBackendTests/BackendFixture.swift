@@ -49,12 +49,13 @@ struct BackendFixture {
     /// Sends a request; `path` is encoded where it has to be, and `body` is text.
     func send(
         _ method: HTTPRequest.Method, _ path: String, _ body: String = "", headers: [(String, String)] = [],
-        version: String? = "2.0.0"
+        json: Bool = false, version: String? = "2.0.0"
     ) async -> Answer {
         let allowed = CharacterSet(charactersIn: "%").union(.urlQueryAllowed).subtracting(
             CharacterSet(charactersIn: "+"))
         let path = path.addingPercentEncoding(withAllowedCharacters: allowed)
         var head = HTTPRequest(method: method, scheme: "http", authority: "127.0.0.1:8080", path: path)
+        if json, !body.isEmpty { head.headerFields[.contentType] = "application/json" }
         if let version { head.headerFields[HTTPField.Name("ZUMO-API-VERSION")!] = version }
         for (name, value) in headers { head.headerFields.append(HTTPField(name: HTTPField.Name(name)!, value: value)) }
         return Answer(await backend.respond(to: Request(head, body: Body(bytes: Array(body.utf8)))))

@@ -43,45 +43,49 @@ struct TableSession: Sendable {
     /// asked again.
     ///
     /// - Parameters:
-    ///   - record: what the request says of the record, with its id: all of it, or what is to change.
-    ///   - write: decides and writes, inside a transaction, what the hooks left of `record`, and gives back what is stored (the last state of a record
-    ///     that is removed). It throws ``ChangeConflict`` where the request was made on another version.
+    ///   - record: what the request says of the record, with its id, given what is stored; asked only where there are
+    ///     hooks.
+    ///   - replaces: whether that is all of the record, and not what is to change.
+    ///   - write: decides and writes, inside a transaction, and gives back what is stored (the last state of a record
+    ///     that is removed). It gets what the hooks left of `record`, or nil where none were asked, and throws
+    ///     ``ChangeConflict`` where the request was made on another version.
     func change(
-        _ id: String, record: JSON? = nil, replacing: Bool = false,
-        _ write: @Sendable (_ record: JSON, _ scope: RowScope, _ connection: SQLiteConnection) throws -> JSON
+        _ id: String, _ record: @Sendable (_ stored: JSON?) throws -> JSON? = { _ in nil }, replaces: Bool = false,
+        _ write: @Sendable (_ changed: JSON?, _ scope: RowScope, _ connection: SQLiteConnection) throws -> JSON
     ) async throws -> JSON {
-        let stored = try await stored(id, record, replacing, write)
+        let stored = try await stored(id, record, replaces, write)
         return try await answering([stored]).first ?? stored
     }
 
     private func stored(
-        _ id: String, _ record: JSON?, _ replacing: Bool,
-        _ write: @Sendable (JSON, RowScope, SQLiteConnection) throws -> JSON
+        _ id: String, _ record: @Sendable (JSON?) throws -> JSON?, _ replaces: Bool,
+        _ write: @Sendable (JSON?, RowScope, SQLiteConnection) throws -> JSON
     ) async throws -> JSON {
         guard let hooks else {
             do {
-                return try await writing { try write(record ?? .null, scope, $0) }
+                return try await writing { try write(nil, scope, $0) }
             } catch let conflict as ChangeConflict {
                 throw conflict.refusal
             }
         }
         for _ in 0..<Self.maximumRounds {
             let seen = try await backend.database.read { try table.record(id, in: scope, $0) }
+            let original = try record(seen)
             var request = HookRequest(self, id: id)
-            request.record = record
-            request.replaces = replacing
+            request.record = original
+            request.replaces = replaces
             request.stored = seen
             try await Self.asking { try await hooks.before(&request) }
-            let asked = record.flatMap { Self.cleaned(request.record, as: $0) }
-            if record != nil, asked == nil { throw Self.failed }
+            let changed = original.flatMap { Self.cleaned(request.record, as: $0) }
+            if original != nil, changed == nil { throw Self.failed }
             let narrowed = scope.narrowed(to: request.filter)
             do {
                 return try await writing { connection in
                     try expect(seen, id, connection)
-                    return try write(asked ?? .null, narrowed, connection)
+                    return try write(changed, narrowed, connection)
                 }
             } catch let conflict as ChangeConflict {
-                return try await merging(conflict, id, asked, replacing, narrowed, hooks)
+                return try await merging(conflict, id, changed, replaces, narrowed, hooks)
             } catch is RecordMoved {
                 continue
             }
@@ -91,14 +95,14 @@ struct TableSession: Sendable {
 
     /// Asks the hooks for a merged record and writes it on top of the server's, as long as that one stands.
     private func merging(
-        _ conflict: ChangeConflict, _ id: String, _ client: JSON?, _ replacing: Bool, _ scope: RowScope,
+        _ conflict: ChangeConflict, _ id: String, _ client: JSON?, _ replaces: Bool, _ scope: RowScope,
         _ hooks: any TableHooks
     ) async throws -> JSON {
         // A delete has nothing to merge.
         guard let client else { throw conflict.refusal }
         var conflict = conflict
         for _ in 0..<Self.maximumRounds {
-            let question = HookConflict(self, id, client: client, server: conflict.server, replaces: replacing)
+            let question = HookConflict(self, id, client: client, server: conflict.server, replaces: replaces)
             guard let merged = try await Self.asking({ try await hooks.conflict(question) }) else {
                 throw conflict.refusal
             }

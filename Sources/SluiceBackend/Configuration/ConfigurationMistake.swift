@@ -142,7 +142,7 @@ extension QueryExpression {
         switch self {
         case .literal: []
         case .column(let name): [name]
-        case .unary(_, let operand): operand.columns
+        case .unary(_, let operand), .membership(let operand, _): operand.columns
         case .binary(_, let left, let right): left.columns.union(right.columns)
         case .call(_, let arguments): arguments.reduce(into: []) { $0.formUnion($1.columns) }
         }

@@ -28,11 +28,12 @@ struct RecordChanges: Sendable {
             id = text
         }
         try RequestBody.check(id: id, table: table.name)
-        let stored = try await session.change(id, record: record(id, properties)) { record, scope, connection in
+        let record = JSON(members: [("id", JSON(id))] + properties)
+        let stored = try await session.change(id, { _ in record }) { changed, scope, connection in
             if let existing = try table.obstacle(id, in: scope, connection) {
                 throw ChangeConflict(server: existing, status: .conflict)
             }
-            return try table.put(scope.stamped(record), now: backend.environment.now(), connection)
+            return try table.put(scope.stamped(changed ?? record), now: backend.environment.now(), connection)
         }
         var reply = request.reply(.created, stored)
         let path = request.target.path
@@ -44,18 +45,12 @@ struct RecordChanges: Sendable {
     /// Changes the properties that the body has, or replaces them all.
     func update(_ id: String, replacing: Bool) async throws -> Reply {
         let session = try await request.session(.update)
-        let body = try RequestBody.object(of: request.request, wire)
-        let properties = try wire.properties(of: body, verb: "update")
-        if let other = body["id"], other.string != id {
-            throw Refusal(.badRequest, "the id in the body is not the one in the path")
-        }
-        let revives = revives(body, replacing: replacing)
+        let update = try RecordUpdate(request, replacing: replacing, id: id)
         // A version in the body is a condition too, with an answer of its own (the Node server's rule).
-        let expected =
-            wire.comparesVersionInBody && !conditions.expectsVersion ? body[SystemColumn.version]?.string : nil
-        let asked = record(id, properties)
-        let stored = try await session.change(id, record: asked, replacing: replacing) { changes, scope, connection in
-            let current = try revives ? existing(id, scope, connection) : living(id, scope, connection)
+        let expected = conditions.expectsVersion ? nil : update.versionInBody
+        let asked = { @Sendable stored in try update.record(id, stored: stored) }
+        let stored = try await session.change(id, asked, replaces: update.replaces) { changed, scope, connection in
+            let current = try update.revives ? existing(id, scope, connection) : living(id, scope, connection)
             if current[SystemColumn.deleted]?.bool == true {
                 try Access.check(.undelete, table.rules, session.principal)
             }
@@ -63,13 +58,7 @@ struct RecordChanges: Sendable {
             if let expected, expected != current[SystemColumn.version]?.string {
                 throw ChangeConflict(server: current, status: .conflict)
             }
-            var record = current
-            if replacing {
-                record = JSON(members: [("id", JSON(id))])
-                record[SystemColumn.createdAt] = current[SystemColumn.createdAt]
-            }
-            for (name, value) in changes.members ?? [] where name != "id" { record[name] = value }
-            record[SystemColumn.deleted] = false
+            let record = try update.giving(changed).applied(to: current)
             return try table.put(scope.stamped(record), now: backend.environment.now(), connection)
         }
         return request.reply(.ok, stored)
@@ -103,23 +92,6 @@ struct RecordChanges: Sendable {
         }
         return request.reply(.created, stored)
     }
-
-    /// Whether an update is the way in which the wire's clients bring a tombstone back.
-    private func revives(_ body: JSON, replacing: Bool) -> Bool {
-        let deleted = wire.names.wire(SystemColumn.deleted).flatMap { body[$0] }
-        return switch wire.undelete {
-        case .post: false
-        case .patch: !replacing && deleted?.bool == false
-        case .put: replacing && request.includesDeleted && deleted?.bool != true
-        }
-    }
-
-    private func record(_ id: String, _ properties: [(name: String, value: JSON)]) -> JSON {
-        var record: JSON = ["id": JSON(id)]
-        for (name, value) in properties { record[name] = value }
-        return record
-    }
-
     private func existing(_ id: String, _ scope: RowScope, _ connection: SQLiteConnection) throws -> JSON {
         guard let record = try table.record(id, in: scope, connection) else { throw Refusal.missing }
         return record

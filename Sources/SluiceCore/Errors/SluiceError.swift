@@ -64,7 +64,8 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
         public static let recordExists = Code(name: .recordExists)
         /// The record is not there.
         public static let recordMissing = Code(name: .recordMissing)
-        /// The queue holds an operation on the record that this one cannot follow.
+        /// The queue holds an operation on the record that this one cannot follow, or that has been changed since it
+        /// was looked at.
         public static let operationRefused = Code(name: .operationRefused)
         /// Operations wait in the queue, and what was asked would lose them.
         public static let operationsPending = Code(name: .operationsPending)

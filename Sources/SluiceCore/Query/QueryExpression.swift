@@ -13,6 +13,8 @@ public indirect enum QueryExpression: Sendable, Hashable {
     case binary(BinaryOperator, QueryExpression, QueryExpression)
     /// A function's value.
     case call(QueryFunction, [QueryExpression])
+    /// Whether a value equals one of the constants, as `eq` has it.
+    case membership(QueryExpression, [QueryLiteral])
 
     /// An operator on one value.
     public enum UnaryOperator: String, Sendable, Hashable {
@@ -41,6 +43,14 @@ public enum QueryLiteral: Sendable, Hashable {
     case string(String)
     /// A point in time.
     case date(Timestamp)
+    /// A day: the point in time at which it begins in UTC.
+    case day(Timestamp)
+    /// A time of day: the point in time at which it was that late on 1970-01-01 in UTC.
+    case timeOfDay(Timestamp)
+    /// A GUID, as its text.
+    case guid(String)
+    /// A place on the Earth.
+    case point(GeographyPoint)
 }
 
 /// A function that queries may call, spelled as in OData.
@@ -51,4 +61,6 @@ public enum QueryFunction: String, Sendable, Hashable, CaseIterable {
     case day, month, year, hour, minute, second
     /// On numbers. `round` rounds halves away from zero.
     case floor, ceiling, round
+    /// Between two places, in metres.
+    case distance = "geo.distance"
 }

@@ -6,4 +6,11 @@ extension Timestamp {
         guard text.utf8.allSatisfy(isOfTime), let time = Timestamp("1970-01-01T" + text) else { return nil }
         self = time
     }
+
+    /// The time of the day, in UTC, as `hh:mm:ss`, with three fraction digits or seven where the time has a fraction.
+    package var timeOfDayText: String {
+        let second = Self.ticksPerSecond
+        let digits = ticks % second == 0 ? 0 : ticks % (second / 1000) == 0 ? 3 : 7
+        return String(text(fractionDigits: digits).dropFirst(11).dropLast())
+    }
 }

@@ -71,6 +71,11 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
             + (fraction.isEmpty ? "" : ".\(fraction)") + "Z"
     }
 
+    /// The beginning of the day, in UTC.
+    package var beginningOfDay: Timestamp {
+        Timestamp(ticks: ticks - ticks.flooredQuotient(by: Self.ticksPerDay).1)
+    }
+
     /// The parts of the date and time, in UTC.
     package var parts: (year: Int64, month: Int64, day: Int64, hour: Int64, minute: Int64, second: Int64) {
         let (days, time) = ticks.flooredQuotient(by: Self.ticksPerDay)

@@ -9,7 +9,8 @@ extension SyncContext {
     /// wait is not overwritten.
     ///
     /// - Parameters:
-    ///   - query: which rows. With a name it may not have an order, `select`, `top` or `skip`.
+    ///   - query: which rows, whole: it has no `select` and asks for no count. With a name it may not have an order,
+    ///     `top` or `skip` either.
     ///   - queryName: the name, 1 to 255 characters.
     ///   - progress: told after each page.
     /// - Throws: ``SluiceError``: what ended the push or the pull. Pages stored before it stay, and so does their
@@ -43,6 +44,9 @@ extension SyncContext {
         }
         guard query.select.isEmpty else {
             try refuse("a pull stores whole records, so its query cannot select properties")
+        }
+        guard !query.includesCount else {
+            try refuse("a pull's result says how many rows it brought, so its query cannot ask for a count")
         }
         guard query.skip >= 0, query.top ?? 0 >= 0 else { try refuse("skip and top cannot be negative") }
         let hidden = query.parameters.first { $0.name.lowercased() == dialect.includeDeleted.name.lowercased() }

@@ -50,17 +50,27 @@ public struct SyncQueue: Sendable {
     /// it was under way stay: what is to be sent for them is derived anew; only those of a record that is no longer
     /// restored go with the undelete. The audit keeps what was given up. Waits for a push that is under way.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` for an id that is not in the queue, and inside of a conflict
-    ///   handler or a filter, whose push would wait for itself.
-    public func discard(_ id: String) async throws {
+    /// - Parameter revision: the operation's ``TableOperation/revision`` as it was when the decision was made; nil
+    ///   discards it whatever it has become.
+    /// - Throws: ``SluiceError`` of code `operationRefused` if the record was edited since that revision; of code
+    ///   `invalidArgument` for an id that is not in the queue, and inside of a conflict handler or a filter, whose push
+    ///   would wait for itself.
+    public func discard(_ id: String, revision: Int? = nil) async throws {
         let environment = context.options.environment
         let columns = context.dialect.pushColumns
         // Behind a push that runs: what is being sent cannot be given up.
         try await context.activity.run {
             try await context.store.write { writer in
                 let queue = QueueWriter(writer)
+                let operation = try find(id, queue.reader)
+                guard revision == nil || revision == operation.revision else {
+                    throw SluiceError(
+                        .operationRefused,
+                        "the record was edited since; look at the operation again before discarding it",
+                        table: operation.table, recordID: operation.recordID, operationID: id)
+                }
                 try Discard(
-                    operation: find(id, queue.reader), columns: columns, environment: environment, store: writer,
+                    operation: operation, columns: columns, environment: environment, store: writer,
                     queue: queue
                 ).carryOut()
             }

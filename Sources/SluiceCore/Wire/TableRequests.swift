@@ -14,13 +14,10 @@ extension Dialect {
         }
         var parameters: [(name: String, value: String)] = []
         if let filter = query.filter { parameters.append(("$filter", filter.odata(odata))) }
-        if !query.order.isEmpty {
-            let keys = query.order.map { $0.descending ? "\($0.column) desc" : $0.column }
-            parameters.append(("$orderby", keys.joined(separator: ",")))
-        }
+        if !query.order.isEmpty { parameters.append(("$orderby", query.odataOrder)) }
         if query.skip > 0 { parameters.append(("$skip", String(query.skip))) }
         if let top = query.top { parameters.append(("$top", String(top))) }
-        if !query.select.isEmpty { parameters.append(("$select", query.select.joined(separator: ","))) }
+        if !query.select.isEmpty { parameters.append(("$select", query.odataSelect)) }
         if query.includesCount { parameters.append(includeCount) }
         parameters += query.parameters.map { ($0.name, $0.value) }
         if query.includesDeleted { parameters.append(includeDeleted) }

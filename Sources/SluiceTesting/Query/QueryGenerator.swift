@@ -23,7 +23,10 @@ package struct QueryGenerator {
     /// A filter, nested so deep.
     package mutating func condition(_ depth: Int) -> QueryExpression {
         if depth == 0 { return pick([.column("done"), .literal(.bool(true)), free()]) }
-        switch Int.random(in: 0..<8, using: &random) {
+        switch Int.random(in: 0..<11, using: &random) {
+        case 8: return membership(depth - 1)
+        case 9: return .binary(comparison(), pick([text(depth - 1), free()]), .literal(pick([time(), guid(), day()])))
+        case 10: return .binary(comparison(), .call(.distance, [pick([.column("tags"), free()]), point()]), number(0))
         case 0: return .unary(.not, condition(depth - 1))
         case 1, 2: return .binary(pick([.and, .or]), condition(depth - 1), condition(depth - 1))
         case 3: return .call(pick([.contains, .startswith, .endswith]), [text(depth - 1), text(depth - 1)])
@@ -32,6 +35,29 @@ package struct QueryGenerator {
         case 6: return .binary(comparison(), pick([.column("made"), free()]), date())
         default: return .binary(comparison(), pick([condition(depth - 1), free(), .literal(.null)]), free())
         }
+    }
+
+    /// Whether a value is in a list of constants that it can be compared with.
+    private mutating func membership(_ depth: Int) -> QueryExpression {
+        let kind = Int.random(in: 0..<5, using: &random)
+        let operand: QueryExpression =
+            switch kind {
+            case 0: number(depth)
+            case 1: text(depth)
+            case 2: .column("made")
+            case 3: condition(depth)
+            default: free()
+            }
+        let literals = (0..<Int.random(in: 1...4, using: &random)).map { _ -> QueryLiteral in
+            if Int.random(in: 0..<8, using: &random) == 0 { return .null }
+            return switch kind == 4 ? Int.random(in: 0..<4, using: &random) : kind {
+            case 0: .number(pick([JSONNumber(integer()), JSONNumber(double()) ?? JSONNumber(0)]))
+            case 1: pick([.string(string()), .string(string()), time(), guid()])
+            case 2: pick([.date(timestamp()), day(), .string(string())])
+            default: .bool(Bool.random(using: &random))
+            }
+        }
+        return .membership(operand, literals)
     }
 
     /// A record with that id. Some of its values are not of their column's type, and some properties are absent.
@@ -52,11 +78,11 @@ package struct QueryGenerator {
         case "weight": JSON(double())
         case "done": JSON(Bool.random(using: &random))
         case "made": JSON(pick([timestamp().description, "2013-01-01", "no date"]))
-        case "tags": ["a", "b"]
+        case "tags": pick([["a", "b"], ["type": "Point", "coordinates": [13.4, 52.5]], ["type": "Point"]])
         default:
             pick([
                 JSON(string()), JSON(integer()), JSON(double()), JSON(Bool.random(using: &random)), .null, ["a"],
-                JSON(timestamp().description),
+                JSON(timestamp().description), ["type": "Point", "coordinates": [JSON(double()), 0]],
             ])
         }
     }
@@ -68,12 +94,13 @@ package struct QueryGenerator {
                 .literal(.number(JSONNumber(double()) ?? JSONNumber(0))), .literal(.null),
             ])
         }
-        switch Int.random(in: 0..<6, using: &random) {
+        switch Int.random(in: 0..<8, using: &random) {
         case 0: return .unary(.negate, number(depth - 1))
         case 1: return .call(pick([.floor, .ceiling, .round]), [number(depth - 1)])
         case 2: return .call(.length, [text(depth - 1)])
         case 3: return .call(.indexof, [text(depth - 1), text(depth - 1)])
         case 4: return .call(pick([.day, .month, .year, .hour, .minute, .second]), [pick([.column("made"), date()])])
+        case 5: return .call(pick([.hour, .minute, .second]), [pick([text(depth - 1), .literal(time())])])
         default: return .binary(pick([.add, .sub, .mul, .div, .mod]), number(depth - 1), number(depth - 1))
         }
     }
@@ -102,6 +129,19 @@ package struct QueryGenerator {
     private mutating func date() -> QueryExpression { .literal(.date(timestamp())) }
     private mutating func comparison() -> QueryExpression.BinaryOperator { pick([.eq, .ne, .gt, .ge, .lt, .le]) }
 
+    private mutating func day() -> QueryLiteral { .day(timestamp().beginningOfDay) }
+    private mutating func time() -> QueryLiteral {
+        .timeOfDay(Timestamp(timeOfDay: pick(["12:34:56", "00:00", "23:59:59.9999999", "09:05:00.25"])) ?? timestamp())
+    }
+    private mutating func guid() -> QueryLiteral {
+        .guid(pick(["0f8fad5b-d9cb-469f-a165-70867728950e", "0F8FAD5B-D9CB-469F-A165-70867728950E"]))
+    }
+    private mutating func point() -> QueryExpression {
+        let degrees = [0, 13.4, -90, 52.5, 180]
+        let point = GeographyPoint(longitude: pick(degrees), latitude: pick(degrees.dropLast()))
+        return .literal(point.map(QueryLiteral.point) ?? .null)
+    }
+
     private mutating func timestamp() -> Timestamp {
         pick([
             Timestamp(ticks: Int64.random(in: 0...20_000_000_000_000_000, using: &random)),
@@ -118,6 +158,12 @@ package struct QueryGenerator {
     }
 
     private mutating func string() -> String {
+        if Int.random(in: 0..<10, using: &random) == 0 {
+            return pick([
+                "12:34:56", "12:34:56.000", "00:00", "0F8FAD5B-D9CB-469F-A165-70867728950E", timestamp().description,
+                "0f8fad5b-d9cb-469f-a165-70867728950e",
+            ])
+        }
         let parts = ["", "a", "A", "ab", " ", "'", "é", "e\u{301}", "ß", "İ", "日本", "😀", "\0", "%", "_", "2013-01-01"]
         return (0..<Int.random(in: 0...3, using: &random)).map { _ in pick(parts) }.joined()
     }

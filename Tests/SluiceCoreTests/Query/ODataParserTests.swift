@@ -9,6 +9,19 @@ import Testing
     private static func date(_ text: String) -> QueryExpression {
         .literal(Timestamp(text).map(QueryLiteral.date) ?? .null)
     }
+    private static func literal(_ text: String) -> QueryLiteral {
+        JSONNumber(text: text).map(QueryLiteral.number) ?? .null
+    }
+    private static func day(_ text: String) -> QueryExpression {
+        .literal(Timestamp(text).map(QueryLiteral.day) ?? .null)
+    }
+    private static func time(_ text: String) -> QueryExpression {
+        .literal(Timestamp("1970-01-01T" + text).map(QueryLiteral.timeOfDay) ?? .null)
+    }
+    private static func point(_ longitude: Double, _ latitude: Double) -> QueryLiteral {
+        GeographyPoint(longitude: longitude, latitude: latitude).map(QueryLiteral.point) ?? .null
+    }
+    private static let guid = QueryExpression.literal(.guid("0f8fad5b-d9cb-469f-a165-70867728950e"))
     private static func string(_ text: String) -> QueryExpression { .literal(.string(text)) }
 
     private static let a = QueryExpression.column("a")
@@ -38,12 +51,17 @@ import Testing
             ("-(1) eq 1", .binary(.eq, .unary(.negate, number("1")), number("1"))),
             ("a\teq  b ", .binary(.eq, a, b)),
             ("(a)eq(b)", .binary(.eq, a, b)),
-            ("a in (1)", .binary(.eq, a, number("1"))),
-            ("a in ( 'x' , 'y' )", .binary(.or, .binary(.eq, a, string("x")), .binary(.eq, a, string("y")))),
+            ("a in (-1)", .membership(a, [literal("-1")])),
+            ("a in ( 'x' , null )", .membership(a, [.string("x"), .null])),
+            ("a in (1,2) and b", .binary(.and, .membership(a, [literal("1"), literal("2")]), b)),
+            ("not a in (true)", .membership(.unary(.not, a), [.bool(true)])),
+            ("a in (1) in (true)", .membership(.membership(a, [literal("1")]), [.bool(true)])),
+            ("a in (1,b)", .binary(.or, .binary(.eq, a, number("1")), .binary(.eq, a, b))),
             (
-                "a in (1,2) and b",
-                .binary(.and, .binary(.or, .binary(.eq, a, number("1")), .binary(.eq, a, number("2"))), b)
+                "geo.distance(a, geography'POINT(13.4 52.5)') lt 5e3",
+                .binary(.lt, .call(.distance, [a, .literal(point(13.4, 52.5))]), number("5e3"))
             ),
+            ("geo eq a", .binary(.eq, .column("geo"), a)),
             ("substringof('x',a)", .call(.contains, [a, string("x")])),
             ("contains(a,'x')", .call(.contains, [a, string("x")])),
             ("substring(a, 1, 2) eq b", .binary(.eq, .call(.substring, [a, number("1"), number("2")]), b)),
@@ -79,16 +97,22 @@ import Testing
             ("datetime'2012-05-29T09:13:28'", date("2012-05-29T09:13:28Z")),
             ("datetimeoffset'2001-02-03T00:00:00.0000000+00:00'", date("2001-02-03T00:00:00Z")),
             ("cast(2024-08-23T20:22:54.291Z,Edm.DateTimeOffset)", date("2024-08-23T20:22:54.291Z")),
-            ("cast(1977-05-04,Edm.Date)", date("1977-05-04")),
-            ("cast( '1977-05-04' , Edm.Date )", date("1977-05-04")),
-            ("cast(20:35:10,Edm.TimeOfDay)", string("20:35:10")),
+            ("cast(1977-05-04,Edm.Date)", day("1977-05-04")),
+            ("cast( '1977-05-04' , Edm.Date )", day("1977-05-04")),
+            ("cast(1977-05-04T23:30:00-02:00,Edm.Date)", day("1977-05-05")),
+            ("cast(20:35:10,Edm.TimeOfDay)", time("20:35:10")),
+            ("time'PT18H3M45.876S'", time("18:03:45.876")),
+            ("time'PT3M'", time("00:03:00")),
+            ("time'PT0S'", time("00:00:00")),
+            ("geography'SRID=4326;POINT(-1 2.5)'", .literal(point(-1, 2.5))),
+            ("geography'Point (-180 90 12)'", .literal(point(-180, 90))),
             ("cast(5,Edm.Int64)", number("5")),
-            ("1994-10-14", date("1994-10-14")),
+            ("1994-10-14", day("1994-10-14")),
             ("1994-10-14T10:00:00.1234567+02:00", date("1994-10-14T08:00:00.1234567Z")),
-            ("12:15:00", string("12:15:00")),
-            ("guid'0f8fad5b-d9cb-469f-a165-70867728950e'", string("0f8fad5b-d9cb-469f-a165-70867728950e")),
-            ("12345678-d9cb-469f-a165-70867728950e", string("12345678-d9cb-469f-a165-70867728950e")),
-            ("cast(0f8fad5b-d9cb-469f-a165-70867728950e,Edm.Guid)", string("0f8fad5b-d9cb-469f-a165-70867728950e")),
+            ("12:15:00", time("12:15:00")),
+            ("guid'0f8fad5b-d9cb-469f-a165-70867728950e'", guid),
+            ("0f8fad5b-d9cb-469f-a165-70867728950e", guid),
+            ("cast(0f8fad5b-d9cb-469f-a165-70867728950e,Edm.Guid)", guid),
         ])
     func constant(_ text: String, _ expected: QueryExpression) throws {
         #expect(try QueryExpression(odata: text) == expected)
@@ -109,6 +133,9 @@ import Testing
             ("a eq datetime'x'", 5), ("binary'00' eq a", 0), ("a eq cast(1994,Edm.Date)", 5), ("cast(1,Edm.Foo)", 0),
             ("a in 1", 5), ("a in ()", 6), ("a eq 2013-02-30", 5), ("a/b eq 1", 1), ("é eq ;", 5), ("a eq 1;b", 6),
             ("--", 2), ("not", 3), ("a eq 12.5L", 5), ("contains(a,'x') 1", 16), ("a eq guid'12'", 5),
+            ("geo.length(a) eq 1", 0), ("geo.distance(a)", 0), ("geo.", 4), ("a eq geography'POINT(1)'", 5),
+            ("a eq geography'POINT(1 91)'", 5), ("a eq geography'LINESTRING(1 1,2 2)'", 5), ("a eq time'PT25H'", 5),
+            ("a eq time'PT1S1H'", 5), ("a eq time'PT'", 5), ("cast(1977-05-04,Edm.TimeOfDay)", 0),
         ])
     func refused(_ text: String, _ position: Int) {
         let error = #expect(throws: QuerySyntaxError.self) { try QueryExpression(odata: text) }
@@ -141,6 +168,14 @@ import Testing
         let sum = Array(repeating: "1", count: 64).joined(separator: " add ")
         _ = try QueryExpression(odata: sum)
         #expect(throws: QuerySyntaxError.self) { try QueryExpression(odata: sum + " add 1") }
+    }
+
+    @Test("a list of expressions does not grow without bound", arguments: [2, 3])
+    func repeatedLists(_ levels: Int) {
+        let list = "(" + Array(repeating: "a", count: 1000).joined(separator: ",") + ")"
+        let text = "concat(a,b)" + String(repeating: " in " + list, count: levels)
+        let error = #expect(throws: QuerySyntaxError.self) { try QueryExpression(odata: text) }
+        #expect(error?.reason == "the lists of the query repeat too much")
     }
 
     @Test("a text longer than the limit is refused unread")

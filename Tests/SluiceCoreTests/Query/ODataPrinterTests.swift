@@ -15,7 +15,23 @@ import Testing
             ("ceiling(Price) eq 3", "(ceiling(Price) eq 3)", nil),
             ("tolower(name) eq tolower('bob')", "(tolower(name) eq tolower('bob'))", nil),
             ("endswith(name, 'b')", "endswith(name,'b')", nil),
-            ("Zip in (1,2,3)", "(((Zip eq 1) or (Zip eq 2)) or (Zip eq 3))", nil),
+            ("Zip in (1,2,3)", "(((Zip eq 1) or (Zip eq 2)) or (Zip eq 3))", "Zip in (1,2,3)"),
+            ("a or b in (1)", "(a or (b eq 1))", "(a or b in (1))"),
+            ("(a in (1)) in (true) ne b", "(((a eq 1) eq true) ne b)", "(((a in (1)) in (true)) ne b)"),
+            ("a eq (b in (1))", "(a eq (b eq 1))", "(a eq (b in (1)))"),
+            ("true or not false", "((1 eq 1) or not(1 eq 0))", "(true or not(false))"),
+            ("done eq true", "(done eq true)", nil),
+            ("d lt 1977-05-04", "(d lt datetime'1977-05-04T00:00:00.000Z')", "(d lt cast(1977-05-04,Edm.Date))"),
+            ("t ge 18:33:45.876", "(t ge time'PT18H33M45.876S')", "(t ge cast(18:33:45.876,Edm.TimeOfDay))"),
+            ("t lt 20:35", "(t lt time'PT20H35M00S')", "(t lt cast(20:35:00,Edm.TimeOfDay))"),
+            (
+                "g eq 0f8fad5b-d9cb-469f-a165-70867728950e", "(g eq guid'0f8fad5b-d9cb-469f-a165-70867728950e')",
+                "(g eq cast(0f8fad5b-d9cb-469f-a165-70867728950e,Edm.Guid))"
+            ),
+            (
+                "geo.distance(place, geography'POINT(-122.13 47)') le 500.5",
+                "(geo.distance(place,geography'POINT(-122.13 47)') le 500.5)", nil
+            ),
             ("contains(name,'b')", "substringof('b',name)", "contains(name,'b')"),
             ("UnsignedId eq 12345678901", "(UnsignedId eq 12345678901L)", "(UnsignedId eq 12345678901)"),
             ("x eq 12345678901234567.89", "(x eq 12345678901234567.89M)", "(x eq 12345678901234567.89)"),
@@ -53,9 +69,41 @@ import Testing
         let expression = generator.condition(5)
         for style in [ODataStyle.v3, .v4] {
             let read = try QueryExpression(odata: expression.odata(style), maximumLength: .max)
-            #expect(read == expression)
+            let expected = style == .v3 ? expression.asReadFromV3 : expression
+            #expect(read == expected)
             // 2 and 2.0 are equal, but divide differently.
-            #expect(String(describing: read) == String(describing: expression))
+            #expect(String(describing: read) == String(describing: expected))
+        }
+    }
+}
+
+extension QueryExpression {
+    /// The tree with what v3 has instead of what it lacks: `or` for `in`, a comparison for a condition that is a
+    /// constant, and a point in time for a day.
+    fileprivate var asReadFromV3: QueryExpression {
+        func logical(_ expression: QueryExpression) -> QueryExpression {
+            guard case .literal(.bool(let value)) = expression else { return expression.withoutV4 }
+            let one = QueryExpression.literal(.number(JSONNumber(1)))
+            return .binary(.eq, one, value ? one : .literal(.number(JSONNumber(0))))
+        }
+        return logical(self)
+    }
+
+    private var withoutV4: QueryExpression {
+        switch self {
+        case .literal(.day(let day)): return .literal(.date(day))
+        case .literal, .column: return self
+        case .unary(.not, let operand): return .unary(.not, operand.asReadFromV3)
+        case .unary(let operation, let operand): return .unary(operation, operand.withoutV4)
+        case .binary(let operation, let left, let right) where operation == .and || operation == .or:
+            return .binary(operation, left.asReadFromV3, right.asReadFromV3)
+        case .binary(let operation, let left, let right): return .binary(operation, left.withoutV4, right.withoutV4)
+        case .call(let function, let arguments): return .call(function, arguments.map(\.withoutV4))
+        case .membership(let operand, let literals):
+            let terms = literals.map {
+                QueryExpression.binary(.eq, operand.withoutV4, QueryExpression.literal($0).withoutV4)
+            }
+            return terms.dropFirst().reduce(terms[0]) { .binary(.or, $0, $1) }
         }
     }
 }

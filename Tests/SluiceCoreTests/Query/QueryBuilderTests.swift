@@ -29,7 +29,7 @@ import Testing
                 column("n").floor == column("n").ceiling || column("n").rounded == 1,
                 "floor(n) eq ceiling(n) or round(n) eq 1"
             ),
-            (column("d") < QueryTerm(Timestamp(ticks: 0)), "d lt 1970-01-01"),
+            (column("d") < QueryTerm(Timestamp(ticks: 0)), "d lt 1970-01-01T00:00:00Z"),
             (column("a").isIn([]), "false"),
         ])
     func tree(_ term: QueryTerm, _ odata: String) throws {
@@ -47,5 +47,8 @@ import Testing
         #expect(query.top == 2)
         #expect(query.select == ["id", "a"])
         #expect(query.skipping(.max).skip == .max)
+        let more = query.includingCount().includingDeleted().parameter("a", "1").parameter("a", "2")
+        #expect(more.includesCount && more.includesDeleted)
+        #expect(more.parameters == [.init("a", "1"), .init("a", "2")])
     }
 }

@@ -11,7 +11,8 @@ import Testing
     private static let movie: JSON = [
         "id": "m1", "title": "Übergang", "year": 1994, "score": 7.5, "won": true,
         "released": "1994-10-14T01:02:03.5000000Z", "tags": ["a"], "note": "2013-01-01T00:00:00+01:00", "big": 5,
-        "flag": false, "list": [1], "nothing": .null,
+        "flag": false, "list": [1], "nothing": .null, "time": "20:35:00.000",
+        "guid": "0F8FAD5B-D9CB-469F-A165-70867728950E",
     ]
 
     private func matches(_ filter: String, _ record: JSON = movie, declared: Bool = true) throws -> Bool {
@@ -37,6 +38,23 @@ import Testing
             ("note eq 5", false), ("note ne 5", true), ("big eq '5'", false), ("big lt 'x'", false),
             ("not(big lt 'x')", true), ("flag eq 0", false), ("list eq null", false), ("list ne null", true),
             ("list eq list", false), ("tags eq null", false), ("big and won", false), ("length(big) eq null", true),
+            // Lists.
+            ("year in (1993,1994.0)", true), ("not(year in (1993))", true), ("absent in (1,null)", true),
+            ("absent in (1)", false), ("not(absent in (1))", true), ("big in ('5',true)", false),
+            ("note in ('x',2012-12-31T23:00:00Z)", true),
+            ("released in (null,1994-10-14T03:02:03.5+02:00)", true),
+            ("list in (null)", false), ("won in (false,true)", true), ("note in (12:00,2013-01-01)", false),
+            // Days, times of day and GUIDs.
+            ("released gt 1994-10-14", true), ("released lt cast(1994-10-15,Edm.Date)", true),
+            ("time eq 20:35", true), ("time eq cast(20:35:00.000,Edm.TimeOfDay)", true), ("time eq '20:35'", false),
+            ("time lt 20:35:00.0000001", true), ("20:34:59.999 lt time", true), ("note eq 20:35", false),
+            ("title ne 20:35", true), ("hour(time) eq 20 and minute(time) eq 35 and second(time) eq 0", true),
+            ("hour(20:35) eq 20", true), ("year(1994-10-14) eq 1994", true), ("year(time) eq null", true),
+            ("guid eq 0f8fad5b-d9cb-469f-a165-70867728950e", true),
+            ("guid in (null,guid'0F8FAD5B-d9cb-469f-a165-70867728950e')", true),
+            ("guid eq '0f8fad5b-d9cb-469f-a165-70867728950e'", false),
+            ("title ne 0f8fad5b-d9cb-469f-a165-70867728950e", true),
+            ("guid gt 00000000-d9cb-469f-a165-70867728950e", true), ("20:35 lt 20:36", true),
             // Dates.
             ("released eq 1994-10-14T01:02:03.5Z", true), ("released gt 1994-10-14", true),
             ("note eq 2012-12-31T23:00:00Z", true), ("note lt 2013-01-01", true),

@@ -1,8 +1,10 @@
-import SluiceCore
 import SluiceTesting
 import Testing
 
+@testable import SluiceCore
+
 @Suite("Printing SQL") struct SQLQueryPrinterTests {
+    private static let noon = Timestamp(ticks: 43_200 * Timestamp.ticksPerSecond)
     private let printer = SQLQueryPrinter(dialect: .sqlite, schema: QueryGenerator.schema, extraColumn: "__extra")
 
     @Test(
@@ -38,6 +40,22 @@ import Testing
             (
                 "substring(name,1,2) eq 'y'", #"(sluice_substring("name", ?, ?) IS ?)"#,
                 [.integer(1), .integer(2), .text("y")]
+            ),
+            ("name in ('x','y')", #"("name" IN (?, ?))"#, [.text("x"), .text("y")]),
+            ("not(name in ('x'))", #"(NOT coalesce("name" IN (?), ?))"#, [.text("x"), .integer(0)]),
+            ("name in ('x',null)", #"coalesce("name" IN (?), ?)"#, [.text("x"), .integer(1)]),
+            (
+                "made in (1970-01-01,'x')", #"(sluice_ticks("made") IN (?))"#, [.integer(0)]
+            ),
+            (
+                "free in (1,'x')", #"(sluice_property("__extra", ?) IN (?, ?))"#,
+                [.text("free"), .integer(1), .text("x")]
+            ),
+            ("name in (12:00:00)", #"sluice_in("name", ?)"#, [SQLValueList.blob([SQLValue(.time(noon))])]),
+            (
+                "geo.distance(tags,geography'POINT(0 0)') lt 1",
+                #"(sluice_geo_distance(sluice_any_json("tags"), ?) < ?)"#,
+                [.blob([6] + Array(repeating: 0, count: 16)), .integer(1)]
             ),
             (
                 "(count gt 1) eq (weight gt 2)", #"((("count" > ?) IS TRUE) IS (("weight" > ?) IS TRUE))"#,
@@ -79,8 +97,12 @@ import Testing
                 "sluice", "NOT", "IS", "NULL", "TRUE", "AND", "OR", "instr", "extra", "id", "DESC", "0", "property",
                 "rank",
             ]
-                + ["name", "count", "weight", "done", "made", "tags", "ticks", "bool", "any", "date", "json", "negate"]
-                + QueryFunction.allCases.map(\.rawValue) + QueryExpression.BinaryOperator.allCases.map(\.rawValue))
+                + [
+                    "name", "count", "weight", "done", "made", "tags", "ticks", "bool", "any", "date", "json", "negate",
+                    "IN", "coalesce", "in", "geo",
+                ]
+                + QueryFunction.allCases.map { $0 == .distance ? "distance" : $0.rawValue }
+                + QueryExpression.BinaryOperator.allCases.map(\.rawValue))
         for sql in [try printer.condition(generator.condition(5)), try printer.ordering(generator.order())] {
             let words = sql.text.split { !$0.isLetter && !$0.isNumber }
             #expect(words.allSatisfy { allowed.contains(String($0)) }, "\(sql.text)")

@@ -174,6 +174,27 @@ struct PullTests {
         #expect(try await device.context.status().cursors.count == 2)
     }
 
+    @Test("a tombstone of a row that never was here is no deletion", arguments: StoreKind.allCases)
+    func foreignTombstone(_ kind: StoreKind) async throws {
+        let device = try await Device(kind)
+        device.server.seed("todos", rows(3))
+        try await device.todos.pull()
+        device.server.seed("todos", [["id": "never", "n": 1]])
+        for id in ["never", "r1001"] { device.server.softDelete("todos", id) }
+        let result = try await device.todos.pull()
+        #expect(result.stored == 2 && result.deleted == 1)
+        #expect(try await device.todos.count() == 2)
+    }
+
+    @Test("a pull refuses a query that asks for a count", arguments: [nil, "all"] as [String?])
+    func refusedCount(_ name: String?) async throws {
+        let device = try await Device(.memory)
+        let error = await #expect(throws: SluiceError.self) {
+            try await device.todos.pull(Query("todos", includesCount: true), named: name)
+        }
+        #expect(error?.code == .invalidQuery && device.server.requests.isEmpty)
+    }
+
     @Test("a named pull refuses what it cannot follow", arguments: StoreKind.allCases)
     func refusedQueries(_ kind: StoreKind) async throws {
         let device = try await Device(kind)

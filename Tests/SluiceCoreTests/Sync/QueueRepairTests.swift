@@ -44,6 +44,25 @@ struct QueueRepairTests {
         #expect(try await device.queue().isEmpty)
     }
 
+    @Test("a discard of what was looked at takes no later edit along", arguments: StoreKind.allCases)
+    func discardAsSeen(_ kind: StoreKind) async throws {
+        let device = try await refused(kind, 400) {
+            try await $0.todos.update(["id": "a", "n": 2])
+        } during: { _ in
+        }
+        let seen = try #require(try await device.context.queue.operations().first)
+        try await device.todos.update(["id": "a", "n": 3])
+        let error = await #expect(throws: SluiceError.self) {
+            try await device.context.queue.discard(seen.id, revision: seen.revision)
+        }
+        #expect(error?.code == .operationRefused && error?.recordID == "a")
+        #expect(try await device.local("a")?["n"] == 3)
+        let now = try #require(try await device.context.queue.operations().first)
+        try await device.context.queue.discard(now.id, revision: now.revision)
+        #expect(try await device.local("a")?["n"] == 1)
+        #expect(try await device.queue().isEmpty)
+    }
+
     @Test("an insert behind a discarded delete stays", arguments: StoreKind.allCases)
     func insertBehindDelete(_ kind: StoreKind) async throws {
         let device = try await refused(kind, 403) {

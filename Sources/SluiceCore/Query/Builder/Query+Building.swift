@@ -28,6 +28,28 @@ extension Query {
         return query
     }
 
+    /// The query with the number of all records that match asked for too, whatever the page is.
+    public func includingCount() -> Query {
+        var query = self
+        query.includesCount = true
+        return query
+    }
+
+    /// The query for records that are marked as deleted too.
+    public func includingDeleted() -> Query {
+        var query = self
+        query.includesDeleted = true
+        return query
+    }
+
+    /// The query with a further parameter for the server. A name may come more than once; one that begins with `$`
+    /// cannot be sent.
+    public func parameter(_ name: String, _ value: String) -> Query {
+        var query = self
+        query.parameters.append(Parameter(name, value))
+        return query
+    }
+
     /// The query for these properties only, besides those given before.
     public func selecting(_ columns: String...) -> Query {
         var query = self

@@ -3,13 +3,12 @@ extension QueryTerm {
         QueryTerm(.call(function, [expression] + arguments.map(\.expression)))
     }
 
-    /// Whether the value is one of those.
+    /// Whether the value is one of those; of none, if there are none. It is `in` for constants, and else a chain of `or`.
     public func isIn(_ values: [QueryTerm]) -> QueryTerm {
+        let literals = values.compactMap { if case .literal(let literal) = $0.expression { literal } else { nil } }
         guard let first = values.first else { return false }
-        if values.count == 1 { return self == first }
-        // Halved again and again, so that a long list is not deep.
-        let middle = (values.count + 1) / 2
-        return isIn(Array(values[..<middle])) || isIn(Array(values[middle...]))
+        if literals.count == values.count { return QueryTerm(.membership(expression, literals)) }
+        return values.dropFirst().reduce(self == first) { $0 || self == $1 }
     }
 
     /// Whether the text has `part` in it.
@@ -56,4 +55,7 @@ extension QueryTerm {
     public var ceiling: QueryTerm { call(.ceiling) }
     /// The number rounded to the nearest integer, halves away from zero.
     public var rounded: QueryTerm { call(.round) }
+
+    /// The distance to another place, in metres; see ``GeographyPoint/distance(to:)``.
+    public func distance(to place: QueryTerm) -> QueryTerm { call(.distance, place) }
 }

@@ -29,6 +29,23 @@ public struct QueryTerm: Sendable {
 
     /// A point in time.
     public init(_ date: Timestamp) { self.init(.literal(.date(date))) }
+
+    /// A place on the Earth.
+    public init(_ point: GeographyPoint) { self.init(.literal(.point(point))) }
+
+    /// The day, in UTC, of a point in time. It compares as the moment at which the day begins.
+    public static func day(_ date: Timestamp) -> QueryTerm { QueryTerm(.literal(.day(date.beginningOfDay))) }
+
+    /// A time of day, as `18:33`, `18:33:45` or `18:33:45.876`; nil if the text is none.
+    public static func timeOfDay(_ text: String) -> QueryTerm? {
+        Timestamp(timeOfDay: text).map { QueryTerm(.literal(.timeOfDay($0))) }
+    }
+
+    /// A GUID, as `0f8fad5b-d9cb-469f-a165-70867728950e`; nil if the text is none. It equals texts that are that GUID in
+    /// small letters or in capitals.
+    public static func guid(_ text: String) -> QueryTerm? {
+        ODataScanner.isGUID(text) ? QueryTerm(.literal(.guid(text))) : nil
+    }
 }
 
 /// The property of that name, to write a query with.

@@ -12,11 +12,7 @@ extension QueryChecker {
             return type
         case .eq, .ne, .gt, .ge, .lt, .le:
             guard let left = operands.first, let right = operands.last else { return .bool }
-            guard left.type.isComparable(with: right.type) else {
-                throw QueryFault(
-                    "\(operation.rawValue) compares a \(left.type.rawValue) with a \(right.type.rawValue)"
-                        + name(of: left) + name(of: right), at: places?.place)
-            }
+            try expectComparable(operation.rawValue, left, right, at: places)
             return .bool
         }
     }
@@ -36,7 +32,9 @@ extension QueryChecker {
                 switch function {
                 case .floor, .ceiling, .round: .number
                 case .substring where index > 0: .number
-                case .day, .month, .year, .hour, .minute, .second: argument.type == .string ? .string : .date
+                case .hour, .minute, .second: [.string, .time].contains(argument.type) ? argument.type : .date
+                case .day, .month, .year: argument.type == .string ? .string : .date
+                case .distance: .json
                 default: .string
                 }
             try expect(argument, wanted, function.rawValue, at: places?[index])
@@ -44,8 +42,20 @@ extension QueryChecker {
         return switch function {
         case .contains, .startswith, .endswith: .bool
         case .replace, .tolower, .toupper, .trim, .concat, .substring: .string
-        case .indexof, .length, .day, .month, .year, .hour, .minute, .second, .floor, .ceiling, .round: .number
+        case .indexof, .length, .day, .month, .year, .hour, .minute, .second, .floor, .ceiling, .round,
+            .distance:
+            .number
         }
+    }
+
+    /// Refuses two values that can never be equal or in an order.
+    func expectComparable(
+        _ operation: String, _ left: TypedExpression, _ right: TypedExpression, at places: ODataPlaces?
+    ) throws(QueryFault) {
+        if left.type.isComparable(with: right.type) { return }
+        throw QueryFault(
+            "\(operation) compares a \(left.type.rawValue) with a \(right.type.rawValue)" + name(of: left)
+                + name(of: right), at: places?.place)
     }
 
     /// Refuses an expression that can never be of the type that its user wants.

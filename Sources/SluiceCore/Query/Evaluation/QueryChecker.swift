@@ -31,8 +31,7 @@ struct QueryChecker {
         }
         switch expression {
         case .literal(let literal):
-            let value = QueryValue(literal)
-            return TypedExpression(.constant(value), QueryType(value))
+            return TypedExpression(constant: QueryValue(literal))
         case .column(let name):
             return try column(name, at: places?.place)
         case .unary(let operation, let operand):
@@ -52,6 +51,13 @@ struct QueryChecker {
                 try check(left, at: places?[0], depth: depth + 1), try check(right, at: places?[1], depth: depth + 1),
             ]
             return TypedExpression(.binary(operation), try type(of: operation, operands, at: places), operands)
+        case .membership(let operand, let literals):
+            let operand = try check(operand, at: places?[0], depth: depth + 1)
+            let values = literals.map { QueryValue($0) }
+            for (index, value) in values.enumerated() {
+                try expectComparable("in", operand, TypedExpression(constant: value), at: places?[index + 1])
+            }
+            return TypedExpression(.membership(values), .bool, [operand])
         case .call(let function, let arguments):
             var typed: [TypedExpression] = []
             for (index, argument) in arguments.enumerated() {

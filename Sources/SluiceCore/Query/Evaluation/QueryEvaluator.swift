@@ -94,6 +94,8 @@ public struct QueryEvaluator: Sendable {
                 return QueryOperators.arithmetic(
                     operation, value(of: operands[0], record), value(of: operands[1], record))
             }
+        case .membership(let values):
+            return .bool(QueryOperators.isMember(value(of: operands[0], record), of: values))
         case .call(let function):
             return QueryFunctions.value(of: function, operands.map { value(of: $0, record) })
         }

@@ -6,7 +6,7 @@ package enum QueryFunctions {
     /// The numbers of arguments that the function takes.
     package static func argumentCounts(_ function: QueryFunction) -> ClosedRange<Int> {
         switch function {
-        case .contains, .startswith, .endswith, .indexof, .concat: 2...2
+        case .contains, .startswith, .endswith, .indexof, .concat, .distance: 2...2
         case .substring: 2...3
         case .replace: 3...3
         case .length, .tolower, .toupper, .trim, .day, .month, .year, .hour, .minute, .second, .floor, .ceiling,
@@ -20,13 +20,16 @@ package enum QueryFunctions {
         guard argumentCounts(function).contains(arguments.count), let first = arguments.first else { return .null }
         switch function {
         case .hour, .minute, .second:
-            let time = first.timestamp ?? first.string.flatMap(Timestamp.init(timeOfDay:))
+            let time = first.timestamp ?? first.timeOfDay
             return time.map { .integer(part(function, of: $0)) } ?? .null
         case .day, .month, .year:
             return first.timestamp.map { .integer(part(function, of: $0)) } ?? .null
         case .floor: return rounded(first, .down)
         case .ceiling: return rounded(first, .up)
         case .round: return rounded(first, .toNearestOrAwayFromZero)
+        case .distance:
+            guard let here = first.point, let there = arguments[1].point else { return .null }
+            return .real(here.distance(to: there))
         case .substring:
             guard let text = first.string, let start = arguments[1].wholeNumber else { return .null }
             if arguments.count < 3 { return .string(substring(text, start, .max)) }

@@ -1,14 +1,14 @@
 /// What the operators of queries mean. Everything that answers queries calls these, or does what is provably the same.
 package enum QueryOperators {
-    /// `eq`: null equals null; values of different kinds are not equal, except that a string beside a date is read as
-    /// one. Never null.
+    /// `eq`: null equals null; values of different kinds are not equal, except that a string beside a date, a
+    /// time of day or a GUID is read as one. Never null.
     package static func equal(_ left: QueryValue, _ right: QueryValue) -> Bool {
         if left.isNull && right.isNull { return true }
         return order(left, right) == 0
     }
 
     /// The order of two values (-1, 0 or 1), or nil where they have none: with null, with an object or array, and
-    /// between different kinds, except that a string beside a date is read as one.
+    /// between different kinds, except that a string beside a date, a time of day or a GUID is read as one.
     package static func order(_ left: QueryValue, _ right: QueryValue) -> Int? {
         switch (left, right) {
         case (.integer(let a), .integer(let b)): a < b ? -1 : a > b ? 1 : 0
@@ -19,8 +19,17 @@ package enum QueryOperators {
         case (.string(let a), .string(let b)): order(a, b)
         case (.date, .date), (.date, .string), (.string, .date):
             if let a = left.timestamp, let b = right.timestamp { a < b ? -1 : a > b ? 1 : 0 } else { nil }
+        case (.time, .time), (.time, .string), (.string, .time):
+            if let a = left.timeOfDay, let b = right.timeOfDay { a < b ? -1 : a > b ? 1 : 0 } else { nil }
+        case (.guid, .guid), (.guid, .string), (.string, .guid):
+            if let a = left.guid, let b = right.guid { order(a, b) } else { nil }
         default: nil
         }
+    }
+
+    /// `in`: whether the value equals one of those. Never null.
+    package static func isMember(_ value: QueryValue, of values: [QueryValue]) -> Bool {
+        values.contains { equal(value, $0) }
     }
 
     /// The order of two strings by code point.
@@ -62,8 +71,8 @@ package enum QueryOperators {
         case .null: 0
         case .bool: 1
         case .integer, .real: 2
-        case .string, .date: 3
-        case .other: 4
+        case .string, .date, .time, .guid: 3
+        case .point, .other: 4
         }
     }
 

@@ -3,7 +3,7 @@ enum QueryType: String, Sendable {
     /// Always null.
     case null
     /// One of these, or null.
-    case bool, number, string, date
+    case bool, number, string, date, time, guid
     /// An object or array, or null.
     case json
     /// Anything: a property without a declared column.
@@ -26,15 +26,26 @@ enum QueryType: String, Sendable {
         case .integer, .real: self = .number
         case .string: self = .string
         case .date: self = .date
-        case .other: self = .json
+        case .time: self = .time
+        case .guid: self = .guid
+        case .point, .other: self = .json
         }
     }
+
+    /// Whether SQL compares two values of this type as queries do.
+    var isComparedBySQL: Bool { self == .bool || self == .number || self == .string || self == .date }
 
     /// Whether a value of this type may be one of `type`.
     func mayBe(_ type: QueryType) -> Bool { self == type || self == .null || self == .any }
 
     /// Whether values of the two types may be compared at all.
     func isComparable(with other: QueryType) -> Bool {
-        mayBe(other) || other.mayBe(self) || (self == .date && other == .string) || (self == .string && other == .date)
+        mayBe(other) || other.mayBe(self) || (self == .string && other.isToldByStrings)
+            || (other == .string && isToldByStrings)
+    }
+
+    /// Whether a string beside such a value is read as one.
+    private var isToldByStrings: Bool {
+        self == .date || self == .time || self == .guid
     }
 }

@@ -9,6 +9,12 @@ package enum QueryValue: Sendable {
     case real(Double)
     case string(String)
     case date(Timestamp)
+    /// A time of day, on 1970-01-01. Only constants are of this kind and the next.
+    case time(Timestamp)
+    /// A GUID in small letters.
+    case guid(String)
+    /// An object that is a place; like ``other`` but for its distance from others.
+    case point(GeographyPoint)
     /// An object or an array: there, but neither equal to anything nor in any order.
     case other
 
@@ -23,7 +29,8 @@ package enum QueryValue: Sendable {
         case .bool: self = .bool(json.bool == true)
         case .number: self = json.number.map(QueryValue.init) ?? .null
         case .string: self = .string(json.string ?? "")
-        case .array, .object: self = .other
+        case .object: self = GeographyPoint(json).map(QueryValue.point) ?? .other
+        case .array: self = .other
         }
     }
 
@@ -37,6 +44,7 @@ package enum QueryValue: Sendable {
         case (.real, .real(let value)): self = .real(value)
         case (.boolean, .bool(let value)): self = .bool(value)
         case (.json, .other): self = .other
+        case (.json, .point(let value)): self = .point(value)
         default: self = .null
         }
     }
@@ -56,7 +64,10 @@ package enum QueryValue: Sendable {
         case .bool(let value): self = .bool(value)
         case .number(let value): self = QueryValue(value)
         case .string(let value): self = .string(value)
-        case .date(let value): self = .date(value)
+        case .date(let value), .day(let value): self = .date(value)
+        case .timeOfDay(let value): self = .time(value)
+        case .guid(let value): self = .guid(value.lowercased())
+        case .point(let value): self = .point(value)
         }
     }
 
@@ -81,6 +92,28 @@ package enum QueryValue: Sendable {
         switch self {
         case .integer(let value): value
         case .real(let value): Int64(exactly: value)
+        default: nil
+        }
+    }
+
+    var point: GeographyPoint? {
+        if case .point(let value) = self { value } else { nil }
+    }
+
+    /// The time of day that the value is or, being a string, tells.
+    var timeOfDay: Timestamp? {
+        switch self {
+        case .time(let value): value
+        case .string(let text): Timestamp(timeOfDay: text)
+        default: nil
+        }
+    }
+
+    /// The GUID that the value is or, being a string, tells; in small letters.
+    var guid: String? {
+        switch self {
+        case .guid(let value): value
+        case .string(let text): ODataScanner.isGUID(text) ? text.lowercased() : nil
         default: nil
         }
     }

@@ -9,6 +9,8 @@ struct TypedExpression: Sendable {
         case negate
         case binary(QueryExpression.BinaryOperator)
         case call(QueryFunction)
+        /// Whether the operand equals one of these.
+        case membership([QueryValue])
     }
 
     let node: Node
@@ -20,6 +22,9 @@ struct TypedExpression: Sendable {
         self.type = type
         self.operands = operands
     }
+
+    /// A constant.
+    init(constant value: QueryValue) { self.init(.constant(value), QueryType(value)) }
 
     /// The column of that name as an expression.
     init(column name: String, of schema: TableSchema?) {

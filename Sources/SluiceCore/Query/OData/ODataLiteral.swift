@@ -20,7 +20,13 @@ extension ODataScanner {
             return .date(date)
         case "guid":
             guard Self.isGUID(text) else { throw error("\"\(text)\" is not a GUID", at: place) }
-            return .string(text)
+            return .guid(text)
+        case "time":
+            guard let time = Self.duration(text) else { throw error("\"\(text)\" is not a time of day", at: place) }
+            return .timeOfDay(time)
+        case "geography":
+            guard let point = Self.point(text) else { throw error("\"\(text)\" is not a place", at: place) }
+            return .point(point)
         default: throw error("there are no constants of the form \(prefix)'…'", at: place)
         }
     }
@@ -45,9 +51,10 @@ extension ODataScanner {
 
     private static func literal(_ text: String, ofType type: String) -> QueryLiteral? {
         switch type {
-        case "Edm.DateTimeOffset", "Edm.DateTime", "Edm.Date": Timestamp(text).map(QueryLiteral.date)
-        case "Edm.TimeOfDay", "Edm.Time": isTime(text) ? .string(text) : nil
-        case "Edm.Guid": isGUID(text) ? .string(text) : nil
+        case "Edm.DateTimeOffset", "Edm.DateTime": Timestamp(text).map(QueryLiteral.date)
+        case "Edm.Date": Timestamp(text).map { .day($0.beginningOfDay) }
+        case "Edm.TimeOfDay", "Edm.Time": Timestamp(timeOfDay: text).map(QueryLiteral.timeOfDay)
+        case "Edm.Guid": isGUID(text) ? .guid(text) : nil
         case "Edm.String": .string(text)
         case "Edm.Boolean": text == "true" ? .bool(true) : text == "false" ? .bool(false) : nil
         case "Edm.Byte", "Edm.SByte", "Edm.Int16", "Edm.Int32", "Edm.Int64":
@@ -59,8 +66,9 @@ extension ODataScanner {
 
     private static func literal(bare word: String) -> QueryLiteral? {
         if let number = number(word) { return .number(number) }
-        if isTime(word) || isGUID(word) { return .string(word) }
-        if let date = Timestamp(word) { return .date(date) }
+        if let time = Timestamp(timeOfDay: word) { return .timeOfDay(time) }
+        if isGUID(word) { return .guid(word) }
+        if let date = Timestamp(word) { return word.utf8.count == 10 ? .day(date) : .date(date) }
         guard let suffix = word.last, let number = number(String(word.dropLast())) else { return nil }
         switch suffix {
         case "L", "l": return number.int == nil ? nil : .number(number)
@@ -85,10 +93,42 @@ extension ODataScanner {
         return Int64(exactly: Double(value)) == value ? JSONNumber(Double(value)) ?? number : number
     }
 
-    /// A time of day, which records hold as such a text.
-    private static func isTime(_ text: String) -> Bool { Timestamp(timeOfDay: text) != nil }
+    /// A time of day as v3 writes it: `PT18H33M45.876S`, without the parts that are zero.
+    private static func duration(_ text: String) -> Timestamp? {
+        guard text.hasPrefix("PT") else { return nil }
+        var parts = ["H": "00", "M": "00", "S": "00"]
+        var left: Substring = "HMS"
+        var number = ""
+        for character in text.dropFirst(2) {
+            if let place = left.firstIndex(of: character), !number.isEmpty {
+                // `5` and `5.25` with two digits before the point.
+                let whole = number.prefix { $0 != "." }
+                parts[String(character)] = (whole.count == 1 ? "0" : "") + number
+                left = left[left.index(after: place)...]
+                number = ""
+            } else {
+                number.append(character)
+            }
+        }
+        guard number.isEmpty, left.count < 3 else { return nil }
+        return Timestamp(timeOfDay: ["H", "M", "S"].compactMap { parts[$0] }.joined(separator: ":"))
+    }
 
-    private static func isGUID(_ text: String) -> Bool {
+    /// `POINT(13.4 52.5)`, with `SRID=4326;` before it or not. (OData v4.01 ABNF, fullPointLiteral.)
+    private static func point(_ text: String) -> GeographyPoint? {
+        var rest = text.lowercased()[...]
+        if rest.hasPrefix("srid=4326;") { rest = rest.dropFirst(10) }
+        guard rest.hasPrefix("point"), rest.hasSuffix(")") else { return nil }
+        rest = rest.dropFirst(5).drop { $0 == " " }
+        guard rest.hasPrefix("(") else { return nil }
+        let coordinates = rest.dropFirst().dropLast().split(separator: " ").map { JSONNumber(text: String($0)) }
+        guard (2...3).contains(coordinates.count), let longitude = coordinates[0], let latitude = coordinates[1] else {
+            return nil
+        }
+        return GeographyPoint(longitude: longitude.double, latitude: latitude.double)
+    }
+
+    static func isGUID(_ text: String) -> Bool {
         let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         let isHex = { (byte: UInt8) in isDigit(byte) || (byte | 0x20) &- 0x61 < 6 }
         return parts.map(\.count) == [8, 4, 4, 4, 12] && parts.joined().allSatisfy(isHex)

@@ -1,11 +1,15 @@
 /// Reads an OData expression by descent, never deeper than its limit.
 struct ODataParser {
-    /// An expression, how many levels it has, itself included, and where its parts stand.
+    /// An expression, how many levels it has, itself included, how large it is, and where its parts stand.
     private struct Part {
         var expression: QueryExpression
         var depth: Int
+        var size: Int
         var places: ODataPlaces
     }
+
+    /// The most nodes of a tree. Only lists of expressions, whose left side stands in the tree for each, come near.
+    private static let maximumSize = 20_000
 
     private var scanner: ODataScanner
     private let maximumDepth: Int
@@ -79,8 +83,10 @@ struct ODataParser {
     ) throws(QuerySyntaxError) -> Part {
         let depth = max(left.depth, right.depth) + 1
         guard depth <= maximumDepth else { throw tooDeep(at: place) }
+        let size = left.size + right.size + 1
+        guard size <= Self.maximumSize else { throw scanner.error("the lists of the query repeat too much", at: place) }
         return Part(
-            expression: .binary(operation, left.expression, right.expression), depth: depth,
+            expression: .binary(operation, left.expression, right.expression), depth: depth, size: size,
             places: ODataPlaces(place: place, operands: [left.places, right.places]))
     }
 
@@ -96,16 +102,28 @@ struct ODataParser {
             try balanced(terms[middle...], operation, at: place), at: place)
     }
 
-    /// `x in (a,b)`, which is `x eq a or x eq b`; the word is passed already.
+    /// `x in (a,b)`, which is `x eq a or x eq b`, and becomes that if one in the list is no constant; the word is passed
+    /// already.
     private mutating func membership(of left: Part, level: Int, at place: Int) throws(QuerySyntaxError) -> Part {
         try scanner.expect("(")
-        var terms: [Part] = []
+        var values: [Part] = []
+        var literals: [QueryLiteral] = []
         repeat {
             let value = try nested(level)
-            terms.append(try joined(left, .eq, value, at: place))
+            values.append(value)
+            if case .literal(let literal) = value.expression { literals.append(literal) }
             scanner.skipSpace()
         } while scanner.skip(",")
         try scanner.expect(")")
+        if literals.count == values.count {
+            guard left.depth < maximumDepth else { throw tooDeep(at: place) }
+            return Part(
+                expression: .membership(left.expression, literals), depth: left.depth + 1,
+                size: left.size + literals.count,
+                places: ODataPlaces(place: place, operands: [left.places] + values.map(\.places)))
+        }
+        var terms: [Part] = []
+        for value in values { terms.append(try joined(left, .eq, value, at: place)) }
         return try balanced(terms[...], .or, at: place)
     }
 
@@ -119,7 +137,7 @@ struct ODataParser {
     }
 
     private func leaf(_ expression: QueryExpression, at place: Int) -> Part {
-        Part(expression: expression, depth: 1, places: ODataPlaces(place: place))
+        Part(expression: expression, depth: 1, size: 1, places: ODataPlaces(place: place))
     }
 
     private mutating func operand(level: Int) throws(QuerySyntaxError) -> Part {
@@ -146,6 +164,11 @@ struct ODataParser {
         }
         if scanner.next == "'" {
             return leaf(.literal(try scanner.prefixedLiteral(name, at: start)), at: start)
+        }
+        if name == "geo", scanner.skip(".") {
+            let function = "geo." + (scanner.identifier() ?? "")
+            try scanner.expect("(")
+            return try call(function, level: level, at: start)
         }
         if scanner.skip("(") {
             if name == "cast" { return leaf(.literal(try scanner.castLiteral(at: start)), at: start) }
@@ -175,7 +198,7 @@ struct ODataParser {
         let part = try operand(level: inner)
         guard part.depth < maximumDepth else { throw tooDeep(at: place) }
         return Part(
-            expression: .unary(operation, part.expression), depth: part.depth + 1,
+            expression: .unary(operation, part.expression), depth: part.depth + 1, size: part.size + 1,
             places: ODataPlaces(place: place, operands: [part.places]))
     }
 
@@ -204,6 +227,7 @@ struct ODataParser {
         guard depth <= maximumDepth else { throw tooDeep(at: place) }
         return Part(
             expression: .call(function, arguments.map(\.expression)), depth: depth,
+            size: arguments.reduce(1) { $0 + $1.size },
             places: ODataPlaces(place: place, operands: arguments.map(\.places)))
     }
 }

@@ -10,7 +10,9 @@ package struct SQLFunction: Sendable {
 
 extension QueryFunctions {
     /// What a function of queries or an operator is called in SQL.
-    static func sqlName(_ name: String) -> String { "sluice_" + name }
+    static func sqlName(_ name: String) -> String {
+        "sluice_" + String(name.map { $0 == "." ? "_" : $0 })
+    }
 
     /// Every function that a printed query may call: register each, as deterministic.
     package static let sqlFunctions: [SQLFunction] = conversions + comparisons + arithmetic + calls
@@ -33,7 +35,12 @@ extension QueryFunctions {
             arguments[0].queryValue.timestamp.map { SQLValue(.date($0)) } ?? .null
         },
         SQLFunction(name: sqlName("any_json"), argumentCount: 1) { arguments in
-            arguments[0] == .null ? .null : SQLValue(.other)
+            guard case .text(let text) = arguments[0] else { return .null }
+            // Nothing but a distance looks into an object, and only a place has one.
+            guard text.hasPrefix("{"), text.utf8.count < 1024, let json = try? JSON(parsing: text) else {
+                return SQLValue(.other)
+            }
+            return SQLValue(QueryValue(json))
         },
         // A column's ISO text as ticks; null if it is no date.
         SQLFunction(name: sqlName("ticks"), argumentCount: 1) { arguments in
@@ -45,12 +52,19 @@ extension QueryFunctions {
         },
     ]
 
-    private static let comparisons: [SQLFunction] = [QueryExpression.BinaryOperator.eq, .ne, .gt, .ge, .lt, .le].map {
-        operation in
-        SQLFunction(name: sqlName(operation.rawValue), argumentCount: 2) { arguments in
-            .integer(QueryOperators.compare(operation, arguments[0].queryValue, arguments[1].queryValue) ? 1 : 0)
-        }
-    }
+    private static let comparisons: [SQLFunction] =
+        [QueryExpression.BinaryOperator.eq, .ne, .gt, .ge, .lt, .le].map {
+            operation in
+            SQLFunction(name: sqlName(operation.rawValue), argumentCount: 2) { arguments in
+                .integer(QueryOperators.compare(operation, arguments[0].queryValue, arguments[1].queryValue) ? 1 : 0)
+            }
+        } + [
+            SQLFunction(name: sqlName("in"), argumentCount: 2) { arguments in
+                guard case .blob(let list) = arguments[1] else { return .null }
+                let values = SQLValueList.values(list).map(\.queryValue)
+                return .integer(QueryOperators.isMember(arguments[0].queryValue, of: values) ? 1 : 0)
+            }
+        ]
 
     private static let arithmetic: [SQLFunction] =
         [QueryExpression.BinaryOperator.add, .sub, .mul, .div, .mod].map { operation in

@@ -4,7 +4,7 @@
 /// properties without a column. A declared column holds what ``SQLValue/init(_:declared:)`` says. What the database
 /// does itself as queries mean it, it does; for the rest it calls ``QueryFunctions/sqlFunctions``.
 package struct SQLQueryPrinter: Sendable {
-    private let dialect: SQLDialect
+    let dialect: SQLDialect
     private let schema: TableSchema?
     private let extraColumn: String
     private let checker: QueryChecker
@@ -78,6 +78,7 @@ package struct SQLQueryPrinter: Sendable {
             sql.append("(NOT ")
             append(condition: condition.operands[0], exact: true, to: &sql)
             sql.append(")")
+        case .membership(let values): append(membership: condition.operands[0], values, exact: exact, to: &sql)
         default:
             if condition.type == .any { sql.append(QueryFunctions.sqlName("bool") + "(") }
             append(condition, to: &sql)
@@ -100,7 +101,7 @@ package struct SQLQueryPrinter: Sendable {
             }
             return
         }
-        guard left.type == right.type, left.type != .any, left.type != .json else {
+        guard left.type == right.type, left.type.isComparedBySQL else {
             sql.append(QueryFunctions.sqlName(comparison.rawValue) + "(")
             append(any: left, to: &sql)
             sql.append(", ")
@@ -127,7 +128,7 @@ package struct SQLQueryPrinter: Sendable {
 
     /// A value as its type has it in SQL: true and false as 1 and 0, a date as its ticks, a value of any kind in the
     /// form that tells its kind.
-    private func append(_ expression: TypedExpression, to sql: inout SQLText) {
+    func append(_ expression: TypedExpression, to sql: inout SQLText) {
         switch expression.node {
         case .constant(.bool(let value)): sql.append(.integer(value ? 1 : 0), dialect)
         case .constant(.date(let value)): sql.append(.integer(value.ticks), dialect)
@@ -146,7 +147,7 @@ package struct SQLQueryPrinter: Sendable {
         case .negate: append(call: "negate", expression.operands, to: &sql)
         case .binary(let operation): append(operation: operation, expression, to: &sql)
         case .call(let function): append(function: function, expression.operands, to: &sql)
-        case .not: append(condition: expression, exact: true, to: &sql)
+        case .not, .membership: append(condition: expression, exact: true, to: &sql)
         }
     }
 
@@ -205,7 +206,7 @@ package struct SQLQueryPrinter: Sendable {
     }
 
     /// A value in the form that tells its kind.
-    private func append(any expression: TypedExpression, to sql: inout SQLText) {
+    func append(any expression: TypedExpression, to sql: inout SQLText) {
         func wrapped(_ function: String, _ body: (inout SQLText) -> Void) {
             sql.append(QueryFunctions.sqlName(function) + "(")
             body(&sql)

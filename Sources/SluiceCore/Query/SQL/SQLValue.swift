@@ -25,8 +25,9 @@ extension SQLValue {
     }
 
     // A value whose kind is known only when the statement runs travels so: null, numbers and strings as they are; a
-    // blob of one byte for the rest, 0 and 1 for false and true, 2 for objects and arrays; and a date as a 3 and its
-    // ticks in 8 bytes.
+    // blob of one byte for the rest, 0 and 1 for false and true, 2 for objects and arrays; a date as a 3 and its ticks
+    // in 8 bytes, a time of day as a 4 and the same, a GUID as a 5 and its text, and a place as a 6 and its longitude
+    // and latitude in 8 bytes each.
 
     /// The value in the form that tells its kind.
     package init(_ value: QueryValue) {
@@ -36,8 +37,11 @@ extension SQLValue {
         case .integer(let value): self = .integer(value)
         case .real(let value): self = .real(value)
         case .string(let value): self = .text(value)
-        case .date(let value):
-            self = .blob([3] + (0..<8).map { UInt8(truncatingIfNeeded: value.ticks >> (56 - $0 * 8)) })
+        case .date(let value): self = .blob([3] + Self.bytes(UInt64(bitPattern: value.ticks)))
+        case .time(let value): self = .blob([4] + Self.bytes(UInt64(bitPattern: value.ticks)))
+        case .guid(let value): self = .blob([5] + value.utf8)
+        case .point(let value):
+            self = .blob([6] + Self.bytes(value.longitude.bitPattern) + Self.bytes(value.latitude.bitPattern))
         case .other: self = .blob([2])
         }
     }
@@ -53,10 +57,20 @@ extension SQLValue {
             switch bytes.first {
             case 0: return .bool(false)
             case 1: return .bool(true)
-            case 3 where bytes.count == 9:
-                return .date(Timestamp(ticks: bytes.dropFirst().reduce(0) { $0 << 8 | Int64($1) }))
+            case 3 where bytes.count == 9: return .date(Timestamp(ticks: Int64(bitPattern: Self.number(bytes[1...]))))
+            case 4 where bytes.count == 9: return .time(Timestamp(ticks: Int64(bitPattern: Self.number(bytes[1...]))))
+            case 5: return .guid(String(decoding: bytes.dropFirst(), as: UTF8.self))
+            case 6 where bytes.count == 17:
+                let longitude = Double(bitPattern: Self.number(bytes[1..<9]))
+                let latitude = Double(bitPattern: Self.number(bytes[9...]))
+                return GeographyPoint(longitude: longitude, latitude: latitude).map(QueryValue.point) ?? .other
             default: return .other
             }
         }
     }
+    static func bytes(_ number: UInt64) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - $0 * 8)) }
+    }
+
+    static func number(_ bytes: some Sequence<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
 }

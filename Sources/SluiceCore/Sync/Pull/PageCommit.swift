@@ -32,7 +32,9 @@ package struct PageCommit: Sendable {
                 outcome.pending += 1
                 try moveMirror(index, queue)
             } else if page.rows[index].isDeleted {
-                deletes.append(page.rows[index].id)
+                // Most tombstones of a first pull are of rows that never were here.
+                let id = page.rows[index].id
+                if try store.record(id, in: table) != nil { deletes.append(id) }
             } else {
                 upserts.append(index)
             }

@@ -1,0 +1,121 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+/// Changes of a document, one after the other (RFC 6902, `application/json-patch+json`).
+struct JSONPatch: Sendable {
+    private struct Step {
+        var operation: String
+        var path: [String]
+        var from: [String]
+        var value: JSON?
+    }
+
+    private let steps: [Step]
+
+    /// Reads the changes.
+    ///
+    /// - Throws: ``Refusal`` (400) for what RFC 6902 does not know.
+    init(_ document: JSON) throws {
+        guard let elements = document.elements else { throw Self.refusal("a JSON patch is an array of operations") }
+        steps = try elements.map { element in
+            guard let operation = element["op"]?.string, let path = element["path"]?.string else {
+                throw Self.refusal("an operation of a JSON patch has op and path")
+            }
+            let needsValue = ["add", "replace", "test"].contains(operation)
+            guard needsValue || ["remove", "move", "copy"].contains(operation) else {
+                throw Self.refusal("a JSON patch has no operation \(operation)")
+            }
+            guard !needsValue || element["value"] != nil else { throw Self.refusal("\(operation) needs a value") }
+            let from = try ["move", "copy"].contains(operation) ? Self.pointer(element["from"]?.string ?? "") : []
+            return Step(
+                operation: operation, path: try Self.pointer(path), from: from, value: element["value"])
+        }
+    }
+
+    /// Whether the patch gives the member of that name that value.
+    func sets(_ name: String, to value: JSON) -> Bool {
+        steps.contains { $0.path == [name] && ["add", "replace"].contains($0.operation) && $0.value == value }
+    }
+
+    /// The document with the changes made.
+    ///
+    /// - Throws: ``Refusal``: 400 for a place that is not there, 409 for a test that fails.
+    func applied(to document: JSON) throws -> JSON {
+        try steps.reduce(document) { document, step in
+            switch step.operation {
+            case "test":
+                guard try Self.value(at: step.path[...], in: document) == step.value else {
+                    throw Refusal(.conflict, "the test of \(step.path.joined(separator: "/")) failed")
+                }
+                return document
+            case "remove": return try Self.setting(nil, at: step.path[...], in: document, inserting: false)
+            case "move", "copy":
+                let value = try Self.value(at: step.from[...], in: document)
+                let source =
+                    step.operation == "copy"
+                    ? document : try Self.setting(nil, at: step.from[...], in: document, inserting: false)
+                return try Self.setting(value, at: step.path[...], in: source, inserting: true)
+            default:
+                return try Self.setting(
+                    step.value, at: step.path[...], in: document, inserting: step.operation == "add")
+            }
+        }
+    }
+
+    /// The names and indices of an RFC 6901 pointer.
+    private static func pointer(_ text: String) throws -> [String] {
+        if text.isEmpty { throw refusal("a record as a whole cannot be patched") }
+        guard text.hasPrefix("/") else { throw refusal("\(text) is no JSON pointer") }
+        let parts = text.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count <= 64 else { throw refusal("a JSON pointer is nested deeper than 64 levels") }
+        return parts.map { String($0).replacing("~1", with: "/").replacing("~0", with: "~") }
+    }
+
+    private static func value(at path: ArraySlice<String>, in document: JSON) throws -> JSON {
+        guard let name = path.first else { return document }
+        let child = document.elements.map { elements in index(name, below: elements.count).map { elements[$0] } }
+        guard let next = child ?? document[name] else { throw refusal("there is nothing at \(name)") }
+        return try value(at: path.dropFirst(), in: next)
+    }
+
+    /// The document with that value at the place, or without it.
+    private static func setting(
+        _ value: JSON?, at path: ArraySlice<String>, in document: JSON, inserting: Bool
+    ) throws -> JSON {
+        guard let name = path.first else { return value ?? .null }
+        let isLast = path.count == 1
+        if var elements = document.elements {
+            let end = isLast && inserting ? elements.count + 1 : elements.count
+            guard let index = isLast && inserting && name == "-" ? elements.count : index(name, below: end) else {
+                throw refusal("the array has no place \(name)")
+            }
+            if !isLast {
+                elements[index] = try setting(
+                    value, at: path.dropFirst(), in: elements[index], inserting: inserting)
+            } else if let value, inserting {
+                elements.insert(value, at: index)
+            } else if let value {
+                elements[index] = value
+            } else {
+                elements.remove(at: index)
+            }
+            return JSON(elements)
+        }
+        guard document.kind == .object else { throw refusal("there is nothing at \(name)") }
+        guard inserting && isLast || document[name] != nil else { throw refusal("there is nothing at \(name)") }
+        var document = document
+        document[name] =
+            isLast
+            ? value : try setting(value, at: path.dropFirst(), in: document[name] ?? .null, inserting: inserting)
+        return document
+    }
+
+    private static func index(_ name: String, below end: Int) -> Int? {
+        guard name == "0" || !name.hasPrefix("0"), name.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let index = Int(name), index < end
+        else { return nil }
+        return index
+    }
+
+    private static func refusal(_ reason: String) -> Refusal { Refusal(.badRequest, reason) }
+}

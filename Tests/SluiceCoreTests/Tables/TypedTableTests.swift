@@ -107,13 +107,16 @@ struct TypedTableTests {
     @Test("a column of the table's own with a system property's name can be had where the wire allows it")
     func ownColumn() async throws {
         struct Release: Codable, Sendable { var id: String, version: String }
-        let transport = ScriptedTransport(otherwise: .json(200, #"{"id":"a","version":"6.3","__version":"v"}"#))
+        let row = #"{"id":"a","version":"6.3","__version":"v"}"#
+        let transport = ScriptedTransport([.json(200, row), .json(200, row), .json(412, row)])
         var releases = client(transport, dialect: .azureV1).table("releases", of: Release.self)
         releases.systemProperties.remove(.version)
         let release = try await releases.lookup(id: "a")
         #expect(release.version == "6.3")
         try await releases.update(release)
         #expect(transport.bodies[1] == #"{"id":"a","version":"6.3"}"#)
+        let error = await #expect(throws: SluiceError.self) { try await releases.delete(release) }
+        #expect(try error?.server(as: Release.self)?.version == "6.3")
     }
 
     @Test("a new record of a table with integer ids has the id 0 or none")

@@ -107,10 +107,10 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
     public var status: Int?
     /// The server's record, where the answer held one.
     public var serverRecord: JSON?
-    /// What was asked and answered, where an online table or a custom call met with a refusal.
-    public var exchange: Exchange?
     /// The error behind this one.
     public var cause: (any Error)?
+    /// What was asked and answered, where an online table or a custom call met with a refusal.
+    public var exchange: Exchange?
 
     /// An error. Filters, transports and stores make them too.
     public init(

@@ -63,7 +63,7 @@ let package = Package(
             ]),
         .target(
             name: "SluiceTesting",
-            dependencies: ["SluiceCore", .product(name: "HTTPTypes", package: "swift-http-types")]),
+            dependencies: ["CJansson", "SluiceCore", .product(name: "HTTPTypes", package: "swift-http-types")]),
         .target(name: "Sluice", dependencies: ["SluiceCore", "SluiceHTTP", "SluiceSQLite"]),
         .executableTarget(
             name: "SluiceCLI",

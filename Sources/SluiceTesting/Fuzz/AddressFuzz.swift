@@ -41,6 +41,11 @@ enum AddressFuzz {
 
     /// Whether the text can stand in a request's first line.
     static func isSafe(_ target: String) -> Bool {
-        target.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"\"<>\\^`{|}#".utf8.contains($0) }
+        target.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x22, 0x23, 0x3C, 0x3E, 0x5C, 0x5E, 0x60, 0x7B...0x7D: false
+            default: byte > 0x20 && byte < 0x7F
+            }
+        }
     }
 }

@@ -3,16 +3,16 @@ import SluiceCore
 import SluicePredicate
 import Testing
 
-// As docs/queries.md has it.
-private struct Person: Codable, QueryableRecord {
-    var id: String
-    var name: String
-    var nick: String?
-    var age: Int
-    static let columns: ColumnMap<Person> = [\.id: "id", \.name: "name", \.nick: "nickName", \.age: "age"]
-}
-
 @Suite("The documentation's predicates") struct DocumentationTests {
+    // As docs/queries.md has it.
+    struct Person: Codable, QueryableRecord {
+        var id: String
+        var name: String
+        var nick: String?
+        var age: Int
+        static let columns: ColumnMap<Person> = [\.id: "id", \.name: "name", \.nick: "nickName", \.age: "age"]
+    }
+
     @Test("the example finds adults by name") func example() throws {
         let query = try Query("people", where: #Predicate<Person> { $0.age >= 18 && $0.name.contains("a") })
             .sorted(by: \Person.name)

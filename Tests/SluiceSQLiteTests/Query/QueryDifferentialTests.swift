@@ -4,7 +4,7 @@ import SluiceTesting
 import Testing
 
 /// 20,000 queries, each asked in memory, of two stores and of both texts of OData.
-@Suite("One query has one meaning") struct QueryDifferentialTests {
+@Suite("One query has one meaning", .serialized) struct QueryDifferentialTests {
     @Test(
         "the evaluator, the stores and the texts of OData find the same records in the same order",
         arguments: 1...40 as ClosedRange<UInt64>)

@@ -20,6 +20,19 @@ extension Query {
         self.init(table, filter: try QueryExpression(predicate))
     }
 
+    /// The records of the type's own table that match the predicate: `Query(Person.self, where: #Predicate { … })`.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidQuery`; see `QueryExpression(_:)`.
+    public init<Record: QueryableRecord & TableRecord>(
+        _ type: Record.Type, where predicate: Predicate<Record>? = nil
+    ) throws(SluiceError) {
+        if let predicate {
+            try self.init(type.tableName, where: predicate)
+        } else {
+            self.init(type.tableName)
+        }
+    }
+
     /// The query with a further condition: records must match it and those given before.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery`; see `QueryExpression(_:)`.

@@ -2,7 +2,8 @@ import Foundation
 import SluiceCore
 
 /// A record with a property of every kind that predicates know.
-struct Person: Codable, Sendable, QueryableRecord {
+struct Person: TableRecord, QueryableRecord {
+    static let tableName = "people"
     enum Status: String, Codable { case active, retired }
     struct Address: Codable {
         var city: String

@@ -158,6 +158,9 @@ import Testing
             .sorted(by: \Person.address.city, descending: true).sorted(by: \Person.name)
             .selecting(\Person.id, \Person.nick)
         #expect(query.filter?.odata(.v4) == "(((age gt 17) and (nickName ne null)) and (city ne 'Bonn'))")
+        #expect(query.table == "people")
+        #expect(try Query(Person.self, where: #Predicate { $0.age > 17 }).filter?.odata(.v4) == "(age gt 17)")
+        #expect(try Query(Person.self) == Query("people"))
         #expect(query.odataOrder == "city desc,name")
         #expect(query.odataSelect == "id,nickName")
         #expect(throws: SluiceError.self) { try query.sorted(by: \Person.secret) }

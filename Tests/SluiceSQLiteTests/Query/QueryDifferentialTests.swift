@@ -18,10 +18,10 @@ import Testing
                 QueryDifferential.reader(.v4, records, schema),
             ]
         }
-        let outcome = try await differential.run(seed: seed, sets: 5, queries: 100, records: 10)
+        let outcome = try await differential.run(seed: seed, sets: 5, queries: 100, records: 8)
         #expect(outcome.difference == nil)
         #expect(outcome.queries == 500)
         #expect(outcome.answers == 2000)
-        #expect(outcome.answersWithRecords > 500, "the queries are no test if they find nothing")
+        #expect(outcome.answersWithRecords > 400, "the queries are no test if they find nothing")
     }
 }

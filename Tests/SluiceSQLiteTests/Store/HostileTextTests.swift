@@ -23,9 +23,9 @@ struct HostileTextTests {
             try await store.define([schema])
             try await store.write { writer in for record in records { try writer.put(record, in: name) } }
             for text in HostileText.all {
-                var query = Query(name, filter: .binary(.eq, .column(name), .literal(.string(text))))
-                query.order = [.init(name, descending: true), .init("n")]
-                query.select = ["id", name]
+                let query = Query(
+                    name, filter: .binary(.eq, .column(name), .literal(.string(text))),
+                    order: [.init(name, descending: true), .init("n")], select: ["id", name])
                 let expected = try QueryEvaluator(query, schema: schema).apply(to: records)
                 #expect(expected.count == 1)
                 #expect(try await store.read { try $0.records(matching: query) } == expected, "\(name) eq \(text)")

@@ -3,7 +3,7 @@
 
 SWIFT ?= swift
 
-.PHONY: demo test lint format bench setup
+.PHONY: demo test lint format bench docs setup
 
 demo: setup
 	$(SWIFT) build --product sluice
@@ -23,6 +23,10 @@ format:
 # the package manager look again for files that were added to Sluice since.
 bench: setup
 	cd Benchmarks && touch Package.swift && $(SWIFT) run -c release bench $(if $(ONLY),--only $(ONLY))
+
+# Writes what tests put into the documentation anew.
+docs:
+	SLUICE_WRITE_DOCS=1 $(SWIFT) test --filter WireSessionTests
 
 setup:
 	@.ci/setup

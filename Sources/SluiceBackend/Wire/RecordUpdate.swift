@@ -37,7 +37,9 @@ struct RecordUpdate: Sendable {
         switch (request.wire.undelete, change) {
         case (.patch, .merge(let body)): return body[name]?.bool == false
         case (.patch, .patch(let patch)): return patch.sets(name, to: false)
-        case (.put, .replace(let body)): return request.includesDeleted && body[name]?.bool != true
+        // Clients of the toolkit may call themselves version 3.
+        case (.put, .replace(let body)), (.patch, .replace(let body)):
+            return request.includesDeleted && body[name]?.bool != true
         default: return false
         }
     }

@@ -1,0 +1,50 @@
+import HTTPTypes
+
+extension WireSession {
+    /// The Datasync Community Toolkit: the requests of its client.
+    static let datasync = WireSession(
+        name: "datasync", headers: [("Accept", "application/json")],
+        steps: [
+            Step(
+                title: "Insert", method: .post, path: "/tables/todoitem",
+                headers: [("Content-Type", "application/json")], body: #"{"id":"7","text":"buy milk","done":false}"#,
+                status: 201, contains: [#""version""#], answers: ["ETag", "Last-Modified", "Location"],
+                remember: "first"),
+            Step(
+                title: "The first page of a pull", method: .get,
+                path:
+                    "/tables/todoitem?$filter=%28updatedAt%20gt%20cast%281970-01-01T00%3A00%3A00.000Z%2CEdm.DateTimeOffset%29%29"
+                    + "&$orderby=updatedAt&$count=true&__includedeleted=true",
+                status: 200, contains: [#"{"items":["#, #""count":1"#, #""nextLink":null"#]),
+            Step(
+                title: "The next page is a query alone", method: .get, path: "/tables/numbers?$top=5", status: 200,
+                contains: [#""count":null"#, #""nextLink":"$skip=2&$top=3""#]),
+            Step(
+                title: "Replace, on the version that was read", method: .put, path: "/tables/todoitem/7",
+                headers: [("Content-Type", "application/json"), ("If-Match", "{first}")],
+                body: #"{"id":"7","text":"buy oat milk","done":false}"#, status: 200, contains: ["oat milk"],
+                answers: ["ETag"], remember: "second"),
+            Step(
+                title: "Replace, on a version that is old", method: .put, path: "/tables/todoitem/7",
+                headers: [("Content-Type", "application/json"), ("If-Match", "{first}")],
+                body: #"{"id":"7","text":"mine"}"#, status: 412, contains: ["oat milk"],
+                answers: ["ETag", "Last-Modified"]),
+            Step(
+                title: "Insert under an id that exists", method: .post, path: "/tables/todoitem",
+                headers: [("Content-Type", "application/json")], body: #"{"id":"7","text":"again"}"#, status: 409,
+                contains: ["oat milk"], answers: ["ETag"]),
+            Step(
+                title: "Delete", method: .delete, path: "/tables/todoitem/7", headers: [("If-Match", "{second}")],
+                status: 204),
+            Step(title: "A deleted record, by its id", method: .get, path: "/tables/todoitem/7", status: 410),
+            Step(
+                title: "Undelete", method: .put, path: "/tables/todoitem/7?__includedeleted=true",
+                headers: [("Content-Type", "application/json")],
+                body: #"{"id":"7","text":"buy oat milk","done":false,"deleted":false}"#, status: 200,
+                contains: [#""deleted":false"#]),
+            Step(
+                title: "A query for a column that is not there", method: .get,
+                path: "/tables/numbers?$filter=%28missing%20eq%2020%29", status: 400,
+                contains: ["missing", "character 1"]),
+        ])
+}

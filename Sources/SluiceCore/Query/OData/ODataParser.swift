@@ -8,7 +8,7 @@ struct ODataParser {
         var places: ODataPlaces
     }
 
-    /// The most nodes of a tree. Only lists of expressions, whose left side stands in the tree for each, come near.
+    /// The most nodes of a tree. Only lists, whose left side may have to stand for each value, come near.
     private static let maximumSize = 20_000
 
     private var scanner: ODataScanner
@@ -84,7 +84,7 @@ struct ODataParser {
         let depth = max(left.depth, right.depth) + 1
         guard depth <= maximumDepth else { throw tooDeep(at: place) }
         let size = left.size + right.size + 1
-        guard size <= Self.maximumSize else { throw scanner.error("the lists of the query repeat too much", at: place) }
+        guard size <= Self.maximumSize else { throw repeatsTooMuch(at: place) }
         return Part(
             expression: .binary(operation, left.expression, right.expression), depth: depth, size: size,
             places: ODataPlaces(place: place, operands: [left.places, right.places]))
@@ -117,9 +117,11 @@ struct ODataParser {
         try scanner.expect(")")
         if literals.count == values.count {
             guard left.depth < maximumDepth else { throw tooDeep(at: place) }
+            // v3 has no `in`: there the left side is written once for each value, and a list in a list multiplies.
+            let size = left.size == 1 ? 1 + literals.count : (left.size + 1) * literals.count
+            guard left.size == 1 || size <= Self.maximumSize else { throw repeatsTooMuch(at: place) }
             return Part(
-                expression: .membership(left.expression, literals), depth: left.depth + 1,
-                size: left.size + literals.count,
+                expression: .membership(left.expression, literals), depth: left.depth + 1, size: size,
                 places: ODataPlaces(place: place, operands: [left.places] + values.map(\.places)))
         }
         var terms: [Part] = []
@@ -134,6 +136,10 @@ struct ODataParser {
 
     private func tooDeep(at place: Int) -> QuerySyntaxError {
         scanner.error("nested deeper than \(maximumDepth) levels", at: place)
+    }
+
+    private func repeatsTooMuch(at place: Int) -> QuerySyntaxError {
+        scanner.error("the lists of the query repeat too much", at: place)
     }
 
     private func leaf(_ expression: QueryExpression, at place: Int) -> Part {

@@ -1,6 +1,7 @@
 /// Reads an OData expression by descent, never deeper than its limit.
 struct ODataParser {
-    /// An expression, how many levels it has, itself included, how large it is, and where its parts stand.
+    /// An expression, how many levels it has, itself included, how many nodes at the most as v3 writes it, and where its
+    /// parts stand.
     private struct Part {
         var expression: QueryExpression
         var depth: Int
@@ -9,7 +10,7 @@ struct ODataParser {
     }
 
     /// The most nodes of a tree. Only lists, whose left side may have to stand for each value, come near.
-    private static let maximumSize = 20_000
+    private static let maximumSize = 40_000
 
     private var scanner: ODataScanner
     private let maximumDepth: Int
@@ -117,8 +118,8 @@ struct ODataParser {
         try scanner.expect(")")
         if literals.count == values.count {
             guard left.depth < maximumDepth else { throw tooDeep(at: place) }
-            // v3 has no `in`: there the left side is written once for each value, and a list in a list multiplies.
-            let size = left.size == 1 ? 1 + literals.count : (left.size + 1) * literals.count
+            // v3 has no `in`: there each value is compared with the left side, so that a list in a list multiplies.
+            let size = (left.size + 3) * literals.count - 1
             guard left.size == 1 || size <= Self.maximumSize else { throw repeatsTooMuch(at: place) }
             return Part(
                 expression: .membership(left.expression, literals), depth: left.depth + 1, size: size,
@@ -142,8 +143,8 @@ struct ODataParser {
         scanner.error("the lists of the query repeat too much", at: place)
     }
 
-    private func leaf(_ expression: QueryExpression, at place: Int) -> Part {
-        Part(expression: expression, depth: 1, size: 1, places: ODataPlaces(place: place))
+    private func leaf(_ expression: QueryExpression, at place: Int, size: Int = 1) -> Part {
+        Part(expression: expression, depth: 1, size: size, places: ODataPlaces(place: place))
     }
 
     private mutating func operand(level: Int) throws(QuerySyntaxError) -> Part {
@@ -164,8 +165,9 @@ struct ODataParser {
         switch name {
         case "not": return try applied(.not, level: level, at: start)
         case "null": return leaf(.literal(.null), at: start)
-        case "true": return leaf(.literal(.bool(true)), at: start)
-        case "false": return leaf(.literal(.bool(false)), at: start)
+        // A comparison in v3, where it is a condition.
+        case "true": return leaf(.literal(.bool(true)), at: start, size: 3)
+        case "false": return leaf(.literal(.bool(false)), at: start, size: 3)
         default: break
         }
         if scanner.next == "'" {

@@ -56,7 +56,7 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
         public static let invalidArgument = Code(name: .invalidArgument)
         /// The query asks for something that cannot be.
         public static let invalidQuery = Code(name: .invalidQuery)
-        /// The record has no id, an id that is not allowed, or is not an object.
+        /// The record has no id, an id that is not allowed, is not an object, or does not fit its type.
         public static let invalidRecord = Code(name: .invalidRecord)
         /// The table's name is not allowed.
         public static let invalidTable = Code(name: .invalidTable)
@@ -107,6 +107,8 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
     public var status: Int?
     /// The server's record, where the answer held one.
     public var serverRecord: JSON?
+    /// What was asked and answered, where an online table or a custom call met with a refusal.
+    public var exchange: Exchange?
     /// The error behind this one.
     public var cause: (any Error)?
 

@@ -39,6 +39,8 @@ public struct RequestContext: Sendable {
     /// What is to happen with the final request before its first byte is sent; the seal filter calls it. On a push
     /// the engine records here what goes out.
     package var seal: (@Sendable (Request) async throws -> Void)?
+    /// Which system columns to ask for, by the wire's names, in the place of the client's selection; nil leaves it.
+    package var systemProperties: [String]?
     /// The bounds that transports keep to; the limits filter sets them.
     public var limits: Limits
     /// What the request makes use of, as the server is told.

@@ -1,16 +1,19 @@
 extension RowPage {
     /// Reads a page from the bytes of an answer: a bare array of rows, or an object that holds them as `shape` says.
     ///
+    /// - Parameter requiresIDs: whether a row without an id is an error, as it is to whoever stores it. Else its id is
+    ///   empty: a projection may leave the id out.
     /// - Throws: ``SluiceError`` of code `brokenProtocol`: for bytes that are not JSON (the cause is the
     ///   ``JSONParseError``), for an answer without rows, and for a row that is not an object with a non-empty string
     ///   id (or an integer, where allowed), which the message names by its index.
     package init(
         bytes: [UInt8], columns: SystemColumns = SystemColumns(), shape: Shape = .results, table: String? = nil,
-        allowsIntegerIDs: Bool = false
+        allowsIntegerIDs: Bool = false, requiresIDs: Bool = true
     ) throws(SluiceError) {
         let read = bytes.withUnsafeBufferPointer { buffer -> Result<RowPage, SluiceError> in
             do throws(SluiceError) {
-                return .success(try Self.read(bytes, buffer, columns, shape, table, allowsIntegerIDs))
+                return .success(
+                    try Self.read(bytes, buffer, columns, shape, table, allowsIntegerIDs, requiresIDs))
             } catch {
                 return .failure(error)
             }
@@ -20,7 +23,7 @@ extension RowPage {
 
     private static func read(
         _ bytes: [UInt8], _ buffer: UnsafeBufferPointer<UInt8>, _ columns: SystemColumns, _ shape: Shape,
-        _ table: String?, _ allowsIntegerIDs: Bool
+        _ table: String?, _ allowsIntegerIDs: Bool, _ requiresIDs: Bool
     ) throws(SluiceError) -> RowPage {
         let tape: JSONTape
         do throws(JSONParseError) {
@@ -31,7 +34,8 @@ extension RowPage {
                 cause: error)
         }
         let reader = RowPageReader(
-            tape: tape, bytes: buffer, columns: columns, table: table, allowsIntegerIDs: allowsIntegerIDs)
+            tape: tape, bytes: buffer, columns: columns, table: table, allowsIntegerIDs: allowsIntegerIDs,
+            requiresIDs: requiresIDs)
         let parts = try reader.parts(shape)
         return RowPage(
             rows: try reader.rows(in: parts.rows), count: parts.count, nextLink: parts.nextLink, bytes: bytes,
@@ -62,9 +66,10 @@ extension RowPage {
     /// - Throws: as ``init(bytes:columns:shape:table:)``.
     package init(
         body: Body, columns: SystemColumns = SystemColumns(), shape: Shape = .results, table: String? = nil,
-        allowsIntegerIDs: Bool = false
+        allowsIntegerIDs: Bool = false, requiresIDs: Bool = true
     ) throws(SluiceError) {
         try self.init(
-            bytes: body.bytes, columns: columns, shape: shape, table: table, allowsIntegerIDs: allowsIntegerIDs)
+            bytes: body.bytes, columns: columns, shape: shape, table: table, allowsIntegerIDs: allowsIntegerIDs,
+            requiresIDs: requiresIDs)
     }
 }

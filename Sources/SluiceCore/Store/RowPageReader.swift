@@ -5,6 +5,7 @@ struct RowPageReader {
     let bytes: UnsafeBufferPointer<UInt8>
     let table: String?
     private let allowsIntegerIDs: Bool
+    private let requiresIDs: Bool
     private let id: MemberName
     private let version: MemberName
     private let updatedAt: MemberName
@@ -12,8 +13,9 @@ struct RowPageReader {
 
     init(
         tape: JSONTape, bytes: UnsafeBufferPointer<UInt8>, columns: RowPage.SystemColumns, table: String?,
-        allowsIntegerIDs: Bool = false
+        allowsIntegerIDs: Bool = false, requiresIDs: Bool = true
     ) {
+        self.requiresIDs = requiresIDs
         self.allowsIntegerIDs = allowsIntegerIDs
         self.tape = tape
         self.bytes = bytes
@@ -114,7 +116,7 @@ struct RowPageReader {
             }
             key = Int(name.next)
         }
-        guard row.id.isEmpty else { return row }
+        guard row.id.isEmpty, requiresIDs else { return row }
         switch idKind {
         case nil: throw failure(row: number, "has no “\(id.text)”")
         case .string: throw failure(row: number, "has an “\(id.text)” without a character")

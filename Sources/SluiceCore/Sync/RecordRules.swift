@@ -3,17 +3,21 @@ package enum RecordRules {
     /// Checks a record's id by the rule of all clients of the family: 1 to 255 characters, not blank, no control
     /// character, none of `" + ? \ / \``, and not `.` or `..`.
     package static func validate(id: String, table: String) throws(SluiceError) {
-        let forbidden: Set<Unicode.Scalar> = ["\"", "+", "?", "\\", "/", "`"]
-        let isControl = { (scalar: Unicode.Scalar) in scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) }
-        let scalars = id.unicodeScalars
-        guard !scalars.allSatisfy({ $0.properties.isWhitespace }), scalars.count <= 255, id != ".", id != "..",
-            !scalars.contains(where: { isControl($0) || forbidden.contains($0) })
-        else {
+        guard isValid(id: id) else {
             throw SluiceError(
                 .invalidRecord,
                 "an id is 1 to 255 characters, not blank, without control characters and without any of \" + ? \\ / `",
                 table: table, recordID: id)
         }
+    }
+
+    /// Whether the text keeps to the rule of ids.
+    package static func isValid(id: String) -> Bool {
+        let forbidden: Set<Unicode.Scalar> = ["\"", "+", "?", "\\", "/", "`"]
+        let isControl = { (scalar: Unicode.Scalar) in scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) }
+        let scalars = id.unicodeScalars
+        return !scalars.allSatisfy { $0.properties.isWhitespace } && scalars.count <= 255 && id != "." && id != ".."
+            && !scalars.contains { isControl($0) || forbidden.contains($0) }
     }
 
     /// The record without the properties that the server sets (the id stays).

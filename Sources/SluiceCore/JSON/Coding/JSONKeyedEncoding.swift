@@ -26,7 +26,7 @@ struct JSONKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     func superEncoder(forKey key: Key) -> any Encoder { place(key) }
 
-    private func set(_ value: JSON, _ key: any CodingKey) { encoder.node.set(value, for: key, at: codingPath) }
+    func set(_ value: JSON, _ key: any CodingKey) { encoder.node.set(value, for: key, at: codingPath) }
 
     private func place(_ key: any CodingKey) -> JSONValueEncoder {
         encoder.inner(encoder.node.node(for: key, at: codingPath), key)

@@ -10,6 +10,8 @@
 public struct JSONRecordEncoder: Sendable {
     /// What the encoder hands to types that ask for it.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    /// Whether a property that is nil is written as null. Default false: it is left out, as Codable types do.
+    public var writesNulls = false
 
     /// An encoder.
     public init() {}
@@ -20,6 +22,8 @@ public struct JSONRecordEncoder: Sendable {
     ///   beyond ``JSON/maximumDepth``, and a type that writes nothing; and what the type throws.
     public func encode(_ value: some Encodable) throws -> JSON {
         let node = JSONEncodingNode()
+        var userInfo = userInfo
+        if writesNulls, let key = JSONValueEncoder.nullsKey { userInfo[key] = true }
         let encoder = JSONValueEncoder(node: node, codingPath: [], userInfo: userInfo)
         try value.encode(to: encoder)
         guard let document = try node.finish() else {

@@ -6,6 +6,10 @@ struct JSONValueEncoder: Encoder, SingleValueEncodingContainer {
 
     var userInfo: [CodingUserInfoKey: Any] { sharedInfo }
 
+    /// Under this key all encoders of a document know that ``JSONRecordEncoder/writesNulls`` is set.
+    static let nullsKey = CodingUserInfoKey(rawValue: "sluice.writesNulls")
+    var writesNulls: Bool { Self.nullsKey.map { sharedInfo[$0] != nil } ?? false }
+
     init(node: JSONEncodingNode, codingPath: [any CodingKey], userInfo: [CodingUserInfoKey: any Sendable]) {
         self.node = node
         self.codingPath = codingPath

@@ -10,7 +10,7 @@ struct SystemProperties: Filter {
         guard dialect.asksForSystemProperties, let table = request.context.table,
             [.get, .post, .patch, .put].contains(request.head.method), let path = request.head.path
         else { return try await next(request) }
-        let values = selection.values(for: table)
+        let values = request.context.systemProperties ?? selection.values(for: table)
         let query = path.firstIndex(of: "?").map { path[path.index(after: $0)...] }
         guard !values.isEmpty, !Self.asks(query ?? "") else { return try await next(request) }
         let parameter = "__systemProperties=\(values.map(PercentEncoding.query).joined(separator: ","))"

@@ -1,0 +1,40 @@
+/// Which system properties a type declares, and under which name: `version`, or `__version` in a type that was made for
+/// Mobile Services.
+///
+/// The type says so itself, by its coding keys. It is asked to decode itself, and the first thing that a Codable type
+/// does then is to ask for a container by its keys; there the attempt ends, before any property is read. Nothing is
+/// guessed from an instance, and none is made. A type that asks for no keys is taken to want all.
+struct DeclaredProperties: Sendable, Hashable {
+    let names: [SystemProperty: String]
+
+    init(of type: (some Decodable).Type) {
+        let probe = CodingKeyProbe()
+        _ = try? type.init(from: probe)
+        guard let accepts = probe.accepts else {
+            names = Dictionary(uniqueKeysWithValues: SystemProperty.allCases.map { ($0, $0.rawValue) })
+            return
+        }
+        let declared = SystemProperty.allCases.compactMap { property in
+            [property.rawValue, "__\(property.rawValue)"].first(where: accepts).map { (property, $0) }
+        }
+        names = Dictionary(uniqueKeysWithValues: declared)
+    }
+}
+
+/// A decoder that learns which names a type's keys know, and gives nothing.
+private final class CodingKeyProbe: Decoder {
+    private struct Done: Error {}
+
+    private(set) var accepts: ((String) -> Bool)?
+
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        if accepts == nil { accepts = { Key(stringValue: $0) != nil } }
+        throw Done()
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw Done() }
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { throw Done() }
+}

@@ -26,7 +26,7 @@ bench: setup
 
 # Writes what tests put into the documentation anew.
 docs:
-	SLUICE_WRITE_DOCS=1 $(SWIFT) test --filter WireSessionTests
+	SLUICE_WRITE_DOCS=1 $(SWIFT) test --filter "WireSessionTests|ConformancePageTests|HTTPCaseTests"
 
 setup:
 	@.ci/setup

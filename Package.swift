@@ -22,6 +22,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.0"),
     ],
     targets: [
         // C: libraries of the system, and the SQLite API as a table of functions.
@@ -47,16 +48,18 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         .target(name: "SluiceSQLite", dependencies: ["SluiceCore", "CSQLite"]),
+        // YAML, read strictly: what the backend's and the command's configurations have in common.
+        .target(name: "SluiceConfiguration", dependencies: ["SluiceCore", .product(name: "Yams", package: "Yams")]),
         .target(
             name: "SluiceBackend",
             dependencies: [
-                "SluiceCore", "SluiceSQLite",
+                "SluiceConfiguration", "SluiceCore", "SluiceSQLite",
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "Yams", package: "Yams"),
             ]),
         .target(
             name: "SluiceTesting",
@@ -102,6 +105,7 @@ let package = Package(
             dependencies: [
                 "SluiceBackend", "Sluice", "SluiceTesting",
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
+                .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .testTarget(

@@ -14,11 +14,19 @@ struct BackendFixture {
     let backend: Backend
 
     init(_ tables: BackendConfiguration.Table..., database: BackendConfiguration.Database = .memory) async throws {
+        try await self.init(tables: tables, database: database)
+    }
+
+    init(
+        tables: [BackendConfiguration.Table], database: BackendConfiguration.Database = .memory,
+        authentication: BackendConfiguration.Authentication? = nil, hooks: [String: any TableHooks] = [:],
+        now: @escaping @Sendable () -> Timestamp = { Self.now }
+    ) async throws {
         let ids = Mutex(0)
         backend = try await Backend(
-            BackendConfiguration(database: database, tables: tables),
+            BackendConfiguration(database: database, tables: tables, authentication: authentication), hooks: hooks,
             environment: SyncEnvironment(
-                now: { Self.now },
+                now: now,
                 makeID: {
                     ids.withLock {
                         $0 += 1

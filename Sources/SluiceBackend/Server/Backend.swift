@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import SluiceConfiguration
 public import SluiceCore
 internal import SluiceSQLite
 
@@ -15,16 +16,34 @@ public final class Backend: Sendable {
     public let configuration: BackendConfiguration
     let environment: SyncEnvironment
     let database: BackendDatabase
+    /// Finds out whom requests come from; nil where no request has a user.
+    let authenticator: Authenticator?
+    /// The hooks, by table.
+    let hooks: [String: any TableHooks]
     private let tables: [String: BackendTable]
 
-    /// Opens the database, and makes the tables that it does not hold yet, with their seeds.
+    /// Opens the database, makes the tables that it does not hold yet, with their seeds, and removes what has expired.
     ///
+    /// - Parameters:
+    ///   - configuration: the database and the tables' rules.
+    ///   - hooks: code of the server's own around the requests of a table, by the table's name.
+    ///   - environment: clock and ids.
     /// - Throws: ``SluiceError`` of a store code where the database cannot be used, `invalidArgument`, `invalidTable`
-    ///   or `invalidRecord` where the configuration or a seed is wrong.
-    public init(_ configuration: BackendConfiguration, environment: SyncEnvironment = .system) async throws {
+    ///   or `invalidRecord` where the configuration, a seed or the secret for tokens is wrong or missing.
+    public init(
+        _ configuration: BackendConfiguration, hooks: [String: any TableHooks] = [:],
+        environment: SyncEnvironment = .system
+    ) async throws {
         try configuration.validate()
+        try Self.check(hooks, configuration)
         self.configuration = configuration
         self.environment = environment
+        self.hooks = hooks
+        if let rules = configuration.authentication {
+            authenticator = try await Authenticator(rules, now: environment.now)
+        } else {
+            authenticator = nil
+        }
         let database = BackendDatabase(configuration.database)
         self.database = database
         do {
@@ -39,10 +58,29 @@ public final class Backend: Sendable {
             try? await database.close()
             throw error
         }
+        do {
+            try await expire()
+        } catch {
+            try? await database.close()
+            throw error
+        }
+    }
+
+    private static func check(
+        _ hooks: [String: any TableHooks], _ configuration: BackendConfiguration
+    ) throws(SluiceError) {
+        let names = configuration.tables.map(\.name)
+        for name in hooks.keys.sorted() where !names.contains(name) {
+            let hint = NearestKey.suggestion(for: name, among: names) ?? ""
+            throw SluiceError(.invalidTable, "there are hooks for a table that is not configured\(hint)", table: name)
+        }
     }
 
     /// Waits for what is under way and closes the database. Requests after it are answered with 500.
     public func close() async throws { try await database.close() }
+
+    /// The tables, in the order of the configuration.
+    var allTables: [BackendTable] { configuration.tables.compactMap { tables[$0.name] } }
 
     func table(_ name: String) -> BackendTable? { tables[name] }
 

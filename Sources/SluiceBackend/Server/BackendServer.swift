@@ -42,7 +42,15 @@ public struct BackendServer: Service {
             onServerRunning: { [onListening] channel in await onListening(channel.localAddress?.port ?? 0) },
             logger: logger)
         do {
-            try await application.run()
+            try await withThrowingTaskGroup(of: Void.self) { [backend, logger] group in
+                group.addTask {
+                    await backend.sweep { error in
+                        logger.warning("expired records not removed", metadata: ["error": "\(error)"])
+                    }
+                }
+                defer { group.cancelAll() }
+                try await application.run()
+            }
         } catch is CancellationError {
         } catch let error as IOError {
             throw SluiceError(

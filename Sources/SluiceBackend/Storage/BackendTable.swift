@@ -20,14 +20,19 @@ struct BackendTable: Sendable {
     ) throws -> BackendTable {
         if let columns = try BackendCatalog.columns(of: rules.name, connection) {
             let held = TableSchema(rules.name, columns: columns)
-            let wanted = try StoreRules.merge(TableSchema(rules.name, columns: rules.columns), into: held)
+            let wanted = try StoreRules.merge(TableSchema(rules.name, columns: rules.storedColumns), into: held)
             guard wanted != held else { return BackendTable(rules, RecordTable(held)) }
             let extended = try RecordTable(held).extend(to: wanted, on: connection)
             try BackendCatalog.setColumns(wanted.columns, of: rules.name, connection)
             return BackendTable(rules, extended)
         }
         let seed = try rules.seed.map { try SeedFile.records($0, table: rules.name) } ?? []
-        let columns = rules.columns.isEmpty ? SchemaInference.columns(of: seed, table: rules.name) : rules.columns
+        var columns = rules.storedColumns
+        if rules.columns.isEmpty {
+            for column in SchemaInference.columns(of: seed, table: rules.name) where column.name != rules.perUser {
+                columns.append(column)
+            }
+        }
         let schema = try StoreRules.merge(
             TableSchema(rules.name, columns: columns + SystemColumn.declared), into: nil)
         let table = BackendTable(rules, RecordTable(schema))
@@ -74,7 +79,10 @@ struct BackendTable: Sendable {
     var schema: TableSchema { records.schema }
 
     /// Whether the table has columns of its own, declared or found in the seed.
-    var isTyped: Bool { schema.columns.contains { !SystemColumn.all.contains($0.name) } }
+    var isTyped: Bool {
+        // The owner's column may be there without a word about the others.
+        schema.columns.contains { !SystemColumn.all.contains($0.name) && $0.name != rules.perUser }
+    }
 
     func record(_ id: String, _ connection: SQLiteConnection) throws -> JSON? {
         try records.record(id, on: connection)

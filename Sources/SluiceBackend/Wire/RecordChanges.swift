@@ -17,6 +17,7 @@ struct RecordChanges: Sendable {
 
     /// A new record: 201, or 409 with the record that has the id, be it a tombstone.
     func insert() async throws -> Reply {
+        let session = try await request.session(.insert)
         let body = try RequestBody.object(of: request.request, wire)
         let properties = try wire.properties(of: body, verb: "insert")
         let id: String
@@ -27,12 +28,12 @@ struct RecordChanges: Sendable {
             id = text
         }
         try RequestBody.check(id: id, table: table.name)
-        var record: JSON = ["id": JSON(id)]
-        for (name, value) in properties { record[name] = value }
-        let inserted = record
-        let stored = try await write { connection in
-            if let existing = try table.record(id, connection) { throw Refusal(.conflict, .record(existing)) }
-            return try table.put(inserted, now: backend.environment.now(), connection)
+        let record = JSON(members: [("id", JSON(id))] + properties)
+        let stored = try await session.change(id, { _ in record }) { changed, scope, connection in
+            if let existing = try table.obstacle(id, in: scope, connection) {
+                throw ChangeConflict(server: existing, status: .conflict)
+            }
+            return try table.put(scope.stamped(changed ?? record), now: backend.environment.now(), connection)
         }
         var reply = request.reply(.created, stored)
         let path = request.target.path
@@ -43,37 +44,47 @@ struct RecordChanges: Sendable {
 
     /// Changes the properties that the body has, or replaces them all.
     func update(_ id: String, replacing: Bool) async throws -> Reply {
+        let session = try await request.session(.update)
         let update = try RecordUpdate(request, replacing: replacing, id: id)
         // A version in the body is a condition too, with an answer of its own (the Node server's rule).
         let expected = conditions.expectsVersion ? nil : update.versionInBody
-        let stored = try await write { connection in
-            let current = try update.revives ? existing(id, connection) : living(id, connection)
+        let asked = { @Sendable stored in try update.record(id, stored: stored) }
+        let stored = try await session.change(id, asked, replaces: update.replaces) { changed, scope, connection in
+            let current = try update.revives ? existing(id, scope, connection) : living(id, scope, connection)
+            if current[SystemColumn.deleted]?.bool == true {
+                try Access.check(.undelete, table.rules, session.principal)
+            }
             try check(current)
             if let expected, expected != current[SystemColumn.version]?.string {
-                throw Refusal(.conflict, .record(current))
+                throw ChangeConflict(server: current, status: .conflict)
             }
-            return try table.put(try update.applied(to: current), now: backend.environment.now(), connection)
+            let record = try update.giving(changed).applied(to: current)
+            return try table.put(scope.stamped(record), now: backend.environment.now(), connection)
         }
         return request.reply(.ok, stored)
     }
 
     /// Makes a tombstone of the record, or removes it where the table keeps none: 204.
     func delete(_ id: String) async throws -> Reply {
-        try await write { connection in
-            var record = try living(id, connection)
+        _ = try await request.session(.delete).change(id) { _, scope, connection in
+            var record = try living(id, scope, connection)
             try check(record)
-            guard table.rules.softDelete else { return try table.remove(id, connection) }
+            guard table.rules.softDelete else {
+                try table.remove(id, connection)
+                return record
+            }
             record[SystemColumn.deleted] = true
-            _ = try table.put(record, now: backend.environment.now(), connection)
+            return try table.put(record, now: backend.environment.now(), connection)
         }
         return Reply(.noContent)
     }
 
     /// Makes a record of a tombstone again: 201. A living record stays as it is.
     func undelete(_ id: String) async throws -> Reply {
+        let session = try await request.session(.undelete)
         if !request.request.body.isEmpty { _ = try RequestBody.object(of: request.request, wire) }
-        let stored = try await write { connection in
-            var record = try existing(id, connection)
+        let stored = try await session.change(id) { _, scope, connection in
+            var record = try existing(id, scope, connection)
             try check(record)
             guard record[SystemColumn.deleted]?.bool == true else { return record }
             record[SystemColumn.deleted] = false
@@ -81,18 +92,13 @@ struct RecordChanges: Sendable {
         }
         return request.reply(.created, stored)
     }
-
-    private func write<Result: Sendable>(
-        _ body: @Sendable (SQLiteConnection) throws -> Result
-    ) async throws -> Result { try await backend.database.write(body) }
-
-    private func existing(_ id: String, _ connection: SQLiteConnection) throws -> JSON {
-        guard let record = try table.record(id, connection) else { throw Refusal.missing }
+    private func existing(_ id: String, _ scope: RowScope, _ connection: SQLiteConnection) throws -> JSON {
+        guard let record = try table.record(id, in: scope, connection) else { throw Refusal.missing }
         return record
     }
 
-    private func living(_ id: String, _ connection: SQLiteConnection) throws -> JSON {
-        let record = try existing(id, connection)
+    private func living(_ id: String, _ scope: RowScope, _ connection: SQLiteConnection) throws -> JSON {
+        let record = try existing(id, scope, connection)
         guard record[SystemColumn.deleted]?.bool != true else {
             throw Refusal(wire.tombstone, Refusal.missingReason)
         }
@@ -100,6 +106,8 @@ struct RecordChanges: Sendable {
     }
 
     private func check(_ record: JSON) throws {
-        guard conditions.check(record) == .met else { throw Refusal(.preconditionFailed, .record(record)) }
+        guard conditions.check(record) == .met else {
+            throw ChangeConflict(server: record, status: .preconditionFailed)
+        }
     }
 }

@@ -10,13 +10,14 @@ struct RecordReads: Sendable {
 
     /// A page of the records that match.
     func list() async throws -> Reply {
+        let session = try await request.session(.read)
         let parameters = try ListParameters(request)
+        let scope = try await session.willRead(query: parameters.query)
         let (rows, count) = try await request.backend.database.read { [table = request.table] connection in
             var query = parameters.query
-            if table.rules.softDelete, !query.includesDeleted {
-                let living = QueryExpression.binary(.eq, .column(SystemColumn.deleted), .literal(.bool(false)))
-                query.filter = query.filter.map { .binary(.and, living, $0) } ?? living
-            }
+            let hidesDeleted = table.rules.softDelete && !query.includesDeleted
+            let living = QueryExpression.binary(.eq, .column(SystemColumn.deleted), .literal(.bool(false)))
+            query.filter = scope.narrowed(to: hidesDeleted ? living : nil).applied(to: query.filter)
             // One row more than the page tells whether there is a next one.
             query.top = parameters.page + (parameters.wantsMore ? 1 : 0)
             let rows = try table.records(matching: query, connection)
@@ -24,19 +25,24 @@ struct RecordReads: Sendable {
         }
         let hasMore = rows.count > parameters.page
         return page(
-            rows.prefix(parameters.page), count: count, next: hasMore ? parameters.next : nil,
+            try await session.answering(Array(rows.prefix(parameters.page))), count: count,
+            next: hasMore ? parameters.next : nil,
             selected: parameters.query.select)
     }
 
     /// One record; a tombstone only where the client asks for such.
     func lookup(_ id: String) async throws -> Reply {
-        let found = try await request.backend.database.read { [table = request.table] in try table.record(id, $0) }
+        let session = try await request.session(.read)
+        let scope = try await session.willRead(id: id)
+        let found = try await request.backend.database.read { [table = request.table] in
+            try table.record(id, in: scope, $0)
+        }
         guard let record = found else { throw Refusal.missing }
         if !request.includesDeleted, record[SystemColumn.deleted]?.bool == true {
             throw Refusal(wire.tombstone, Refusal.missingReason)
         }
         switch EntityConditions(request.head.headerFields).check(record, reading: true) {
-        case .met: return request.reply(.ok, record)
+        case .met: return request.reply(.ok, try await session.answering([record]).first ?? record)
         case .failed: throw Refusal(.preconditionFailed, .record(record))
         case .known:
             var reply = Reply(.notModified)
@@ -45,7 +51,7 @@ struct RecordReads: Sendable {
         }
     }
 
-    private func page(_ rows: ArraySlice<JSON>, count: Int?, next: String?, selected: [String]) -> Reply {
+    private func page(_ rows: [JSON], count: Int?, next: String?, selected: [String]) -> Reply {
         // Who selects a column of the server's asks for it.
         let asked = request.asked.union(selected)
         let records = JSON(rows.map { wire.record($0, asked: asked) })

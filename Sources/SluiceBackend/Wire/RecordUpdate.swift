@@ -53,6 +53,39 @@ struct RecordUpdate: Sendable {
         }
     }
 
+    /// Whether the record that hooks see is all there will be of it, and not what changes.
+    var replaces: Bool { if case .merge = change { false } else { true } }
+
+    /// What the update says of the record, as hooks see it, in the store's names; nil where it takes the stored record to
+    /// know, and there is none.
+    func record(_ id: String, stored: JSON?) throws -> JSON? {
+        let record: JSON
+        switch change {
+        case .merge(let body), .replace(let body): record = JSON(members: try properties(of: body))
+        case .patch:
+            guard let stored else { return nil }
+            record = try applied(to: stored)
+        }
+        var named: JSON = ["id": JSON(id)]
+        for (name, value) in record.members ?? [] where !SystemColumn.all.contains(name) { named[name] = value }
+        return named
+    }
+
+    /// The update with the properties that hooks left of ``record(_:stored:)``; itself where they were not asked.
+    func giving(_ properties: JSON?) throws -> RecordUpdate {
+        guard var body = properties else { return self }
+        guard case .merge(let old) = change else { return RecordUpdate(.replace(body), request) }
+        // What the body says of the server's columns is judged as before.
+        let given = Set(try self.properties(of: old).map(\.name))
+        for (name, value) in old.members ?? [] where !given.contains(name) { body[name] = value }
+        return RecordUpdate(.merge(body), request)
+    }
+
+    private init(_ change: Change, _ request: TableRequest) {
+        self.change = change
+        self.request = request
+    }
+
     /// The stored record after the update.
     ///
     /// - Throws: ``Refusal`` (400) for a change of what only the server sets.

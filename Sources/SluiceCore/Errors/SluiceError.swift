@@ -32,7 +32,7 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
         public static let cancelled = Code(name: .cancelled)
         /// The server wants other credentials (401).
         public static let unauthorized = Code(name: .unauthorized)
-        /// The server refuses these credentials this resource (403).
+        /// The server refuses these credentials this resource (403, 451).
         public static let forbidden = Code(name: .forbidden)
         /// No such record or table (404, 410).
         public static let notFound = Code(name: .notFound)
@@ -42,11 +42,11 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
         public static let preconditionFailed = Code(name: .preconditionFailed)
         /// The server refuses the request as it is (another 4xx).
         public static let rejected = Code(name: .rejected)
-        /// The server failed (5xx).
+        /// The server failed (5xx), or cannot do it now (408, 429).
         public static let serverFailure = Code(name: .serverFailure)
         /// The answer is not what the protocol says: not JSON, cut short, without ids.
         public static let brokenProtocol = Code(name: .brokenProtocol)
-        /// The answer is larger than the limits allow.
+        /// The answer is larger than the limits allow, or the request larger than the server's (413, 414, 431).
         public static let tooLarge = Code(name: .tooLarge)
         /// A filter threw an error of its own; ``SluiceError/cause`` is that error.
         public static let filter = Code(name: .filter)
@@ -107,10 +107,10 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
     public var status: Int?
     /// The server's record, where the answer held one.
     public var serverRecord: JSON?
-    /// What was asked and answered, where an online table or a custom call met with a refusal.
-    public var exchange: Exchange?
     /// The error behind this one.
     public var cause: (any Error)?
+    /// What was asked and answered, where an online table or a custom call met with a refusal.
+    public var exchange: Exchange?
 
     /// An error. Filters, transports and stores make them too.
     public init(

@@ -10,6 +10,16 @@ public struct ClientOptions: Sendable {
     public var limits: Limits
     /// Which system columns to ask for, on a wire that gives them only when asked.
     public var systemProperties: SystemPropertySelection
+    /// The key by which Mobile Services knows an application, sent as `X-ZUMO-APPLICATION` on the `azure-v1` wire
+    /// alone, and to the endpoint's own origin alone. No description of the options shows it.
+    public var applicationKey: String? {
+        get { key?.text }
+        set { key = newValue.map { Secret($0) } }
+    }
+    private var key: Secret?
+    /// An id of this installation, sent as `X-ZUMO-INSTALLATION-ID` to the endpoint's own origin: a UUID that the
+    /// application makes once and keeps. Nil, the default, sends none.
+    public var installationID: String?
     /// Makes the ids by which logs of client and server find together.
     public var makeCorrelationID: @Sendable () -> String
     /// The time, for `Retry-After` with a date.
@@ -26,6 +36,7 @@ public struct ClientOptions: Sendable {
         tokenProvider: (any TokenProvider)? = nil, tokenScheme: TokenScheme = .zumo,
         retry: RetryPolicy = RetryPolicy(), limits: Limits = Limits(),
         systemProperties: SystemPropertySelection = SystemPropertySelection(),
+        applicationKey: String? = nil, installationID: String? = nil,
         makeCorrelationID: @escaping @Sendable () -> String = SyncEnvironment.system.makeID,
         now: @escaping @Sendable () -> Timestamp = SyncEnvironment.system.now,
         sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
@@ -37,6 +48,8 @@ public struct ClientOptions: Sendable {
         self.retry = retry
         self.limits = limits
         self.systemProperties = systemProperties
+        self.key = applicationKey.map { Secret($0) }
+        self.installationID = installationID
         self.makeCorrelationID = makeCorrelationID
         self.now = now
         self.sleep = sleep

@@ -39,6 +39,8 @@ public struct RequestContext: Sendable {
     /// What is to happen with the final request before its first byte is sent; the seal filter calls it. On a push
     /// the engine records here what goes out.
     package var seal: (@Sendable (Request) async throws -> Void)?
+    /// What is to happen when an attempt that was sealed has certainly not reached the server: no connection came about.
+    package var unsealed: (@Sendable () -> Void)?
     /// Which system columns to ask for, by the wire's names, in the place of the client's selection; nil leaves it.
     package var systemProperties: [String]?
     /// The bounds that transports keep to; the limits filter sets them.

@@ -22,7 +22,7 @@ public struct SluiceClient: Sendable {
     /// A client.
     ///
     /// From the outside in a request passes: correlation id, retry, authentication, `filters`, system properties,
-    /// lift of the version, strip of the system properties, seal, limits, transport. So the caller's filters see every
+    /// lift of the version, strip of the system properties, client headers, seal, limits, transport. So the caller's filters see every
     /// attempt, and every system field before it leaves the body.
     public init(
         endpoint: Endpoint, dialect: Dialect = .azureV2, transport: any Transport, filters: [any Filter] = [],
@@ -52,7 +52,11 @@ public struct SluiceClient: Sendable {
         links += filters
         links += [
             SystemProperties(dialect: dialect, selection: options.systemProperties), LiftVersion(dialect: dialect),
-            StripSystemProperties(dialect: dialect), Seal(), LimitsFilter(limits: options.limits, timer: options.timer),
+            StripSystemProperties(dialect: dialect),
+            ClientHeaders(
+                dialect: dialect, endpoint: endpoint, applicationKey: options.applicationKey.map { Secret($0) },
+                installationID: options.installationID),
+            Seal(), LimitsFilter(limits: options.limits, timer: options.timer),
         ]
         chain = FilterChain(links, transport: transport)
     }

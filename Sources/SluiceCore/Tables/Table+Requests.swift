@@ -26,7 +26,7 @@ extension Table {
         do {
             return try dialect.record(in: response, for: request.context)
         } catch {
-            throw error.with(Exchange(request, response, dialect))
+            throw error.with(exchange(request, response))
         }
     }
 
@@ -37,7 +37,7 @@ extension Table {
         do {
             if let record = try dialect.record(in: response, for: request.context) { return record }
         } catch {
-            throw error.with(Exchange(request, response, dialect))
+            throw error.with(exchange(request, response))
         }
         var record = sent
         let version = response.head.headerFields[.eTag].flatMap { ETag($0).version }
@@ -57,7 +57,11 @@ extension Table {
                 rows: page.rows.indices.prefix(wanted).map { page.record(at: $0) }, count: page.count,
                 cursor: try PageCursor.behind(page, response, to: request, previous: previous, client: client))
         } catch {
-            throw error.with(Exchange(request, response, dialect))
+            throw error.with(exchange(request, response))
         }
+    }
+
+    private func exchange(_ request: Request, _ response: Response) -> Exchange {
+        Exchange(request, response, dialect, systemProperties ?? .all)
     }
 }

@@ -8,10 +8,10 @@ extension Table {
     public func undelete(
         id: some RecordIDConvertible, version: String? = nil, parameters: RequestParameters = [:]
     ) async throws -> JSON {
-        try await undelete(try validated(id), nil, version, parameters)
+        try await undelete(try validated(id), version, parameters)
     }
 
-    /// Brings a deleted record back, if it still has the version that `record` has.
+    /// Brings a deleted record back, as the server has it, if it still has the version that `record` has.
     ///
     /// - Returns: the server's record.
     /// - Throws: as ``undelete(id:version:parameters:)``.
@@ -19,18 +19,18 @@ extension Table {
     public func undelete(_ record: JSON, parameters: RequestParameters = [:]) async throws -> JSON {
         try TableRules.validate(table: name)
         let id = try TableRules.requiredID(of: record, table: name, dialect: dialect)
-        return try await undelete(id, record, record[dialect.columns.version]?.string, parameters)
+        return try await undelete(id, record[dialect.columns.version]?.string, parameters)
     }
 
     private func undelete(
-        _ id: RecordID, _ record: JSON?, _ version: String?, _ parameters: RequestParameters
+        _ id: RecordID, _ version: String?, _ parameters: RequestParameters
     ) async throws -> JSON {
         guard case .string(let text) = id else {
             throw TableRules.refusal("only records with text ids can be brought back", name, id.text)
         }
-        var whole = record
+        var whole: JSON?
         var version = version
-        if whole == nil, dialect.undelete == .put {
+        if dialect.undelete == .put {
             // The wire brings a record back by putting it there whole, so it has to be read first; and what is put
             // must still be what was read.
             let found = try await lookup(id: id, includeDeleted: true, parameters: parameters)

@@ -8,5 +8,6 @@ extension Dialect {
     public static let azureV1 = Dialect(
         name: "azure-v1",
         columns: RowPage.SystemColumns(version: "__version", updatedAt: "__updatedAt", deleted: "__deleted"),
-        createdAtColumn: "__createdAt", asksForSystemProperties: true, allowsIntegerIDs: true, linksPages: false)
+        createdAtColumn: "__createdAt", asksForSystemProperties: true, allowsIntegerIDs: true,
+        sendsApplicationKey: true, reportsFeatures: true, linksPages: false)
 }

@@ -6,5 +6,6 @@ extension Dialect {
     /// where more rows were asked for than make a page: without one the list may go on. Updates are PATCH, deleted
     /// records come back by `POST /tables/T/id`, filters are OData v3.
     public static let azureV2 = Dialect(
-        name: "azure-v2", headers: [("ZUMO-API-VERSION", "2.0.0")], linksPages: false)
+        name: "azure-v2", headers: [("ZUMO-API-VERSION", "2.0.0")], reportsFeatures: true,
+        linksPages: false)
 }

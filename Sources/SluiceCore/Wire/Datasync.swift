@@ -5,5 +5,6 @@ extension Dialect {
     /// and a deleted record comes back by PUT of the record whole with `"deleted": false`.
     public static let datasync = Dialect(
         name: "datasync", createdAtColumn: nil, patchesUpdates: false,
-        undelete: .put, includeDeleted: ("__includedeleted", "true"), includeCount: ("$count", "true"), odata: .v4)
+        undelete: .put, includeDeleted: ("__includedeleted", "true"), includeCount: ("$count", "true"), odata: .v4,
+        keptInQueries: "", agent: .datasync)
 }

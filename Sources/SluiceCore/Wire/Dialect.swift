@@ -3,7 +3,7 @@
 /// ```swift
 /// let client = SluiceClient(endpoint: try Endpoint("https://example.net/app"), dialect: .azureV2, transport: transport)
 /// ```
-public struct Dialect: Sendable {
+public struct Dialect: Sendable, CustomStringConvertible {
     /// How a record that is marked as deleted is brought back.
     package enum Undelete: Sendable, Hashable {
         /// `POST /tables/T/id` without a body.
@@ -38,6 +38,14 @@ public struct Dialect: Sendable {
     package var shape: RowPage.Shape
     /// Whether a record's id may be an integer, in tables that are used online.
     package var allowsIntegerIDs: Bool
+    /// The characters of a query's values, beside RFC 3986's unreserved ones, that are not percent-encoded.
+    package var keptInQueries: String
+    /// How the client says what it is.
+    package var agent: ClientAgent
+    /// Whether requests carry the application's key.
+    package var sendsApplicationKey: Bool
+    /// Whether requests say which features they use.
+    package var reportsFeatures: Bool
     /// Whether the server says where a list's next page is; else it has to be asked for until one is empty.
     package var linksPages: Bool
 
@@ -47,7 +55,9 @@ public struct Dialect: Sendable {
         asksForSystemProperties: Bool = false, patchesUpdates: Bool = true, undelete: Undelete = .post,
         includeDeleted: (name: String, value: String) = ("__includeDeleted", "true"),
         includeCount: (name: String, value: String) = ("$inlinecount", "allpages"), odata: ODataStyle = .v3,
-        shape: RowPage.Shape = .tables, allowsIntegerIDs: Bool = false, linksPages: Bool = true
+        shape: RowPage.Shape = .tables, allowsIntegerIDs: Bool = false,
+        keptInQueries: String = PercentEncoding.kept, agent: ClientAgent = .zumo, sendsApplicationKey: Bool = false,
+        reportsFeatures: Bool = false, linksPages: Bool = true
     ) {
         self.name = name
         self.headers = headers
@@ -61,8 +71,15 @@ public struct Dialect: Sendable {
         self.odata = odata
         self.shape = shape
         self.allowsIntegerIDs = allowsIntegerIDs
+        self.keptInQueries = keptInQueries
+        self.agent = agent
+        self.sendsApplicationKey = sendsApplicationKey
+        self.reportsFeatures = reportsFeatures
         self.linksPages = linksPages
     }
+
+    /// The wire's name.
+    public var description: String { name }
 
     /// Whether the server keeps the property of that name, and refuses records that hold it: a system column other
     /// than the id, or any name that begins with two underscores.

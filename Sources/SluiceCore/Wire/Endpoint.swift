@@ -62,11 +62,16 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The path of a request, with its query: the base path, these segments, the endpoint's own query, these
-    /// parameters.
-    package func target(_ segments: [String], _ parameters: [(name: String, value: String)] = []) -> String {
+    /// parameters, in whose values the characters of `kept` stay as they are. The `$` of a name always stays.
+    package func target(
+        _ segments: [String], _ parameters: [(name: String, value: String)] = [],
+        keeping kept: String = PercentEncoding.kept
+    ) -> String {
         let path = segments.reduce(path) { "\($0)/\(PercentEncoding.segment($1))" }
         var parts = query.isEmpty ? [] : [query]
-        parts += parameters.map { "\(PercentEncoding.query($0.name))=\(PercentEncoding.query($0.value))" }
+        parts += parameters.map {
+            "\(PercentEncoding.query($0.name))=\(PercentEncoding.query($0.value, keeping: kept))"
+        }
         return (path.isEmpty ? "/" : path) + (parts.isEmpty ? "" : "?" + parts.joined(separator: "&"))
     }
 

@@ -38,7 +38,9 @@ extension Dialect {
         }
         if link == nil {
             // Servers that ignore $skip send the same page for ever.
-            let isRepeated = request.context.paging.previousFirst.map { ExactText($0) == ExactText(first.id) } ?? false
+            let isRepeated =
+                request.context.paging.previousFirst.map { !$0.isEmpty && ExactText($0) == ExactText(first.id) }
+                ?? false
             if linksPages || isRepeated { return nil }
         }
         guard let before = Int(parameters["$skip"] ?? "0"), before <= Int.max - page.rows.count else { return nil }

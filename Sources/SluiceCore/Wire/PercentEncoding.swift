@@ -7,17 +7,14 @@ package enum PercentEncoding {
         return encode(text) { _ in false }
     }
 
-    /// A name or a value of a query. `( ) ' $ , *` stay as they are, as the clients of this protocol have always sent
-    /// them; a space is `%20` and a plus `%2B`, since servers read a bare plus as a space.
-    package static func query(_ text: String) -> String {
-        encode(text) { byte in
-            switch byte {
-            case UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "'"), UInt8(ascii: "$"), UInt8(ascii: ","),
-                UInt8(ascii: "*"):
-                true
-            default: false
-            }
-        }
+    /// What the clients of Mobile Services and Mobile Apps have always sent as it is in a query. Those of Datasync
+    /// encode it.
+    package static let kept = "()'$,*"
+
+    /// A name or a value of a query, the characters of `kept` as they are; a space is `%20` and a plus `%2B`, since
+    /// servers read a bare plus as a space.
+    package static func query(_ text: String, keeping kept: String = kept) -> String {
+        encode(text) { kept.utf8.contains($0) }
     }
 
     /// The text of an encoded name or value; `+` is a space. Broken escapes stay as they are.

@@ -16,16 +16,12 @@ extension Dialect {
             return error(
                 .brokenProtocol, "the server answered with a redirect, which is not followed: check the endpoint",
                 context, response)
-        case 401: code = .unauthorized
-        case 403: code = .forbidden
-        case 404, 410: code = .notFound
-        case 409: code = .conflict
-        case 412: code = .preconditionFailed
-        case 400...499: code = .rejected
-        case 500...599: code = .serverFailure
         default:
-            return error(
-                .brokenProtocol, "the server answered with a status that HTTP does not know", context, response)
+            guard let known = SluiceError.Code(status: response.status) else {
+                return error(
+                    .brokenProtocol, "the server answered with a status that HTTP does not know", context, response)
+            }
+            code = known
         }
         var failure = error(code, ServerMessage.text(of: response), context, response)
         if code == .conflict || code == .preconditionFailed, let body = try? response.body.json,
@@ -64,7 +60,8 @@ extension Dialect {
     }
 
     /// The rows of an answer to a list. Rows with integer ids are read for online requests on a wire that allows them,
-    /// never into a store; rows without an id, as a projection leaves them, where `requiresIDs` is false. A body that no filter asked to see is read from its bytes.
+    /// never into a store; rows without an id, as a projection leaves them, where `requiresIDs` is false. A
+    /// body that no filter asked to see is read from its bytes.
     ///
     /// - Throws: ``SluiceError`` as ``failure(_:for:)``, and of code `brokenProtocol` for a body that is not a page.
     package func page(

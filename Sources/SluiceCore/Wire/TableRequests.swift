@@ -101,7 +101,7 @@ extension Dialect {
     ) -> Request {
         var head = HTTPRequest(
             method: method, scheme: endpoint.scheme, authority: endpoint.authority,
-            path: endpoint.target(["tables"] + segments, parameters))
+            path: endpoint.target(["tables"] + segments, parameters, keeping: keptInQueries))
         head.headerFields[.accept] = "application/json"
         if body != nil { head.headerFields[.contentType] = "application/json" }
         for (name, value) in headers {

@@ -36,12 +36,12 @@ import Testing
         arguments: [
             ("database: sqlite:x\ntables:\n  t: { pagesize: 5 }", "backend.yaml:3:8: ", "did you mean pageSize?"),
             ("databse: sqlite:x\ntables: {t: }", "backend.yaml:1:1: ", "did you mean database?"),
-            ("database: sqlite:x\ntables: {t: }\nzebra: 1", "backend.yaml:3:1: ", "known are database, tables"),
+            ("database: sqlite:x\ntables: {t: }\nzebra: 1", "backend.yaml:3:1: ", "known are database, auth, tables"),
             ("database: mysql:x\ntables: {t: }", "backend.yaml:1:11: ", "sqlite:PATH"),
             ("database: sqlite:x", "backend.yaml:1:1: ", "tables is missing"),
             ("database: sqlite:x\ntables: [t]", "backend.yaml:2:9: ", "mapping"),
             ("database: sqlite:x\ntables:\n  t: { pageSize: many }", "backend.yaml:3:18: ", "whole number"),
-            ("database: sqlite:x\ntables:\n  t: { pageSize: 0 }", "backend.yaml:3:3: ", "pageSize is 1 to"),
+            ("database: sqlite:x\ntables:\n  t: { pageSize: 0 }", "backend.yaml:3:18: ", "pageSize is 1 to"),
             ("database: sqlite:x\ntables:\n  t: { softDelete: 3 }", "backend.yaml:3:20: ", "true or false"),
             (
                 "database: sqlite:x\ntables:\n  t: { columns: {a: sting} }", "backend.yaml:3:21: ",
@@ -49,7 +49,7 @@ import Testing
             ),
             ("database: sqlite:x\ntables:\n  1t:", "backend.yaml:3:3: ", "begins with a letter"),
             ("database: sqlite:x\ntables: {t: , T: }", "backend.yaml:2:15: ", "two tables"),
-            ("database: sqlite:x\ntables:\n  t: { columns: {version: string} }", "backend.yaml:3:3: ", "server's own"),
+            ("database: sqlite:x\ntables:\n  t: { columns: {version: string} }", "backend.yaml:3:17: ", "server's own"),
             ("database: [", "backend.yaml:", "not valid YAML"), ("", "backend.yaml: ", "empty"),
         ])
     func mistakes(text: String, place: String, reason: String) {

@@ -59,6 +59,18 @@ struct VersionFilterTests {
         #expect(try await exchange(insert).sent.head.headerFields[.ifMatch] == nil)
     }
 
+    @Test("the version of a record with an integer id is no condition")
+    func integerID() async throws {
+        for changes in [["id": 7, "__version": "a"], ["id": 7]] as [JSON] {
+            let request = Dialect.azureV1.update(
+                table: "t", id: "7", changes: changes, version: changes["__version"] == nil ? "a" : nil,
+                endpoint: testEndpoint)
+            let sent = try await exchange(request, .azureV1).sent
+            #expect(sent.head.headerFields[.ifMatch] == nil)
+            #expect(try sent.body.json == ["id": 7])
+        }
+    }
+
     @Test("a condition that is there already stays")
     func ownCondition() async throws {
         var request = Dialect.azureV2.update(

@@ -12,8 +12,10 @@ struct ResponsesTests {
         "a status has its code",
         arguments: [
             (401, SluiceError.Code.unauthorized), (403, .forbidden), (404, .notFound), (410, .notFound),
-            (409, .conflict), (412, .preconditionFailed), (400, .rejected), (405, .rejected), (413, .rejected),
-            (429, .rejected), (451, .rejected), (500, .serverFailure), (503, .serverFailure), (599, .serverFailure),
+            (409, .conflict), (412, .preconditionFailed), (400, .rejected), (405, .rejected), (415, .rejected),
+            (422, .rejected), (428, .rejected), (413, .tooLarge), (414, .tooLarge), (431, .tooLarge), (451, .forbidden),
+            (408, .serverFailure), (429, .serverFailure), (500, .serverFailure), (503, .serverFailure),
+            (599, .serverFailure),
             (301, .brokenProtocol), (302, .brokenProtocol), (304, .brokenProtocol), (308, .brokenProtocol),
             (100, .brokenProtocol), (600, .brokenProtocol), (999, .brokenProtocol),
         ])
@@ -45,9 +47,74 @@ struct ResponsesTests {
             (#"{"error":"a\u0000b\u001b[31mc\u202Ed\n\ne"}"#, "ab[31mcd e"), ("", "the server answered 400"),
             ("  <!DOCTYPE html><p>x", "the server answered 400"), ("{}", "the server answered 400"),
             ("[]", "the server answered 400"),
+            (#"{"type":"x","title":"Bad","detail":"More","status":400}"#, "More"),
+            (
+                #"{"title":"Not valid.","status":400,"errors":{"Title":["is required","is short"],"Year":["is odd"]}}"#,
+                "Not valid. Title: is required, is short; Year: is odd"
+            ),
+            (#"{"Title":["is required"],"Year":["is odd"]}"#, "Title: is required; Year: is odd"),
+            (
+                #"[{"memberNames":["Title"],"errorMessage":"is required"},{"errorMessage":"is odd"}]"#,
+                "is required; is odd"
+            ),
+            (#"["one","two"]"#, "one; two"),
+            (#"{"message":"The .NET server's","exceptionMessage":"x"}"#, "The .NET server's"),
+            (#"{"id":"1","title":"a record's own"}"#, "the server answered 400"),
+            (#"{"Title":[5]}"#, #"{"Title":[5]}"#), (#"{"a":{"b":1}}"#, #"{"a":{"b":1}}"#),
         ])
     func message(body: String, expected: String) {
         #expect(dialect.failure(.json(400, body), for: context)?.message == expected)
+    }
+
+    @Test(
+        "a status that says much to those who know it is explained",
+        arguments: [
+            (405, "switched off"), (410, "deleted"), (413, "larger"), (414, "longer"), (415, "kind of content"),
+            (428, "version"), (429, "later"), (503, "later"),
+        ])
+    func meaning(status: Int, words: String) throws {
+        let message = try #require(dialect.failure(.json(status, ""), for: context)?.message)
+        #expect(message.contains("\(status)") && message.contains(words))
+        #expect(dialect.failure(.json(status, #"{"error":"own"}"#), for: context)?.message == "own")
+    }
+
+    @Test("an integer may be an id on the wire that knows such, online alone")
+    func integerIDs() throws {
+        let context = RequestContext(action: .lookup, table: "t", recordID: "7")
+        let list = RequestContext(action: .read, table: "t")
+        let pull = RequestContext(source: .pull, action: .read, table: "t")
+        for dialect in Dialect.all {
+            let record = { try dialect.record(in: .json(200, #"{"id":7}"#), for: context) }
+            let rows = { try dialect.page(in: .json(200, #"[{"id":7},{"id":"x"}]"#), for: $0).rows.map(\.id) }
+            let failure = dialect.failure(.json(412, #"{"id":7}"#), for: context)
+            guard dialect.allowsIntegerIDs else {
+                #expect(throws: SluiceError.self) { try record() }
+                #expect(throws: SluiceError.self) { try rows(list) }
+                #expect(failure?.serverRecord == nil)
+                continue
+            }
+            #expect(try record() == ["id": 7] && failure?.serverRecord == ["id": 7])
+            #expect(try rows(list) == ["7", "x"])
+            #expect(throws: SluiceError.self) { try rows(pull) }
+            for body in [#"[{"id":7.5}]"#, #"[{"id":18446744073709551616}]"#, #"[{"id":true}]"#, #"[{}]"#] {
+                #expect(throws: SluiceError.self) { try dialect.page(in: .json(200, body), for: list) }
+            }
+            #expect(throws: SluiceError.self) { try dialect.record(in: .json(200, #"{"id":8}"#), for: context) }
+        }
+        #expect(Dialect.all.filter(\.allowsIntegerIDs).map(\.name) == ["azure-v1"])
+    }
+
+    @Test(
+        "every wire reads every shape of a list", arguments: Dialect.all,
+        [
+            #"[{"id":"1"}]"#, #"{"results":[{"id":"1"}],"count":9}"#,
+            #"{"count":9,"items":[{"id":"1"}],"nextLink":"x"}"#,
+            #"{"items":[{"id":"1"}],"count":null,"nextLink":null}"#,
+        ])
+    func shapes(dialect: Dialect, body: String) throws {
+        let page = try dialect.page(in: .json(200, body), for: RequestContext(action: .read, table: "t"))
+        #expect(page.rows.map(\.id) == ["1"])
+        #expect(page.count == (body.contains("9") ? 9 : nil) && page.nextLink == (body.contains(#""x""#) ? "x" : nil))
     }
 
     @Test("a long message is cut")

@@ -1,8 +1,14 @@
 /// Shows the final request to whoever sends it, and waits, before its first byte is sent: a push records here what
-/// goes out. If that fails, nothing is sent.
+/// goes out. If that fails, nothing is sent. Where no connection came about it says so, attempt by attempt: a server
+/// that was never reached has done nothing.
 struct Seal: Filter {
     func handle(_ request: Request, next: Next) async throws -> Response {
         try await request.context.seal?(request)
-        return try await next(request)
+        do {
+            return try await next(request)
+        } catch let error as SluiceError where error.cause is RequestNotSent {
+            request.context.unsealed?()
+            throw error
+        }
     }
 }

@@ -97,6 +97,7 @@ struct PullDriver: Sendable {
         }
         var listRequest = try dialect.list(table: query.table, query: query, endpoint: client.endpoint)
         listRequest.context.source = .pull
+        if owner != nil { listRequest.context.features.insert(.incremental) }
         let response = try await client.send(listRequest)
         let page = try dialect.page(in: response, for: listRequest.context)
         return (page, response.head.headerFields[.date].flatMap { HTTPDate.timestamp($0) })

@@ -11,15 +11,16 @@ package struct PushCommitter {
 
     /// Freezes the operation's body before its first byte is sent.
     ///
+    /// - Parameter wasUnsent: whether the send before this one is known not to have reached the server.
     /// - Returns: the operation as it is now stored, or nil if it was changed since it was read.
     package func seal(
-        _ item: PushItem, request: JSON, final: JSON, in store: any StoreWriter
+        _ item: PushItem, request: JSON, final: JSON, wasUnsent: Bool = false, in store: any StoreWriter
     ) throws -> TableOperation? {
         let queue = QueueWriter(store)
         guard var operation = try current(item, queue) else { return nil }
         let local = item.local
         // A send before this one ended without an answer that counts, in this process or in one that is gone.
-        operation.isUncertain = operation.isUncertain || operation.state == .inFlight
+        operation.isUncertain = operation.isUncertain || (operation.state == .inFlight && !wasUnsent)
         operation.state = .inFlight
         operation.attempts += 1
         operation.sent.removeAll { $0.revision == operation.revision }

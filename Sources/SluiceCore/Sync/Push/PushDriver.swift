@@ -98,28 +98,41 @@ struct PushDriver: Sendable {
     }
 
     private func send(_ item: PushItem) async -> PushEvent {
+        let prepared: PushItem
+        do {
+            switch try await prepareUndelete(item) {
+            case .item(let item): prepared = item
+            case .answer(let answer): return .answered(item, answer)
+            }
+        } catch {
+            return .failed(SluiceError(wrapping: error), wasSent: false)
+        }
+        return await sendPrepared(prepared)
+    }
+
+    private func sendPrepared(_ item: PushItem) async -> PushEvent {
         let sealed = Mutex(Sealed(item: item))
         do {
             var request = try PushRequests(dialect: client.dialect, endpoint: client.endpoint).request(for: item)
             let body = (try? request.body.json) ?? .null
             let (store, committer) = (store, committer)
             request.context.seal = { final in
-                let current = sealed.withLock { $0.item }
+                let (current, wasUnsent) = sealed.withLock { ($0.item, $0.wasUnsent) }
                 let document = (try? final.body.json) ?? .null
                 let operation = try await store.write {
-                    try committer.seal(current, request: body, final: document, in: $0)
+                    try committer.seal(current, request: body, final: document, wasUnsent: wasUnsent, in: $0)
                 }
                 guard let operation else { throw SealRefused() }
                 sealed.withLock { $0.wasSealed(as: operation) }
             }
+            request.context.unsealed = { sealed.withLock { $0.wasUnsent = true } }
             let response = try await client.send(request)
             let item = sealed.withLock { $0.item }
             return .answered(item, client.dialect.pushAnswer(response))
         } catch {
-            let (count, wasRefused) = sealed.withLock { ($0.count, $0.count == 0 && Self.isRefusal(error)) }
+            let (wasSent, wasRefused) = sealed.withLock { ($0.wasSent, $0.count == 0 && Self.isRefusal(error)) }
             if wasRefused { return .changed }
-            let failure = SluiceError(wrapping: error)
-            return .failed(failure, wasSent: count > 1 || (count == 1 && !(failure.cause is RequestNotSent)))
+            return .failed(SluiceError(wrapping: error), wasSent: wasSent)
         }
     }
 
@@ -128,7 +141,7 @@ struct PushDriver: Sendable {
     }
 
     /// The record by its id, from the list: the by-id route may hide a deleted one.
-    private func readBack(_ table: String, _ id: String) async throws -> JSON? {
+    func readBack(_ table: String, _ id: String) async throws -> JSON? {
         let query = Query(
             table, filter: .binary(.eq, .column(client.dialect.pushColumns.id), .literal(.string(id))), top: 1,
             includesDeleted: true)
@@ -185,12 +198,24 @@ private struct SealRefused: Error {}
 /// What is known of the operation while its request is under way.
 private struct Sealed: Sendable {
     var item: PushItem
+    /// How often it was sealed.
     var count = 0
+    /// Whether the last attempt is known not to have reached the server.
+    var wasUnsent = false
+    /// Whether an attempt before the last may have reached it.
+    private var wasSentBefore = false
+
+    /// Whether any attempt may have reached the server.
+    var wasSent: Bool { wasSentBefore || (count > 0 && !wasUnsent) }
 
     mutating func wasSealed(as operation: TableOperation) {
+        wasSentBefore = wasSent
         item.operation = operation
         count += 1
+        wasUnsent = false
     }
+
+    init(item: PushItem) { self.item = item }
 }
 
 extension SluiceError {

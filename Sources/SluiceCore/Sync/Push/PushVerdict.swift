@@ -47,9 +47,8 @@ package enum PushVerdict: Sendable, Hashable {
             }
             guard columns.id(record) == operation.recordID else { return .refused(.brokenProtocol) }
             return compare(item, with: record, columns: columns)
-        case 403: return .refused(.forbidden)
         case 408, 429, 503: return .later(.serverFailure, uncertain: false)
-        case 400..<500: return .refused(.rejected)
+        case 400..<500: return .refused(SluiceError.Code(status: answer.status) ?? .rejected)
         case 500...: return .later(.serverFailure, uncertain: true)
         default: return .refused(.brokenProtocol)
         }

@@ -1,7 +1,7 @@
 /// Guesses which word was meant where one is not known.
-enum NearestKey {
+package enum NearestKey {
     /// `; did you mean NAME?`, if a known word is near enough.
-    static func suggestion(for word: String, among known: [String]) -> String? {
+    package static func suggestion(for word: String, among known: [String]) -> String? {
         let best = known.map { ($0, distance(word.lowercased(), $0.lowercased())) }.min { $0.1 < $1.1 }
         guard let (name, distance) = best, distance <= max(1, name.count / 3) else { return nil }
         return "; did you mean \(name)?"

@@ -1,0 +1,169 @@
+internal import HTTPTypes
+internal import SluiceCore
+internal import SluiceSQLite
+
+/// One request's dealings with one table, after it was found that it may: the records within its reach, and the hooks
+/// around what it does.
+struct TableSession: Sendable {
+    /// How often hooks are asked again because others changed the record meanwhile.
+    static let maximumRounds = 5
+
+    let table: BackendTable
+    let operation: BackendOperation
+    let principal: Principal?
+    /// What the request may see and touch, before hooks narrow it.
+    let scope: RowScope
+    let hooks: (any TableHooks)?
+    let backend: Backend
+
+    // MARK: Reading
+
+    /// Runs the hooks before a read. What is read is read within the scope that this gives back.
+    func willRead(id: String? = nil, query: Query? = nil) async throws -> RowScope {
+        guard let hooks else { return scope }
+        var request = HookRequest(self, id: id)
+        request.query = query
+        try await Self.asking { try await hooks.before(&request) }
+        return scope.narrowed(to: request.filter)
+    }
+
+    /// Runs the hooks after the operation; gives back the records as the answer shows them.
+    func answering(_ records: [JSON]) async throws -> [JSON] {
+        guard let hooks else { return records }
+        var answer = HookAnswer(self, records)
+        try await Self.asking { try await hooks.after(&answer) }
+        return answer.records
+    }
+
+    // MARK: Changing
+
+    /// Runs a change with the hooks around it, and gives back the record as the answer shows it.
+    ///
+    /// Hooks run outside any transaction. Where the record changed between what they saw and the transaction, they are
+    /// asked again.
+    ///
+    /// - Parameters:
+    ///   - record: what the request says of the record, with its id, given what is stored; asked only where there are
+    ///     hooks.
+    ///   - replaces: whether that is all of the record, and not what is to change.
+    ///   - write: decides and writes, inside a transaction, and gives back what is stored (the last state of a record
+    ///     that is removed). It gets what the hooks left of `record`, or nil where none were asked, and throws
+    ///     ``ChangeConflict`` where the request was made on another version.
+    func change(
+        _ id: String, _ record: @Sendable (_ stored: JSON?) throws -> JSON? = { _ in nil }, replaces: Bool = false,
+        _ write: @Sendable (_ changed: JSON?, _ scope: RowScope, _ connection: SQLiteConnection) throws -> JSON
+    ) async throws -> JSON {
+        let stored = try await stored(id, record, replaces, write)
+        return try await answering([stored]).first ?? stored
+    }
+
+    private func stored(
+        _ id: String, _ record: @Sendable (JSON?) throws -> JSON?, _ replaces: Bool,
+        _ write: @Sendable (JSON?, RowScope, SQLiteConnection) throws -> JSON
+    ) async throws -> JSON {
+        guard let hooks else {
+            do {
+                return try await writing { try write(nil, scope, $0) }
+            } catch let conflict as ChangeConflict {
+                throw conflict.refusal
+            }
+        }
+        for _ in 0..<Self.maximumRounds {
+            let seen = try await backend.database.read { try table.record(id, in: scope, $0) }
+            let original = try record(seen)
+            var request = HookRequest(self, id: id)
+            request.record = original
+            request.replaces = replaces
+            request.stored = seen
+            try await Self.asking { try await hooks.before(&request) }
+            let changed = original.flatMap { Self.cleaned(request.record, as: $0) }
+            if original != nil, changed == nil { throw Self.failed }
+            let narrowed = scope.narrowed(to: request.filter)
+            do {
+                return try await writing { connection in
+                    try expect(seen, id, connection)
+                    return try write(changed, narrowed, connection)
+                }
+            } catch let conflict as ChangeConflict {
+                return try await merging(conflict, id, changed, replaces, narrowed, hooks)
+            } catch is RecordMoved {
+                continue
+            }
+        }
+        throw Self.busy
+    }
+
+    /// Asks the hooks for a merged record and writes it on top of the server's, as long as that one stands.
+    private func merging(
+        _ conflict: ChangeConflict, _ id: String, _ client: JSON?, _ replaces: Bool, _ scope: RowScope,
+        _ hooks: any TableHooks
+    ) async throws -> JSON {
+        // A delete has nothing to merge.
+        guard let client else { throw conflict.refusal }
+        var conflict = conflict
+        for _ in 0..<Self.maximumRounds {
+            let question = HookConflict(self, id, client: client, server: conflict.server, replaces: replaces)
+            guard let merged = try await Self.asking({ try await hooks.conflict(question) }) else {
+                throw conflict.refusal
+            }
+            guard merged.kind == .object else { throw Self.failed }
+            do {
+                return try await writing { [server = conflict.server] connection in
+                    try expect(server, id, connection)
+                    var record = Self.cleaned(merged, as: [SystemColumn.deleted: false]) ?? merged
+                    record["id"] = JSON(id)
+                    record[SystemColumn.createdAt] = server[SystemColumn.createdAt]
+                    return try table.put(scope.stamped(record), now: backend.environment.now(), connection)
+                }
+            } catch is RecordMoved {
+                guard let newer = try await backend.database.read({ try table.record(id, in: scope, $0) }) else {
+                    throw Self.busy
+                }
+                conflict.server = newer
+            }
+        }
+        throw Self.busy
+    }
+
+    private func writing(_ body: @Sendable (SQLiteConnection) throws -> JSON) async throws -> JSON {
+        try await backend.database.write(body)
+    }
+
+    /// Checks, inside the transaction, that the record is the one that the hooks saw.
+    private func expect(_ seen: JSON?, _ id: String, _ connection: SQLiteConnection) throws {
+        let current = try table.record(id, in: scope, connection)
+        guard current?[SystemColumn.version] == seen?[SystemColumn.version] else { throw RecordMoved() }
+    }
+
+    /// The record as a hook left it, with id and the server's columns as they were in `original`.
+    private static func cleaned(_ record: JSON?, as original: JSON) -> JSON? {
+        guard var record, record.kind == .object else { return nil }
+        for name in ["id"] + SystemColumn.all { record[name] = original[name] }
+        return record
+    }
+
+    /// Calls a hook. Its refusals are answers; what else it throws is its own affair, and said to no client.
+    private static func asking<Result>(_ body: () async throws -> Result) async throws -> Result {
+        do {
+            return try await body()
+        } catch let refusal as HookRefusal {
+            let status = (400...599).contains(refusal.status) ? refusal.status : 500
+            throw Refusal(HTTPResponse.Status(code: status), refusal.message)
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw failed
+        }
+    }
+
+    private static var failed: Refusal { Refusal(.internalServerError, "a hook of the table failed") }
+
+    private static var busy: Refusal {
+        var refusal = Refusal(.serviceUnavailable, "the record is being changed by others; try again")
+        refusal.headers[.retryAfter] = "1"
+        return refusal
+    }
+
+    /// The record is not the one that the hooks saw.
+    private struct RecordMoved: Error {}
+}

@@ -1,0 +1,150 @@
+internal import SluiceConfiguration
+internal import SluiceCore
+
+/// What is wrong with a configuration, and at which of its keys.
+struct ConfigurationMistake: Error {
+    var code: SluiceError.Code = .invalidArgument
+    var reason: String
+    /// The name of the table it is about, and where it stands among the tables.
+    var table: String?
+    var index: Int?
+    /// The key of the table that it is about; nil for the table as a whole.
+    var key: String?
+
+    var error: SluiceError { SluiceError(code, reason, table: table) }
+}
+
+extension BackendConfiguration {
+    /// Checks names, bounds and what rules refer to.
+    ///
+    /// - Throws: ``ConfigurationMistake``.
+    func check() throws(ConfigurationMistake) {
+        var names: Set<String> = []
+        for (index, table) in tables.enumerated() {
+            do throws(ConfigurationMistake) {
+                try table.check()
+                guard names.insert(table.name.lowercased()).inserted else {
+                    throw ConfigurationMistake(code: .invalidTable, reason: "two tables have this name")
+                }
+                if authentication == nil, let reason = table.needOfUsers {
+                    throw ConfigurationMistake(
+                        reason: "\(reason.text), but the configuration says nothing of auth, so that no request has a "
+                            + "user", key: reason.key)
+                }
+            } catch {
+                var mistake = error
+                mistake.table = table.name
+                mistake.index = index
+                throw mistake
+            }
+        }
+        if case .variable(let name)? = authentication?.secret.source, name.isEmpty || name.contains("=") {
+            throw ConfigurationMistake(reason: "secretVariable is the name of a variable of the environment")
+        }
+    }
+}
+
+extension BackendConfiguration.Table {
+    /// Checks the table's rules by themselves.
+    func check() throws(ConfigurationMistake) {
+        guard Self.isName(name) else {
+            throw ConfigurationMistake(
+                code: .invalidTable,
+                reason: "a table's name is 1 to 100 letters, digits, _ and -, begins with a letter, and not with "
+                    + "sqlite_ or sluice_")
+        }
+        guard pageSize > 0, pageSize <= 128_000 else {
+            throw ConfigurationMistake(reason: "pageSize is 1 to 128000", key: "pageSize")
+        }
+        guard maxTop > 0 else { throw ConfigurationMistake(reason: "maxTop is at least 1", key: "maxTop") }
+        guard (400...499).contains(unauthorizedStatus) else {
+            throw ConfigurationMistake(reason: "unauthorizedStatus is 400 to 499", key: "unauthorizedStatus")
+        }
+        for (key, interval) in [("recordsExpire", recordsExpire), ("tombstonesExpire", tombstonesExpire)] {
+            if let interval, interval < .seconds(1) {
+                throw ConfigurationMistake(reason: "\(key) is at least one second", key: key)
+            }
+        }
+        for column in columns where SystemColumn.all.contains(column.name) || column.name == "id" {
+            throw ConfigurationMistake(
+                code: .invalidTable, reason: "the column \(column.name) is the server's own", key: "columns")
+        }
+        try checkPerUser()
+        try checkView()
+    }
+
+    private func checkPerUser() throws(ConfigurationMistake) {
+        guard let perUser else { return }
+        guard !perUser.isEmpty, perUser != "id", !SystemColumn.all.contains(perUser) else {
+            throw ConfigurationMistake(
+                reason: "perUser is a column of the table's own, not \(perUser)", key: "perUser")
+        }
+        if !columns.isEmpty {
+            guard let column = columns.first(where: { $0.name == perUser }) else {
+                let hint = NearestKey.suggestion(for: perUser, among: columns.map(\.name)) ?? ""
+                throw ConfigurationMistake(
+                    reason: "perUser names the column \(perUser), which is not among the columns\(hint)",
+                    key: "perUser")
+            }
+            guard column.type == .string else {
+                throw ConfigurationMistake(
+                    reason: "perUser holds users, which are texts, and the column \(perUser) is of type "
+                        + column.type.rawValue, key: "perUser")
+            }
+        }
+        for operation in BackendOperation.allCases where access[operation] == .anonymous {
+            throw ConfigurationMistake(
+                reason: "perUser needs a user, and access lets everyone \(operation.rawValue); it is authenticated or "
+                    + "disabled", key: "access")
+        }
+    }
+
+    private func checkView() throws(ConfigurationMistake) {
+        guard let view else { return }
+        let schema = TableSchema(name, columns: storedColumns + SystemColumn.declared)
+        do {
+            // Finds the types only; requests are answered by the database.
+            _ = try QueryEvaluator(Query(name, filter: view), schema: schema)
+        } catch {
+            throw ConfigurationMistake(reason: "view: \(error.message)", key: "view")
+        }
+        guard !columns.isEmpty else { return }
+        let known = schema.columns.map(\.name) + ["id"]
+        for column in view.columns.sorted() where !known.contains(column) {
+            let hint = NearestKey.suggestion(for: column, among: known) ?? ""
+            throw ConfigurationMistake(
+                reason: "view names the column \(column), which is not among the columns\(hint)", key: "view")
+        }
+    }
+
+    /// Why the table cannot do without users, and the key that says so.
+    fileprivate var needOfUsers: (text: String, key: String)? {
+        if perUser != nil { return ("perUser needs users", "perUser") }
+        let needs = BackendOperation.allCases.contains { access[$0] == .authenticated }
+        return needs ? ("access: authenticated needs users", "access") : nil
+    }
+
+    private static func isName(_ name: String) -> Bool {
+        let isWord = { (byte: UInt8) in
+            (0x41...0x5A).contains(byte & 0xDF) || (0x30...0x39).contains(byte) || byte == 0x5F || byte == 0x2D
+        }
+        let folded = name.lowercased()
+        guard let first = name.utf8.first, (0x41...0x5A).contains(first & 0xDF), name.utf8.count <= 100 else {
+            return false
+        }
+        return name.utf8.allSatisfy(isWord) && !folded.hasPrefix("sqlite_") && !folded.hasPrefix("sluice_")
+    }
+}
+
+extension QueryExpression {
+    /// The names of the columns in the expression.
+    var columns: Set<String> {
+        switch self {
+        case .literal: []
+        case .column(let name): [name]
+        case .unary(_, let operand), .membership(let operand, _): operand.columns
+        case .binary(_, let left, let right): left.columns.union(right.columns)
+        case .call(_, let arguments): arguments.reduce(into: []) { $0.formUnion($1.columns) }
+        }
+    }
+}

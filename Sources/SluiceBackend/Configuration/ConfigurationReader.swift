@@ -1,0 +1,59 @@
+internal import Foundation
+internal import SluiceConfiguration
+internal import SluiceCore
+
+/// Reads the parts of a configuration, and says where one is wrong.
+struct ConfigurationReader {
+    /// What paths are relative to.
+    let directory: String
+
+    func configuration(_ file: ConfigurationFile) throws(SluiceError) -> BackendConfiguration {
+        let root = try file.root().named("the configuration")
+        let members = try root.members(["database", "auth", "tables"])
+        guard let database = members["database"] else {
+            throw root.refusal("the key database is missing, such as database: sqlite:backend.db")
+        }
+        guard let tables = members["tables"] else { throw root.refusal("the key tables is missing") }
+        var configuration = BackendConfiguration(database: try self.database(database))
+        if let auth = members["auth"] { configuration.authentication = try authentication(auth) }
+        let entries = try tables.entries()
+        guard !entries.isEmpty else { throw tables.refusal("tables is a mapping of names to their rules") }
+        for entry in entries { configuration.tables.append(try TableReader(self, entry.key, entry.value).table()) }
+        do {
+            try configuration.check()
+        } catch {
+            guard let index = error.index else { throw (members["auth"] ?? root).refusal(error.reason) }
+            let entry = entries[index]
+            let value = entry.value.isMapping ? try entry.value.entries().first { $0.key == error.key }?.value : nil
+            throw (value ?? entry.place).refusal(error.reason, table: error.table)
+        }
+        return configuration
+    }
+
+    private func database(_ node: ConfigurationNode) throws(SluiceError) -> BackendConfiguration.Database {
+        let text = try node.text()
+        guard text.hasPrefix("sqlite:"), text.utf8.count > 7 else {
+            throw node.refusal("database is sqlite:PATH or sqlite::memory:")
+        }
+        let path = String(text.dropFirst(7))
+        return path == ":memory:" ? .memory : .sqlite(path: absolute(path))
+    }
+
+    private func authentication(
+        _ node: ConfigurationNode
+    ) throws(SluiceError) -> BackendConfiguration.Authentication {
+        let members = try node.members(["secretVariable", "issuer", "audience"])
+        guard let variable = members["secretVariable"] else {
+            throw node.refusal(
+                "the key secretVariable is missing: the variable of the environment that holds the secret, such as "
+                    + "SLUICE_JWT_SECRET")
+        }
+        return .init(
+            secret: .variable(try variable.text()), issuer: try members["issuer"]?.text(),
+            audience: try members["audience"]?.text())
+    }
+
+    func absolute(_ path: String) -> String {
+        path.hasPrefix("/") ? path : URL(fileURLWithPath: directory).appendingPathComponent(path).path
+    }
+}

@@ -1,0 +1,83 @@
+internal import SluiceConfiguration
+internal import SluiceCore
+
+/// Reads one table's rules.
+struct TableReader {
+    private static let keys = [
+        "seed", "pageSize", "maxTop", "softDelete", "columns", "access", "unauthorizedStatus", "perUser", "view",
+        "recordsExpire", "tombstonesExpire",
+    ]
+
+    private let reader: ConfigurationReader
+    private let name: String
+    private let node: ConfigurationNode
+
+    init(_ reader: ConfigurationReader, _ name: String, _ node: ConfigurationNode) {
+        self.reader = reader
+        self.name = name
+        self.node = node.named("table \(name)")
+    }
+
+    func table() throws(SluiceError) -> BackendConfiguration.Table {
+        let members = try node.members(Self.keys)
+        var table = BackendConfiguration.Table(name, perUser: try members["perUser"]?.text())
+        if let seed = members["seed"] { table.seed = .file(path: reader.absolute(try seed.text())) }
+        if let value = members["pageSize"] { table.pageSize = try value.integer() }
+        if let value = members["maxTop"] { table.maxTop = try value.integer() }
+        if let value = members["softDelete"] { table.softDelete = try value.flag() }
+        if let value = members["columns"] { table.columns = try columns(value) }
+        if let value = members["access"] { table.access = try access(value, table.access) }
+        if let value = members["unauthorizedStatus"] { table.unauthorizedStatus = try value.integer() }
+        table.view = try members["view"].map(Self.view)
+        table.recordsExpire = try members["recordsExpire"].map(Self.interval)
+        table.tombstonesExpire = try members["tombstonesExpire"].map(Self.interval)
+        return table
+    }
+
+    private func columns(_ node: ConfigurationNode) throws(SluiceError) -> [TableSchema.Column] {
+        guard node.isMapping else { throw node.refusal("columns is a mapping of names to types") }
+        let types = TableSchema.ColumnType.allCases.map(\.rawValue)
+        var columns: [TableSchema.Column] = []
+        for (name, _, value) in try node.entries() {
+            if let type = TableSchema.ColumnType(rawValue: try value.named("the type of \(name)").choice(of: types)) {
+                columns.append(.init(name, type))
+            }
+        }
+        return columns
+    }
+
+    /// One level for all, or a mapping of operations to levels; `default` is for those that are not named.
+    private func access(_ node: ConfigurationNode, _ usual: TableAccess) throws(SluiceError) -> TableAccess {
+        guard node.isMapping else { return TableAccess(try Self.level(node)) }
+        let operations = BackendOperation.allCases
+        let members = try node.members(["default"] + operations.map(\.rawValue))
+        var access =
+            try members["default"].map { (node) throws(SluiceError) in TableAccess(try Self.level(node)) }
+            ?? usual
+        for operation in operations {
+            if let value = members[operation.rawValue] { access[operation] = try Self.level(value) }
+        }
+        return access
+    }
+
+    private static func level(_ node: ConfigurationNode) throws(SluiceError) -> TableAccess.Level {
+        let text = try node.choice(of: TableAccess.Level.allCases.map(\.rawValue))
+        return TableAccess.Level(rawValue: text) ?? .disabled
+    }
+
+    private static func view(_ node: ConfigurationNode) throws(SluiceError) -> QueryExpression {
+        let text = try node.text()
+        do {
+            return try QueryExpression(odata: text)
+        } catch {
+            throw node.refusal("view: \(error)", character: error.position)
+        }
+    }
+
+    private static func interval(_ node: ConfigurationNode) throws(SluiceError) -> Duration {
+        guard let seconds = ExpiryInterval.seconds(try node.text()) else {
+            throw node.refusal("\(node.name) is \(ExpiryInterval.forms)")
+        }
+        return .seconds(seconds)
+    }
+}

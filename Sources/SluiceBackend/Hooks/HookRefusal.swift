@@ -1,0 +1,13 @@
+/// A hook's refusal of a request.
+public struct HookRefusal: Error, Sendable, Hashable {
+    /// The answer's status: 400 to 599; anything else becomes 500.
+    public var status: Int
+    /// The reason, which the client sees.
+    public var message: String
+
+    /// A refusal.
+    public init(_ status: Int, _ message: String) {
+        self.status = status
+        self.message = message
+    }
+}

@@ -1,0 +1,60 @@
+internal import SluiceCore
+internal import SluiceSQLite
+
+extension BackendTable {
+    /// How many records one transaction takes, so that requests need not wait long.
+    static let expiryBatch = 500
+
+    /// Removes what has expired at `now`, at most ``expiryBatch`` of each kind: records that are older than the table lets
+    /// them become turn into tombstones, so that pulls hear of it, or are removed where the table keeps none; tombstones
+    /// are removed so long after they became such.
+    ///
+    /// - Returns: how many records were changed or removed.
+    func expire(now: Timestamp, _ connection: SQLiteConnection) throws -> Int {
+        var count = 0
+        if let interval = rules.recordsExpire {
+            count += try expireRecords(before: Self.border(now, interval), now, connection)
+        }
+        if rules.softDelete, let interval = rules.tombstonesExpire ?? rules.recordsExpire {
+            count += try removeTombstones(before: Self.border(now, interval), connection)
+        }
+        return count
+    }
+
+    private func expireRecords(before border: Timestamp, _ now: Timestamp, _ connection: SQLiteConnection) throws -> Int
+    {
+        let expired = try records(
+            matching: Query(
+                name, filter: Self.isOld(SystemColumn.createdAt, border, deleted: false), top: Self.expiryBatch),
+            connection)
+        for var record in expired {
+            guard let id = record["id"]?.string else { continue }
+            if rules.softDelete {
+                record[SystemColumn.deleted] = true
+                _ = try put(record, now: now, connection)
+            } else {
+                try remove(id, connection)
+            }
+        }
+        return expired.count
+    }
+
+    private func removeTombstones(before border: Timestamp, _ connection: SQLiteConnection) throws -> Int {
+        let query = Query(
+            name, filter: Self.isOld(SystemColumn.updatedAt, border, deleted: true), top: Self.expiryBatch,
+            select: ["id"])
+        let ids = try records(matching: query, connection).compactMap { $0["id"]?.string }
+        for id in ids { try remove(id, connection) }
+        return ids.count
+    }
+
+    private static func border(_ now: Timestamp, _ interval: Duration) -> Timestamp {
+        Timestamp(ticks: now.ticks - ExpiryInterval.ticks(interval))
+    }
+
+    private static func isOld(_ column: String, _ border: Timestamp, deleted: Bool) -> QueryExpression {
+        .binary(
+            .and, .binary(.eq, .column(SystemColumn.deleted), .literal(.bool(deleted))),
+            .binary(.le, .column(column), .literal(.date(border))))
+    }
+}

@@ -7,6 +7,7 @@ let package = Package(
         .library(name: "Sluice", targets: ["Sluice"]),
         .library(name: "SluiceCore", targets: ["SluiceCore"]),
         .library(name: "SluiceHTTP", targets: ["SluiceHTTP"]),
+        .library(name: "SluicePredicate", targets: ["SluicePredicate"]),
         .library(name: "SluiceSQLite", targets: ["SluiceSQLite"]),
         .library(name: "SluiceBackend", targets: ["SluiceBackend"]),
         .library(name: "SluiceTesting", targets: ["SluiceTesting"]),
@@ -47,6 +48,7 @@ let package = Package(
                 .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
+        .target(name: "SluicePredicate", dependencies: ["SluiceCore"]),
         .target(name: "SluiceSQLite", dependencies: ["SluiceCore", "CSQLite"]),
         // YAML, read strictly: what the backend's and the command's configurations have in common.
         .target(name: "SluiceConfiguration", dependencies: ["SluiceCore", .product(name: "Yams", package: "Yams")]),
@@ -64,7 +66,7 @@ let package = Package(
         .target(
             name: "SluiceTesting",
             dependencies: ["SluiceCore", .product(name: "HTTPTypes", package: "swift-http-types")]),
-        .target(name: "Sluice", dependencies: ["SluiceCore", "SluiceHTTP", "SluiceSQLite"]),
+        .target(name: "Sluice", dependencies: ["SluiceCore", "SluiceHTTP", "SluicePredicate", "SluiceSQLite"]),
         .executableTarget(
             name: "SluiceCLI",
             dependencies: [
@@ -91,6 +93,7 @@ let package = Package(
                 "CJansson", "SluiceCore", "SluiceSQLite", "SluiceTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
+        .testTarget(name: "SluicePredicateTests", dependencies: ["SluiceCore", "SluicePredicate"]),
         .testTarget(name: "SluiceSQLiteTests", dependencies: ["SluiceSQLite", "SluiceTesting", "CSQLite"]),
         .testTarget(
             name: "SluiceHTTPTests",

@@ -1,5 +1,8 @@
 /// A wire: how a tables backend wants to be asked and how it answers. One value for each backend family.
 ///
+/// Answers are recognised by their shape, and each wire reads those of all. Another wire is a file with another value,
+/// and its name in ``all``: filters, push and pull ask the value and know no wire by name.
+///
 /// ```swift
 /// let client = SluiceClient(endpoint: try Endpoint("https://example.net/app"), dialect: .azureV2, transport: transport)
 /// ```

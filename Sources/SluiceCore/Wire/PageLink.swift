@@ -11,8 +11,8 @@ package struct PageLink: Sendable {
     package func target(from path: String, endpoint: Endpoint) -> String? {
         guard let (linked, query) = parts(endpoint) else { return nil }
         let base = path.prefix { $0 != "?" }
-        guard !query.isEmpty, linked.isEmpty || Self.isSame(linked, base) else { return nil }
         var target = QueryString(ofPath: "\(base)?\(PercentEncoding.mended(query))")
+        guard !target.parts.isEmpty, linked.isEmpty || Self.isSame(linked, base) else { return nil }
         target.addMissing(endpoint.query.split(separator: "&").map(String.init))
         return target.path
     }

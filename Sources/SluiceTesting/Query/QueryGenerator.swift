@@ -117,6 +117,18 @@ package struct QueryGenerator {
         }
     }
 
+    /// A query: a filter nested no deeper than that, an order, and a page.
+    package mutating func query(_ depth: Int) -> Query {
+        var query = Query(Self.schema.name)
+        if Int.random(in: 0..<12, using: &random) > 0 {
+            query.filter = condition(Int.random(in: 1...max(1, depth), using: &random))
+        }
+        query.order = order()
+        if Int.random(in: 0..<4, using: &random) == 0 { query.skip = Int.random(in: 0...4, using: &random) }
+        if Int.random(in: 0..<4, using: &random) == 0 { query.top = Int.random(in: 0...6, using: &random) }
+        return query
+    }
+
     /// Up to three keys to sort by.
     package mutating func order() -> [Query.SortKey] {
         let names = ["name", "count", "weight", "done", "made", "tags", "id"] + undeclared

@@ -53,6 +53,10 @@ import Testing
             ),
             ("name in (12:00:00)", #"sluice_in("name", ?)"#, [SQLValueList.blob([SQLValue(.time(noon))])]),
             (
+                "geo.distance(free,null) lt 1", #"(sluice_geo_distance(sluice_place("__extra", ?), ?) < ?)"#,
+                [.text("free"), .null, .integer(1)]
+            ),
+            (
                 "geo.distance(tags,geography'POINT(0 0)') lt 1",
                 #"(sluice_geo_distance(sluice_any_json("tags"), ?) < ?)"#,
                 [.blob([6] + Array(repeating: 0, count: 16)), .integer(1)]
@@ -99,7 +103,7 @@ import Testing
             ]
                 + [
                     "name", "count", "weight", "done", "made", "tags", "ticks", "bool", "any", "date", "json", "negate",
-                    "IN", "coalesce", "in", "geo",
+                    "IN", "place", "coalesce", "in", "geo",
                 ]
                 + QueryFunction.allCases.map { $0 == .distance ? "distance" : $0.rawValue }
                 + QueryExpression.BinaryOperator.allCases.map(\.rawValue))

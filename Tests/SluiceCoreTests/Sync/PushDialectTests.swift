@@ -8,13 +8,15 @@ import Testing
 struct PushDialectTests {
     /// A context with a scripted server, and one record `a` pulled from it.
     private func context(
-        _ dialect: Dialect, _ transport: ScriptedTransport, retry: RetryPolicy = .never
+        _ dialect: Dialect, _ transport: ScriptedTransport, retry: RetryPolicy = .never,
+        policy: ConflictPolicy = .hold
     ) async throws -> SyncContext {
         var options = quickOptions()
         options.retry = retry
         let client = SluiceClient(
             endpoint: testEndpoint, dialect: dialect, transport: transport, options: options)
-        return try await SyncContext(client: client, store: MemoryStore(), options: SyncOptions(commitLag: .zero))
+        return try await SyncContext(
+            client: client, store: MemoryStore(), options: SyncOptions(conflictPolicy: policy, commitLag: .zero))
     }
 
     private func row(_ dialect: Dialect, n: Int, version: String, deleted: Bool = false) -> String {
@@ -100,6 +102,30 @@ struct PushDialectTests {
         try await other.table("t").undelete(id: "a")
         let failures = try await other.push().failures
         #expect(failures.first?.failure?.code == "notFound" && failures.first?.state == .parked)
+    }
+
+    @Test("an edit of a record that was deleted brings it back, where the client wins", arguments: Dialect.all)
+    func restoreByEdit(dialect: Dialect) async throws {
+        let tombstone = list(dialect, row(dialect, n: 1, version: "v2", deleted: true))
+        let transport = ScriptedTransport(
+            [
+                .json(200, list(dialect, row(dialect, n: 1, version: "v1"))), .json(200, list(dialect, "")),
+                .json(dialect.odata == .v4 ? 410 : 404, ""), .json(200, tombstone),
+            ] + (dialect.undelete == .put ? [.json(200, tombstone)] : []) + [
+                .json(dialect.undelete == .post ? 201 : 200, row(dialect, n: 1, version: "v3")),
+                .json(200, row(dialect, n: 2, version: "v4")),
+            ])
+        let context = try await context(dialect, transport, policy: .clientWins)
+        let table = try context.table("t")
+        try await table.pull()
+        try await table.update(["id": "a", "n": 2])
+        let result = try await context.push()
+        #expect(result.isClean && result.conflicts == 1, "\(result)")
+        let writes = transport.requests.filter(\.isWrite)
+        #expect(writes.map { $0.head.headerFields[.ifMatch] } == [#""v1""#, #""v2""#, #""v3""#])
+        #expect(try writes.last?.body.json["n"] == 2)
+        let local = try await table.lookup(id: "a")
+        #expect(local?["n"] == 2 && local?["m"] == 1 && local?[dialect.columns.version] == "v4")
     }
 
     @Test("connections that never came about leave no doubt, one that broke does")

@@ -45,7 +45,7 @@ struct NextPageTests {
             "https://user@example.net/app/tables/t?$skip=2", "https://example.net:444/app/tables/t?$skip=2",
             "//evil.net/app/tables/t?$skip=2", "https://example.net/tables/t?$skip=2", "/tables/t?$skip=2",
             "/app/tables/other?$skip=2", "/app/tables/t/../u?$skip=2", "/app/tables/t/?$skip=2", "tables/t?$skip=2",
-            "https://example.net/app/tables/t", "?", "mailto:x", "nonsense", "/app%2Ftables/t?a=b",
+            "https://example.net/app/tables/t", "?", "?&", "mailto:x", "nonsense", "/app%2Ftables/t?a=b",
             "javascript://example.net/app/tables/t?$skip=2", "/app/tables/t?$orderby=id&$skip=3&$top=9",
         ])
     func untrusted(link: String) throws {
@@ -151,5 +151,32 @@ struct NextPageTests {
         let other = try dialect.page(in: body, for: second.context)
         let third = try #require(dialect.nextPage(after: body, page: other, request: second, endpoint: endpoint))
         #expect(third.context.features.isEmpty)
+    }
+
+    @Test(
+        "no link, however broken, leads elsewhere or makes an address that is none", arguments: 0..<20 as Range<UInt64>)
+    func random(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let pieces = [
+            "https://", "example.net", "http:", "//", "/", "app", "tables", "t", "?", "&", "=", "$skip", "2", "%",
+            "%2F", "%zz",
+            "@", ":", "443", "#", ";", ",", "<", ">", "\"", " ", "rel=next", "rel=\"next\"", "; rel=next", "\r\n",
+            "\u{0}", "é",
+            "\\", "..", "..%2f", "[::1]", "+", "evil.net", "/app/tables/t", "/app/tables/t?$skip=2",
+        ]
+        for _ in 0..<500 {
+            let link = (0...random.next(upperBound: UInt(9))).map { _ in
+                pieces.randomElement(using: &random) ?? ""
+            }.joined()
+            var targets = [PageLink(link).target(from: "/app/tables/t?$top=5", endpoint: endpoint)]
+            for field in [link, "\(link); rel=next", "<\(link)>; rel=next"] {
+                let found = LinkHeader.next(in: [field])
+                targets.append(found.flatMap { PageLink($0).target(from: "/app/tables/t", endpoint: endpoint) })
+            }
+            for case let target? in targets {
+                #expect(target.hasPrefix("/app/tables/t?"), "\(link)")
+                #expect(throws: Never.self, "\(link)") { try Endpoint("https://example.net\(target)") }
+            }
+        }
     }
 }

@@ -21,6 +21,13 @@ extension QueryFunctions {
         // The property of the JSON object of properties without a column, in the form that tells its kind.
         SQLFunction(name: sqlName("property"), argumentCount: 2) { arguments in
             guard case .text(let object) = arguments[0], case .text(let name) = arguments[1] else { return .null }
+            let value = JSONProperty.value(of: name, in: object)
+            // Places are sorted like any other object.
+            return SQLValue(value.point == nil ? value : .other)
+        },
+        // The same, where it may be a place, for the distance from others.
+        SQLFunction(name: sqlName("place"), argumentCount: 2) { arguments in
+            guard case .text(let object) = arguments[0], case .text(let name) = arguments[1] else { return .null }
             return SQLValue(JSONProperty.value(of: name, in: object))
         },
         // From the form that tells its kind to 1, 0 or null.

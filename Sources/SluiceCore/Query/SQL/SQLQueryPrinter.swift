@@ -138,17 +138,20 @@ package struct SQLQueryPrinter: Sendable {
             sql.append(identifier: name, dialect)
             sql.append(")")
         case .column(let name, .some): sql.append(identifier: name, dialect)
-        case .column(let name, nil):
-            sql.append(QueryFunctions.sqlName("property") + "(")
-            sql.append(identifier: extraColumn, dialect)
-            sql.append(", ")
-            sql.append(.text(name), dialect)
-            sql.append(")")
+        case .column(let name, nil): append(property: name, by: "property", to: &sql)
         case .negate: append(call: "negate", expression.operands, to: &sql)
         case .binary(let operation): append(operation: operation, expression, to: &sql)
         case .call(let function): append(function: function, expression.operands, to: &sql)
         case .not, .membership: append(condition: expression, exact: true, to: &sql)
         }
+    }
+
+    private func append(property name: String, by function: String, to sql: inout SQLText) {
+        sql.append(QueryFunctions.sqlName(function) + "(")
+        sql.append(identifier: extraColumn, dialect)
+        sql.append(", ")
+        sql.append(.text(name), dialect)
+        sql.append(")")
     }
 
     /// Arithmetic, by the database where both sides are known to be numbers and it computes as queries do.
@@ -200,7 +203,11 @@ package struct SQLQueryPrinter: Sendable {
         sql.append(QueryFunctions.sqlName(name) + "(")
         for (index, argument) in arguments.enumerated() {
             if index > 0 { sql.append(", ") }
-            append(any: argument, to: &sql)
+            if case .column(let column, nil) = argument.node, name == QueryFunction.distance.rawValue {
+                append(property: column, by: "place", to: &sql)
+            } else {
+                append(any: argument, to: &sql)
+            }
         }
         sql.append(")")
     }

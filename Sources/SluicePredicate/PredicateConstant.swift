@@ -1,0 +1,60 @@
+internal import SluiceCore
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Turns Swift values into constants of queries.
+enum PredicateConstant {
+    /// - Throws: ``SluiceError`` of code `invalidQuery` for what is no such constant.
+    static func literal(_ value: Any) throws(SluiceError) -> QueryLiteral {
+        switch value {
+        case let value as Bool: return .bool(value)
+        case let value as any BinaryInteger: return try number(String(value))
+        case let value as Double: return try number(value)
+        // By its own digits: 1.3 and not 1.2999999523162842.
+        case let value as Float: return try number(Double(value.description) ?? .nan)
+        case let value as Decimal: return try number(value.description)
+        case let value as String: return .string(value)
+        case let value as Substring: return .string(String(value))
+        case let value as Character: return .string(String(value))
+        case let value as Date: return .date(timestamp(value))
+        case let value as Timestamp: return .date(value)
+        case let value as UUID: return .guid(value.uuidString.lowercased())
+        case let value as GeographyPoint: return .point(value)
+        case let value as any OptionalValue:
+            guard let wrapped = value.wrappedValue else { return .null }
+            return try literal(wrapped)
+        case let value as any RawRepresentable: return try literal(value.rawValue)
+        default: throw PredicateRefusal.error("a constant of type \(type(of: value))")
+        }
+    }
+
+    private static func number(_ text: String) throws(SluiceError) -> QueryLiteral {
+        guard let number = JSONNumber(text: text) else { throw PredicateRefusal.error("the number \(text)") }
+        return .number(number)
+    }
+
+    private static func number(_ value: Double) throws(SluiceError) -> QueryLiteral {
+        guard let number = JSONNumber(value) else { throw PredicateRefusal.error("the number \(value)") }
+        return .number(number)
+    }
+
+    /// To the microsecond: a `Date` is a double of seconds and no finer than a tenth of that.
+    private static func timestamp(_ date: Date) -> Timestamp {
+        let microseconds = (date.timeIntervalSince1970 * 1_000_000).rounded()
+        let limit = 4e17
+        return Timestamp(ticks: Int64(min(max(microseconds, -limit), limit)) * (Timestamp.ticksPerSecond / 1_000_000))
+    }
+}
+
+/// What is an optional, whatever of.
+protocol OptionalValue {
+    var wrappedValue: Any? { get }
+}
+
+extension Optional: OptionalValue {
+    var wrappedValue: Any? { map { $0 } }
+}

@@ -1,0 +1,42 @@
+public import SluiceCore
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+extension Query {
+    /// The records of `table` that match the predicate.
+    ///
+    /// ```swift
+    /// let adults = try Query("people", where: #Predicate<Person> { $0.age >= 18 }).sorted(by: \Person.name)
+    /// ```
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidQuery`; see `QueryExpression(_:)`.
+    public init<Record: QueryableRecord>(
+        _ table: String, where predicate: Predicate<Record>
+    ) throws(SluiceError) {
+        self.init(table, filter: try QueryExpression(predicate))
+    }
+
+    /// The records of the type's own table that match the predicate: `Query(Person.self, where: #Predicate { … })`.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidQuery`; see `QueryExpression(_:)`.
+    public init<Record: QueryableRecord & TableRecord>(
+        _ type: Record.Type, where predicate: Predicate<Record>? = nil
+    ) throws(SluiceError) {
+        if let predicate {
+            try self.init(type.tableName, where: predicate)
+        } else {
+            self.init(type.tableName)
+        }
+    }
+
+    /// The query with a further condition: records must match it and those given before.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidQuery`; see `QueryExpression(_:)`.
+    public func `where`<Record: QueryableRecord>(_ predicate: Predicate<Record>) throws(SluiceError) -> Query {
+        `where`(QueryTerm(try QueryExpression(predicate)))
+    }
+}

@@ -1,0 +1,27 @@
+import SluiceCore
+import SluiceSQLite
+import SluiceTesting
+import Testing
+
+/// 20,000 queries, each asked in memory, of two stores and of both texts of OData.
+@Suite("One query has one meaning", .serialized) struct QueryDifferentialTests {
+    @Test(
+        "the evaluator, the stores and the texts of OData find the same records in the same order",
+        arguments: 1...40 as ClosedRange<UInt64>)
+    func answers(_ seed: UInt64) async throws {
+        let differential = QueryDifferential { records, schema in
+            [
+                try await QueryDifferential.store(MemoryStore(), "MemoryStore", records, schema),
+                try await QueryDifferential.store(
+                    SQLiteStore(path: ":memory:"), "SQLiteStore", records, schema),
+                QueryDifferential.reader(.v3, records, schema),
+                QueryDifferential.reader(.v4, records, schema),
+            ]
+        }
+        let outcome = try await differential.run(seed: seed, sets: 5, queries: 100, records: 8)
+        #expect(outcome.difference == nil)
+        #expect(outcome.queries == 500)
+        #expect(outcome.answers == 2000)
+        #expect(outcome.answersWithRecords > 400, "the queries are no test if they find nothing")
+    }
+}

@@ -36,9 +36,11 @@ struct HTTPCase: Sendable {
     static func fixture() async throws -> BackendFixture {
         let hidden = JSON(members: [("id", "hidden"), ("shown", false)])
         let fixture = try await BackendFixture(
-            .init("t"), .init("seen", seed: .records([hidden]), view: try QueryExpression(odata: "shown eq true")),
-            .init("closed", access: .authenticated), .init("off", access: TableAccess(.disabled)),
-            .init("few", maxTop: 1000))
+            tables: [
+                .init("t"), .init("seen", seed: .records([hidden]), view: try QueryExpression(odata: "shown eq true")),
+                .init("closed", access: .authenticated), .init("off", access: TableAccess(.disabled)),
+                .init("few", maxTop: 1000),
+            ], authentication: .init(secret: .text(TestToken.secret)))
         _ = await fixture.send(.post, "/tables/t", #"{"id":"a","x":1}"#)
         _ = await fixture.send(.post, "/tables/t", #"{"id":"gone","x":2}"#)
         _ = await fixture.send(.delete, "/tables/t/gone")

@@ -50,6 +50,21 @@ import Testing
         }
     }
 
+    @Test("the application's key comes from the environment or a file, and a bad one is a usage error")
+    func key() async throws {
+        try await withServer { server, scratch in
+            let to = ["--endpoint", server.endpoint, "--dialect", "azure-v1", "--store", scratch.file("a.db")]
+            let byVariable = try await Program.sluice.run(
+                ["pull", "notes"] + to, environment: ["SLUICE_APPLICATION_KEY": "k"])
+            #expect(byVariable.status == 0, "\(byVariable)")
+            let file = try scratch.write("key.txt", "k\n")
+            let byFile = try await Program.sluice.run(["pull", "notes", "--application-key-file", file] + to)
+            #expect(byFile.status == 0, "\(byFile)")
+            let missing = try await Program.sluice.run(["pull", "notes", "--application-key-file", "none"] + to)
+            #expect(missing.status == 2, "\(missing)")
+        }
+    }
+
     @Test("a wire that is not known is a usage error that names those that are")
     func unknown() async throws {
         let result = try await Program.sluice("push", "--store", "x.db", "--dialect", "azure-v9")

@@ -4,7 +4,7 @@ extension SyncContext {
     ///
     /// - Parameters:
     ///   - query: which rows of the table; its order, `top` and `skip` do not count.
-    ///   - queryName: the rows of the query that was last pulled under that name, instead.
+    ///   - queryName: of those rows only the ones that the query brings which was last pulled under that name.
     ///   - force: also gives up the changes that wait, each noted in the audit. Only for a whole table.
     /// - Returns: how many rows were removed.
     /// - Throws: ``SluiceError`` of code `operationsPending` while changes wait, `invalidArgument` for a name that
@@ -36,12 +36,11 @@ extension SyncContext {
                 }
                 let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
                 let cursors = Query(Cursor.schema.name, filter: ofTable)
-                let rows: Query
-                if let queryName {
-                    rows = Query(
-                        table, filter: try Self.filter(of: queryName, among: writer.records(matching: cursors), table))
-                } else {
-                    rows = Query(table, filter: filter)
+                var rows = Query(table, filter: filter)
+                if let queryName,
+                    let named = try Self.filter(of: queryName, among: writer.records(matching: cursors), table)
+                {
+                    rows.filter = filter.map { .binary(.and, $0, named) } ?? named
                 }
                 _ = try writer.delete(matching: Query(RecordState.schema.name, filter: ofTable))
                 _ = try writer.delete(matching: cursors)

@@ -40,7 +40,7 @@ extension SyncContext {
             }
             let cursors = try reader.records(matching: Query(Cursor.schema.name)).compactMap(Cursor.init(record:))
             status.cursors = cursors.map {
-                .init(table: $0.owner.table, name: $0.owner.name, updatedAt: $0.updatedAt)
+                .init(table: $0.owner.table, name: $0.owner.name, updatedAt: $0.position.updatedAt)
             }
             return status
         }

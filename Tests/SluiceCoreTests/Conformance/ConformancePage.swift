@@ -84,7 +84,9 @@ struct ConformancePage {
         `ios`, `android3` and `js2` are the Azure Mobile Apps SDKs 3.4, 3.5.1 and 2; `net4` is the .NET client 4.2; `v6` and
         `ct10` are the Datasync client and server 6 and the Community Toolkit's 10.1; `node` and `netserver2` are servers.
 
-        This page is made by a test, which fails when it is out of date:
-        `SLUICE_WRITE_DOCS=1 swift test --filter ConformancePageTests` writes it anew.
+        The facts were read in the sources and tests of those projects, which are open; no code of theirs is here. What their
+        clients write for queries is in [queries-cases.md](queries-cases.md).
+
+        This page is made by a test, which fails when it is out of date; `make docs` writes it anew.
         """
 }

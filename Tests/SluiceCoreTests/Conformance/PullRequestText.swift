@@ -53,6 +53,7 @@ enum PullRequestText {
                 if time.ticks != 0 { place.append("since \(time.text(fractionDigits: 3))") }
             case .binary(.gt, .column("updatedAt"), .literal(.date(let time))):
                 place.append("after \(time.text(fractionDigits: 3))")
+            case .binary(.eq, .column("updatedAt"), .literal(.null)): place.append("without a time")
             case .binary(.gt, .column("id"), .literal(.string(let id))): place.append("behind \(id)")
             default: rest.append("filter \(condition.odata(.v3))")
             }

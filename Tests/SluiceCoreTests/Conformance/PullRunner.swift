@@ -60,6 +60,10 @@ struct PullRunner {
         observed["requests"] = JSON(script.requests.map { JSON($0) })
         observed["request_count"] = JSON(script.requests.count)
         observed["features"] = JSON(script.features.map { JSON($0) })
+        if let expected = input["expected_features"]?.string {
+            observed["features_as_expected"] = JSON(
+                !script.features.isEmpty && script.features.allSatisfy { $0 == expected })
+        }
         observed["cursor"] = cursor.flatMap { Timestamp($0) }.map { JSON($0.text(fractionDigits: 3)) } ?? .null
         observed["ops_after"] = JSON(operations.count)
         observed["queue"] = JSON(operations.map { JSON("\($0.kind.rawValue) \($0.recordID) \($0.state.rawValue)") })
@@ -105,7 +109,8 @@ struct PullRunner {
         if let token = input["token_before"]?.string, let name, let client = device.context.client {
             let cursor = Cursor(
                 owner: device.context.owner(of: device.table.name, named: name, client),
-                query: try query(device).filter?.odata(client.dialect.odata) ?? "", updatedAt: token)
+                query: try query(device).filter?.odata(client.dialect.odata) ?? "",
+                position: CursorPosition(updatedAt: token))
             try await device.store.write { try $0.put(cursor.record, in: Cursor.schema.name) }
         }
         if input["pending"] != nil { try await device.table.insert(["id": "pending", "text": "local"]) }

@@ -197,6 +197,9 @@ extension StepRunner {
             })
         observed["conditions"] = JSON(writes.map { JSON($0.head.headerFields[.ifMatch]?.filter { $0 != "\"" } ?? "") })
         observed["texts_sent"] = JSON(writes.map { (try? $0.body.json)?["text"] ?? .null })
+        let field = HTTPField.Name("X-ZUMO-FEATURES")
+        observed["features"] = JSON(
+            writes.map { request in JSON(field.flatMap { request.head.headerFields[$0] } ?? "") })
         observed["request_count"] = JSON(writes.count)
         let follows = input["steps"]?.elements?.last?.string?.hasPrefix("push") == false
         if follows || observed["ops_after"] == nil { observed["ops_after"] = JSON(operations.count) }

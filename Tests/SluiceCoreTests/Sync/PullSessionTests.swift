@@ -13,7 +13,7 @@ struct PullSessionTests {
     }
 
     private func commit(_ effect: PullEffect) -> (rows: [Int], cursor: String?)? {
-        if case .commit(let rows, let cursor) = effect { (rows, cursor) } else { nil }
+        if case .commit(let rows, let cursor) = effect { (rows, cursor?.updatedAt) } else { nil }
     }
 
     private func isFinished(_ effect: PullEffect) -> Bool {
@@ -32,6 +32,58 @@ struct PullSessionTests {
         let known = PullPage(rows: [row("b", "2024-01-01T00:00:00.1234567Z")])
         #expect(request(session.handle(.page(known)))?.skip == 1, "a short page is no end")
         #expect(isFinished(session.handle(.page(PullPage(rows: [])))))
+    }
+
+    @Test(
+        "rows without a time have a pass of their own: on a first pull if they may come last, and once there are such")
+    func untimed() {
+        func session(_ cursor: CursorPosition?) -> IncrementalPullSession {
+            IncrementalPullSession(cursor: cursor, pageSize: 2, commitLag: 0, untimedMayComeLast: true)
+        }
+        func end(_ session: inout IncrementalPullSession) -> PullRequest? {
+            request(session.handle(.page(PullPage(rows: []))))
+        }
+        var first = session(nil)
+        _ = first.handle(.began)
+        _ = first.handle(.page(PullPage(rows: [row("z", nil), row("a", "2024-01-01T00:00:00Z")])))
+        _ = first.handle(.committed)
+        #expect(end(&first)?.position == .withoutTime(behindID: nil))
+        let known = PullPage(rows: [row("y", nil), row("z", nil)])
+        guard case .commit(let rows, let cursor) = first.handle(.page(known)) else {
+            Issue.record("nothing is stored")
+            return
+        }
+        #expect(rows == [0] && cursor == CursorPosition(updatedAt: "2024-01-01T00:00:00Z", hasUntimed: true))
+        #expect(request(first.handle(.committed))?.position == .withoutTime(behindID: "z"))
+        guard case .finish(let error?) = first.handle(.page(known)) else {
+            Issue.record("a server that ignores the filter ends no pull")
+            return
+        }
+        #expect(error.code == .brokenProtocol)
+        for (hasUntimed, position) in [(false, nil), (true, .withoutTime(behindID: nil))]
+            as [(Bool, PullRequest.Position?)]
+        {
+            var later = session(CursorPosition(updatedAt: "2024-01-01T00:00:00Z", hasUntimed: hasUntimed))
+            _ = later.handle(.began)
+            #expect(end(&later)?.position == position)
+        }
+        var empty = session(nil)
+        _ = empty.handle(.began)
+        #expect(isFinished(empty.handle(.page(PullPage(rows: [])))), "all rows were asked for: there are none")
+    }
+
+    @Test("a slow pull does not take the cursor past rows that are committed while it runs")
+    func slowPull() {
+        var session = IncrementalPullSession(cursor: nil, pageSize: 1, commitLag: 30 * Timestamp.ticksPerSecond)
+        _ = session.handle(.began)
+        let first = PullPage(
+            rows: [row("a", "2024-01-01T00:00:55.000Z")], serverDate: Timestamp("2024-01-01T00:01:00Z"))
+        #expect(commit(session.handle(.page(first)))?.cursor == "2024-01-01T00:00:30.000Z")
+        _ = session.handle(.committed)
+        // A row of 00:00:40 may be committed until 00:01:10, and is behind what this page was asked for.
+        let second = PullPage(
+            rows: [row("b", "2024-01-01T00:01:50.000Z")], serverDate: Timestamp("2024-01-01T00:02:00Z"))
+        #expect(commit(session.handle(.page(second)))?.cursor == "2024-01-01T00:00:30.000Z")
     }
 
     @Test("a row that comes again with another version is taken again")

@@ -86,6 +86,27 @@ struct PullTests {
         #expect(try await device.todos.count() == 2)
     }
 
+    @Test(
+        "rows without a time come from a server that sorts them last, and come again when they change",
+        arguments: StoreKind.allCases)
+    func nullTimesLast(_ kind: StoreKind) async throws {
+        let device = try await Device(kind, dialect: .datasync)
+        let version = Mutex("1")
+        device.server.onRequest { request in
+            let path = request.head.path ?? ""
+            let (isFirst, isUntimed) = (!path.contains("filter"), path.contains("eq%20null"))
+            let timed: JSON = [["id": "b", "updatedAt": "2024-01-01T00:00:00.000Z", "version": "1"]]
+            let untimed: JSON = [["id": "a", "updatedAt": .null, "version": JSON(version.withLock { $0 })]]
+            let isBehind = path.contains("id%20gt")
+            return .answer(.model(200, isFirst ? timed : isUntimed && !isBehind ? untimed : .array))
+        }
+        try await device.todos.pull(named: "all")
+        #expect(try await device.todos.count() == 2)
+        version.withLock { $0 = "2" }
+        try await device.todos.pull(named: "all")
+        #expect(try await device.todos.lookup(id: "a")?["version"] == "2")
+    }
+
     @Test("a server that ignores $skip ends the pull with an error instead of never", arguments: StoreKind.allCases)
     func endless(_ kind: StoreKind) async throws {
         let device = try await Device(kind)
@@ -266,6 +287,9 @@ struct PullTests {
         try await device.todos.pull(Query("todos", filter: try QueryExpression(odata: "n lt 4")), named: "few")
         try await device.todos.insert(["id": "mine", "n": 50])
         _ = try await device.context.push()
+        let odd = Query("todos", filter: try QueryExpression(odata: "n mod 2 eq 1 or n eq 50"))
+        #expect(try await device.todos.purge(odd, named: "few") == 2, "only what is both the query's and the name's")
+        try await device.todos.pull(Query("todos", filter: try QueryExpression(odata: "n lt 4")), named: "few")
         #expect(try await device.todos.purge(named: "few") == 4)
         #expect(try await device.todos.count() == 1)
         await #expect(throws: SluiceError.self) { try await device.todos.purge(named: "few") }

@@ -30,7 +30,8 @@ struct Device {
     init(
         _ kind: StoreKind, server: ModelServer = ModelServer(), handlers: [any ConflictHandler] = [],
         policy: ConflictPolicy = .hold, filters: [any Filter] = [], pageSize: Int = 50,
-        store: (any LocalStore)? = nil, transport: (any Transport)? = nil, retry: RetryPolicy = .never
+        store: (any LocalStore)? = nil, transport: (any Transport)? = nil, retry: RetryPolicy = .never,
+        dialect: Dialect = .azureV2
     ) async throws {
         self.server = server
         self.store = if let store { store } else { try await kind.make() }
@@ -48,8 +49,8 @@ struct Device {
         options.retry = retry
         options.sleep = { _ in }
         let client = SluiceClient(
-            endpoint: try Endpoint("http://model.test"), transport: transport ?? server, filters: filters,
-            options: options)
+            endpoint: try Endpoint("http://model.test"), dialect: dialect, transport: transport ?? server,
+            filters: filters, options: options)
         context = try await SyncContext(
             client: client, store: self.store,
             options: SyncOptions(

@@ -28,13 +28,12 @@ package struct Cursor: Sendable, Hashable {
     package var owner: Owner
     /// The query's filter, as OData text.
     package var query: String
-    /// The `updatedAt` up to which all is here, as the server wrote it.
-    package var updatedAt: String
+    package var position: CursorPosition
 
-    package init(owner: Owner, query: String, updatedAt: String) {
+    package init(owner: Owner, query: String, position: CursorPosition) {
         self.owner = owner
         self.query = query
-        self.updatedAt = updatedAt
+        self.position = position
     }
 
     /// The table of the store in which cursors are kept.
@@ -42,7 +41,7 @@ package struct Cursor: Sendable, Hashable {
         "sluice_cursors",
         columns: [
             .init("endpoint", .string), .init("user", .string), .init("wire", .string), .init("table", .string),
-            .init("name", .string), .init("query", .string), .init("updatedAt", .string),
+            .init("name", .string), .init("query", .string), .init("updatedAt", .string), .init("untimed", .boolean),
         ],
         indexes: [["table"]])
 
@@ -50,7 +49,7 @@ package struct Cursor: Sendable, Hashable {
         [
             "id": JSON(owner.id), "endpoint": JSON(owner.endpoint), "user": JSON(owner.user),
             "wire": JSON(owner.wire), "table": JSON(owner.table), "name": JSON(owner.name), "query": JSON(query),
-            "updatedAt": JSON(updatedAt),
+            "updatedAt": JSON(position.updatedAt), "untimed": JSON(position.hasUntimed),
         ]
     }
 
@@ -62,6 +61,19 @@ package struct Cursor: Sendable, Hashable {
         else { return nil }
         self.init(
             owner: Owner(endpoint: endpoint, user: user, wire: wire, table: table, name: name), query: query,
-            updatedAt: updatedAt)
+            position: CursorPosition(updatedAt: updatedAt, hasUntimed: record["untimed"]?.bool ?? false))
+    }
+}
+
+/// How far a pull has come.
+package struct CursorPosition: Sendable, Hashable {
+    /// The `updatedAt` up to which all is here, as the server wrote it.
+    package var updatedAt: String
+    /// Whether there are rows without a time, which have to be asked for by themselves.
+    package var hasUntimed: Bool
+
+    package init(updatedAt: String, hasUntimed: Bool = false) {
+        self.updatedAt = updatedAt
+        self.hasUntimed = hasUntimed
     }
 }

@@ -17,7 +17,7 @@ struct PullDriver: Sendable {
         if let owner {
             var session = IncrementalPullSession(
                 cursor: try await savedCursor(owner), pageSize: options.pageSize,
-                commitLag: options.commitLag.ticks)
+                commitLag: options.commitLag.ticks, untimedMayComeLast: dialect.maySortNullLast)
             return try await run { session.handle($0) }
         }
         var session = FullPullSession(query: query, pageSize: options.pageSize)
@@ -36,9 +36,9 @@ struct PullDriver: Sendable {
                     let (received, date) = try await receive(request)
                     page = received
                     effect = handle(.page(PullPage(rows: received.rows, serverDate: date)))
-                case .commit(let rows, let text):
+                case .commit(let rows, let position):
                     guard let stored = page else { throw SluiceError(.brokenProtocol, "there is no page to store") }
-                    try await commit(stored, rows, text, &result)
+                    try await commit(stored, rows, position, &result)
                     page = nil
                     effect = handle(.committed)
                 case .finish(nil): return result
@@ -53,9 +53,11 @@ struct PullDriver: Sendable {
         }
     }
 
-    private func commit(_ page: RowPage, _ rows: [Int], _ text: String?, _ result: inout PullResult) async throws {
+    private func commit(
+        _ page: RowPage, _ rows: [Int], _ position: CursorPosition?, _ result: inout PullResult
+    ) async throws {
         let cursor = owner.flatMap { owner in
-            text.map { Cursor(owner: owner, query: queryText, updatedAt: $0) }
+            position.map { Cursor(owner: owner, query: queryText, position: $0) }
         }
         let commit = PageCommit(table: query.table, page: page, rows: rows, cursor: cursor)
         let outcome = try await store.write { try commit.write(to: $0) }
@@ -69,10 +71,10 @@ struct PullDriver: Sendable {
         progress?(PullProgress(table: query.table, rows: result.stored + result.deleted + result.pending))
     }
 
-    private func savedCursor(_ owner: Cursor.Owner) async throws -> String? {
+    private func savedCursor(_ owner: Cursor.Owner) async throws -> CursorPosition? {
         let saved = try await store.read { try $0.record(owner.id, in: Cursor.schema.name) }
         guard let cursor = saved.flatMap(Cursor.init(record:)), cursor.query == queryText else { return nil }
-        return cursor.updatedAt
+        return cursor.position
     }
 
     private func receive(_ request: PullRequest) async throws -> (RowPage, Timestamp?) {
@@ -88,6 +90,9 @@ struct PullDriver: Sendable {
                 throw SluiceError(.storeCorrupt, "the saved cursor is not a time", table: query.table)
             }
             query.restrict(.binary(.ge, .column(columns.updatedAt), .literal(.date(time))))
+        case .withoutTime(let id):
+            query.restrict(.binary(.eq, .column(columns.updatedAt), .literal(.null)))
+            if let id { query.restrict(.binary(.gt, .column(columns.id), .literal(.string(id)))) }
         case .behindID(let id): query.restrict(.binary(.gt, .column(columns.id), .literal(.string(id))))
         }
         if owner != nil {

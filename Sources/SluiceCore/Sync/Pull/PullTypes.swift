@@ -28,7 +28,7 @@ package enum PullEffect: Sendable {
     /// Ask for a page.
     case request(PullRequest)
     /// Store those rows of the page, and the cursor, in one transaction.
-    case commit(rows: [Int], cursor: String?)
+    case commit(rows: [Int], cursor: CursorPosition?)
     /// The pull is over; nil without an error.
     case finish(SluiceError?)
 }
@@ -43,6 +43,8 @@ package struct PullRequest: Sendable, Hashable {
         case changedSince(String)
         /// Rows whose id comes behind that one.
         case behindID(String)
+        /// Rows without a time of change, whose id comes behind that one.
+        case withoutTime(behindID: String?)
     }
 
     package var position: Position

@@ -1,0 +1,27 @@
+/// The part of a named pull that reads the rows whose time of change is null, by their id.
+///
+/// Servers give them out first, last, or not at all when asked for a time, so that no time leads to them. It takes rows
+/// that a server sends in spite of the condition, too.
+struct UntimedPass: Sendable {
+    private var lastID: String?
+
+    func request(top: Int) -> PullRequest {
+        PullRequest(position: .withoutTime(behindID: lastID), skip: 0, top: top)
+    }
+
+    /// Goes on behind the page, or says why that is not possible.
+    mutating func advance(over page: PullPage) -> SluiceError? {
+        guard let last = page.rows.last else { return nil }
+        if let lastID, ExactText(lastID) == ExactText(last.id) {
+            return SluiceError(.brokenProtocol, "the server sends the same rows again: it ignores the filter on id")
+        }
+        lastID = last.id
+        return nil
+    }
+}
+
+extension Dialect {
+    /// Whether the wire's servers may sort null behind all other values: those of Datasync run on any database that
+    /// Entity Framework knows, the older ones on SQL Server and SQLite, which put null first.
+    var maySortNullLast: Bool { odata == .v4 }
+}

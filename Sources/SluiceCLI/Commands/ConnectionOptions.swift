@@ -8,7 +8,9 @@ struct ConnectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The local store's file. Else the environment's SLUICE_STORE.", valueName: "file"))
     var store: String?
 
-    @Option(help: ArgumentHelp("The server's wire: azure-v2.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "The server's wire: azure-v1, azure-v2 (the default), azure-v3 or datasync.", valueName: "name"))
     var dialect: String?
 
     @Option(help: ArgumentHelp("A YAML file with all of these, and tables. Flags win over it.", valueName: "file"))
@@ -18,6 +20,12 @@ struct ConnectionOptions: ParsableArguments {
         help: ArgumentHelp(
             "A file with the token for the server. Else the environment's SLUICE_TOKEN.", valueName: "file"))
     var tokenFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A file with the application's key, for azure-v1. Else the environment's SLUICE_APPLICATION_KEY.",
+            valueName: "file"))
+    var applicationKeyFile: String?
 
     @Flag(help: "Print exactly one JSON document.")
     var json = false

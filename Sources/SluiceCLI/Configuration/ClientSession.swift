@@ -20,7 +20,7 @@ struct ClientSession {
         do {
             let context = try await SyncContext(
                 client: client, store: store, tables: settings.tables,
-                options: SyncOptions(conflictPolicy: settings.conflicts))
+                options: SyncOptions(conflictPolicy: settings.conflicts, dialect: settings.dialect))
             let result = try await body(ClientSession(context: context, settings: settings))
             try await store.close()
             return result

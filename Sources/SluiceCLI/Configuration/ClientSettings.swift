@@ -3,9 +3,6 @@ internal import Sluice
 
 /// Store and server, put together from flags, configuration file and environment, in this order.
 struct ClientSettings {
-    /// The wires that can be chosen.
-    static let dialects: [Dialect] = [.azureV2]
-
     var endpoint: String?
     var store: String?
     var dialect: Dialect
@@ -13,6 +10,7 @@ struct ClientSettings {
     var durability: String?
     var token: FileToken.Source?
     var tokenScheme: TokenScheme
+    var applicationKey: FileToken.Source?
     var tables: [TableSchema]
 
     init(
@@ -24,9 +22,9 @@ struct ClientSettings {
         endpoint = options.endpoint ?? file.endpoint ?? variable("SLUICE_ENDPOINT")
         store = options.store ?? file.store ?? variable("SLUICE_STORE")
         let name = options.dialect ?? file.dialect ?? Dialect.azureV2.name
-        guard let dialect = Self.dialects.first(where: { $0.name == name }) else {
+        guard let dialect = Dialect.all.first(where: { $0.name == name }) else {
             throw CommandFailure.usage(
-                "no dialect \(name); known are \(Self.dialects.map(\.name).joined(separator: ", "))")
+                "no dialect \(name); known are \(Dialect.all.map(\.name).joined(separator: ", "))")
         }
         self.dialect = dialect
         let policy = conflicts?.conflicts
@@ -38,6 +36,9 @@ struct ClientSettings {
         token =
             (options.tokenFile ?? file.tokenFile).map { .file($0) } ?? variable("SLUICE_TOKEN").map { .text($0) }
         tokenScheme = file.tokenScheme == "bearer" ? .bearer : .zumo
+        applicationKey =
+            (options.applicationKeyFile ?? file.applicationKeyFile).map { .file($0) }
+            ?? variable("SLUICE_APPLICATION_KEY").map { .text($0) }
         tables = file.tables
     }
 
@@ -50,10 +51,12 @@ struct ClientSettings {
         }
         // A mistake in the settings is told as one, before anything is sent.
         if let token { _ = try await FileToken(source: token).token() }
+        let key = try await applicationKey.map { FileToken(source: $0) }?.token()
         let options = ClientOptions(
             tokenProvider: token.map { FileToken(source: $0) }, tokenScheme: tokenScheme,
             // A person waits at the other end: two quick repeats bridge a restart, the queue bridges the rest.
-            retry: RetryPolicy(attempts: 3, firstPause: .milliseconds(200), longestPause: .seconds(5)))
+            retry: RetryPolicy(attempts: 3, firstPause: .milliseconds(200), longestPause: .seconds(5)),
+            applicationKey: key)
         return SluiceClient(
             endpoint: try Endpoint(endpoint), dialect: dialect, transport: AsyncHTTPTransport(), options: options)
     }

@@ -11,6 +11,7 @@ internal import Sluice
 /// durability: full                # or normal
 /// token-file: token.txt
 /// token-scheme: zumo              # or bearer
+/// application-key-file: key.txt   # azure-v1 alone
 /// tables:
 ///   movies:
 ///     columns: { title: string, year: integer }
@@ -24,6 +25,7 @@ struct SyncConfiguration {
     var durability: String?
     var tokenFile: String?
     var tokenScheme: String?
+    var applicationKeyFile: String?
     var tables: [TableSchema] = []
 
     /// A configuration that says nothing.
@@ -33,17 +35,19 @@ struct SyncConfiguration {
     init(path: String) throws {
         let mapping = try YAMLFile(path: path).mapping()
         try mapping.refuseKeys(otherThan: [
-            "endpoint", "store", "dialect", "conflicts", "durability", "token-file", "token-scheme", "tables",
+            "endpoint", "store", "dialect", "conflicts", "durability", "token-file", "token-scheme",
+            "application-key-file", "tables",
         ])
         let folder = (path as NSString).deletingLastPathComponent
         endpoint = try mapping.string("endpoint")
         store = try mapping.string("store").map { Self.resolve($0, in: folder) }
-        dialect = try mapping.choice("dialect", of: ClientSettings.dialects.map(\.name))
+        dialect = try mapping.choice("dialect", of: Dialect.all.map(\.name))
         conflicts = try mapping.choice("conflicts", of: ConflictPolicy.allCases.map(\.rawValue))
             .flatMap(ConflictPolicy.init)
         durability = try mapping.choice("durability", of: ["full", "normal"])
         tokenFile = try mapping.string("token-file").map { Self.resolve($0, in: folder) }
         tokenScheme = try mapping.choice("token-scheme", of: ["zumo", "bearer"])
+        applicationKeyFile = try mapping.string("application-key-file").map { Self.resolve($0, in: folder) }
         tables = try Self.tables(mapping)
     }
 

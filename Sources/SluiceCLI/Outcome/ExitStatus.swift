@@ -31,8 +31,8 @@ enum ExitStatus: Int32 {
     private init(_ error: SluiceError) {
         switch error.code {
         case .network, .timeout, .cancelled: self = .network
-        // A gateway says so when the server behind it is away.
-        case .serverFailure where [502, 503, 504].contains(error.status): self = .network
+        // A gateway says so when the server behind it is away; a server, when it has no time now.
+        case .serverFailure where [408, 429, 502, 503, 504].contains(error.status): self = .network
         case .unauthorized, .forbidden: self = .unauthorized
         case .conflict, .preconditionFailed, .aborted, .operationsPending: self = .attention
         case .brokenProtocol, .tooLarge, .serverFailure: self = .brokenProtocol

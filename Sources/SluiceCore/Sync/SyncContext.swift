@@ -45,7 +45,7 @@ public final class SyncContext: Sendable {
     /// What waits in the queue, and the means to repair it.
     public var queue: SyncQueue { SyncQueue(context: self) }
 
-    var dialect: Dialect { client?.dialect ?? .azureV2 }
+    var dialect: Dialect { client?.dialect ?? options.dialect }
 
     func requireClient() throws -> SluiceClient {
         guard let client else {

@@ -13,6 +13,9 @@ public struct SyncOptions: Sendable {
     public var commitLag: Duration
     /// Whose data it is. Another user's cursors are not used.
     public var user: String
+    /// The wire of the server whose rows the store holds, for a context without a client: a client says it itself. It
+    /// tells which properties of a record are the server's and which the application's.
+    public var dialect: Dialect
     /// Where push and pull say what they do: ids, kinds and counts, never a record's content. Silent by default.
     public var logger: Logger
     /// Clock and ids.
@@ -21,7 +24,7 @@ public struct SyncOptions: Sendable {
     /// Options; each has a default.
     public init(
         conflictHandlers: [any ConflictHandler] = [], conflictPolicy: ConflictPolicy = .hold, pageSize: Int = 1000,
-        commitLag: Duration = .seconds(30), user: String = "",
+        commitLag: Duration = .seconds(30), user: String = "", dialect: Dialect = .azureV2,
         logger: Logger = Logger(label: "sluice.sync") { _ in SwiftLogNoOpLogHandler() },
         environment: SyncEnvironment = .system
     ) {
@@ -30,6 +33,7 @@ public struct SyncOptions: Sendable {
         self.pageSize = pageSize
         self.commitLag = commitLag
         self.user = user
+        self.dialect = dialect
         self.logger = logger
         self.environment = environment
     }

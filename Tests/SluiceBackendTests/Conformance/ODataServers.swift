@@ -18,12 +18,19 @@ struct ODataServers {
                 "kitchensink",
                 seed: .records(ODataCase.days(prefix: "id-", date: "dateOnlyValue", time: "timeOnlyValue"))))
         let movies6 = try ODataCase.movies(v6: true)
+        let rated = try QueryExpression(odata: "rating eq 'R'")
         version6 = try await BackendFixture(
-            .init("movies", seed: .records(movies6), softDelete: false),
-            .init("movies_pagesize", seed: .records(movies6), pageSize: 25, softDelete: false),
-            .init("movies_rated", seed: .records(movies6), softDelete: false),
-            .init("soft", seed: .records(movies6)),
-            .init("datetime", seed: .records(ODataCase.days(prefix: "dtm-", date: "dateOnly", time: "timeOnly"))))
+            tables: [
+                .init("movies", seed: .records(movies6), softDelete: false),
+                .init("movies_pagesize", seed: .records(movies6), pageSize: 25, softDelete: false),
+                .init(
+                    "movies_rated", seed: .records(movies6), softDelete: false, access: .authenticated, view: rated),
+                .init(
+                    "movies_legal", seed: .records(movies6), softDelete: false, access: .authenticated,
+                    unauthorizedStatus: 451, view: rated),
+                .init("soft", seed: .records(movies6)),
+                .init("datetime", seed: .records(ODataCase.days(prefix: "dtm-", date: "dateOnly", time: "timeOnly"))),
+            ], authentication: .init(secret: .text(TestToken.secret)))
         for (fixture, table) in [(toolkit, "softmovies"), (version6, "soft")] {
             for movie in movies where movie["rating"]?.string == "R" {
                 _ = await fixture.send(.delete, "/tables/\(table)/\(movie["id"]?.string ?? "")", version: "2.0.0")
@@ -53,11 +60,20 @@ struct ODataServers {
 
     private static let origin = "http://127.0.0.1:8080"
 
+    /// The status for someone without a token.
+    func statusForStrangers(_ table: String) async -> Int {
+        await version6.send(.get, "/tables/\(table)", version: "3.0.0").status
+    }
+
     private func get(_ path: String, _ row: ODataCase) async -> Answer {
         let isToolkit = row.source == "CT"
-        let asksByHeader = row.row["note"]?.string?.contains("include:deleted") == true
+        let note = row.row["note"]?.string ?? ""
+        var headers: [(String, String)] = []
+        if note.contains("include:deleted") { headers.append(("X-ZUMO-Options", "include:deleted")) }
+        if note.contains("authenticated"), let token = try? await TestToken.user("alice") {
+            headers.append(("X-ZUMO-AUTH", token))
+        }
         return await (isToolkit ? toolkit : version6).send(
-            .get, path, headers: asksByHeader ? [("X-ZUMO-Options", "include:deleted")] : [],
-            version: isToolkit ? nil : "3.0.0")
+            .get, path, headers: headers, version: isToolkit ? nil : "3.0.0")
     }
 }

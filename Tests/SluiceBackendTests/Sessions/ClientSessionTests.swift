@@ -7,19 +7,9 @@ import Testing
 
 /// Two devices and one server, over real sockets, on each wire.
 @Suite("A client's session") struct ClientSessionTests {
-    private struct ApplicationKey: Filter {
-        func handle(_ request: Request, next: Next) async throws -> Response {
-            var request = request
-            request.head.headerFields[HTTPField.Name("X-ZUMO-APPLICATION")!] = "key"
-            return try await next(request)
-        }
-    }
-
     /// One device: a store in memory and a context over it.
     private func device(_ dialect: Dialect, _ endpoint: Endpoint) async throws -> SyncContext {
-        let client = SluiceClient(
-            endpoint: endpoint, dialect: dialect, transport: AsyncHTTPTransport(),
-            filters: dialect.name == "azure-v1" ? [ApplicationKey()] : [])
+        let client = SluiceClient(endpoint: endpoint, dialect: dialect, transport: AsyncHTTPTransport())
         return try await SyncContext(client: client, store: MemoryStore())
     }
 
@@ -67,7 +57,7 @@ import Testing
 
     @Test(
         "A deleted record comes back on both devices", .timeLimit(.minutes(2)),
-        arguments: ["azure-v1", "azure-v2", "azure-v3"])
+        arguments: Dialect.all.map(\.name))
     func undelete(_ name: String) async throws {
         let dialect = try #require(Dialect.all.first { $0.name == name })
         let fixture = try await BackendFixture.empty()

@@ -23,7 +23,9 @@ private typealias Status = SluiceCLI.ExitStatus
         #expect(Status(SluiceError(code, "")) == status)
     }
 
-    @Test("a gateway without a server behind it is no network", arguments: [502, 503, 504])
+    @Test(
+        "a server that has no time, or is not there behind its gateway, is no network",
+        arguments: [408, 429, 502, 503, 504])
     func gateway(_ status: Int) {
         #expect(Status(SluiceError(.serverFailure, "", status: status)) == .network)
     }

@@ -123,4 +123,13 @@ struct SyncTableTests {
         #expect(result.isClean)
         #expect(device.remote("1") == ["id": "1", "text": "bread", "note": .null])
     }
+
+    @Test("what the server keeps is the wire's matter, with a client and without one")
+    func dialectWithoutClient() async throws {
+        for (dialect, kept) in [(Dialect.datasync, true), (.azureV2, false)] {
+            let context = try await SyncContext(store: MemoryStore(), options: SyncOptions(dialect: dialect))
+            let record = try await context.table("todos").insert(["id": "1", "createdAt": "a day of mine"])
+            #expect((record["createdAt"] != nil) == kept)
+        }
+    }
 }

@@ -18,8 +18,9 @@ struct ClientHeaders: Filter {
         var fields = dialect.headers
         fields += [("X-ZUMO-VERSION", dialect.agent.text), ("User-Agent", dialect.agent.text)]
         if let installationID { fields.append(("X-ZUMO-INSTALLATION-ID", installationID)) }
-        if let applicationKey, dialect.sendsApplicationKey {
-            fields.append(("X-ZUMO-APPLICATION", applicationKey.text))
+        if dialect.sendsApplicationKey {
+            // Without a key too: the field is what marks this wire.
+            fields.append(("X-ZUMO-APPLICATION", applicationKey?.text ?? ""))
         }
         if dialect.reportsFeatures {
             let features = features(of: request).description

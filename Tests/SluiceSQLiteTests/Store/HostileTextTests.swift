@@ -18,7 +18,9 @@ struct HostileTextTests {
         let records = HostileText.all.enumerated().map { index, text -> JSON in
             JSON(members: [("id", JSON(text)), ("n", JSON(index))] + names.map { ($0, JSON(text)) })
         }
-        for name in names {
+        // Some of the names for tables, and both forms of é.
+        let tables = names.enumerated().filter { $0.offset % 6 == 0 || ["é"].contains($0.element) }.map(\.element)
+        for name in tables {
             let schema = TableSchema(name, columns: isDeclared ? [.init(name, .string), .init("n", .integer)] : [])
             try await store.define([schema])
             try await store.write { writer in for record in records { try writer.put(record, in: name) } }
@@ -31,12 +33,12 @@ struct HostileTextTests {
                 #expect(try await store.read { try $0.records(matching: query) } == expected, "\(name) eq \(text)")
             }
         }
-        for name in names {
+        for name in tables {
             let all = try await store.read { try $0.records(matching: Query(name)) }
             #expect(Set(all) == Set(records), "\(name)")
         }
-        try await store.write { writer in for name in names { try writer.delete(["' OR 1=1 --", "%"], from: name) } }
-        for name in names {
+        try await store.write { writer in for name in tables { try writer.delete(["' OR 1=1 --", "%"], from: name) } }
+        for name in tables {
             #expect(try await store.read { try $0.count(matching: Query(name)) } == records.count - 1, "\(name)")
         }
         try await store.close()

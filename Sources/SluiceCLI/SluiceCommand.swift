@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Sluice
 
 /// The root of all commands.
 struct SluiceCommand: AsyncParsableCommand {
@@ -9,7 +10,7 @@ struct SluiceCommand: AsyncParsableCommand {
             Exit codes: 0 done, 2 usage, 3 no network, 4 not authorised, 5 conflicts or failed operations remain, \
             6 local store, 7 the server broke the protocol.
             """,
-        version: "0.1.0",
+        version: SluiceVersion.text,
         groupedSubcommands: [
             CommandGroup(name: "Sync", subcommands: sync),
             CommandGroup(name: "Local record", subcommands: records),

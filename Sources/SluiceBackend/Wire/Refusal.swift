@@ -66,8 +66,9 @@ extension ServerWire {
                 reply.body = ["error": JSON(reason)]
                 return reply.response
             case .problem:
+                let title = refusal.status.reasonPhrase
                 let problem: JSON = [
-                    "type": "about:blank", "title": JSON(refusal.status.reasonPhrase),
+                    "type": "about:blank", "title": JSON(title.isEmpty ? "Refused" : title),
                     "status": JSON(refusal.status.code), "detail": JSON(reason),
                 ]
                 return reply.response(Body(json: problem), type: "application/problem+json")

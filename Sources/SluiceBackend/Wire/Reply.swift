@@ -27,7 +27,7 @@ struct Reply: Sendable {
     func response(_ body: Body, type: String) -> Response {
         var headers = headers
         headers[.cacheControl] = "no-cache"
-        if let name = HTTPField.Name("x-zumo-server-version") { headers[name] = "sluice-1.0" }
+        if let name = HTTPField.Name("x-zumo-server-version") { headers[name] = "sluice-\(SluiceVersion.text)" }
         if !body.isEmpty { headers[.contentType] = type }
         return Response(HTTPResponse(status: status, headerFields: headers), body: body)
     }

@@ -5,17 +5,14 @@ package enum ClientAgent: Sendable, Hashable {
     /// As the clients of Datasync: `Datasync/… (…)`.
     case datasync
 
-    /// The version of Sluice.
-    package static let version = "0.1.0"
-
     /// The field's value. The operating system's version stays unsaid, as it does where older clients cannot tell.
     package var text: String {
         switch self {
         case .zumo:
             "ZUMO/3.0 (lang=swift; os=\(Self.system); os_version=--; arch=\(Self.architecture); "
-                + "version=sluice-\(Self.version))"
+                + "version=sluice-\(SluiceVersion.text))"
         case .datasync:
-            "Datasync/\(Self.version) (sluice; lang=swift; os=\(Self.system); arch=\(Self.architecture))"
+            "Datasync/\(SluiceVersion.text) (sluice; lang=swift; os=\(Self.system); arch=\(Self.architecture))"
         }
     }
 

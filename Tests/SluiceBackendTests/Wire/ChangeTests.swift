@@ -18,7 +18,7 @@ import Testing
         #expect(answer.etag == "\"AAAAAAAAAAE=\"")
         #expect(answer.header("Location") == "http://127.0.0.1:8080/tables/t/made-1")
         #expect(answer.header("Cache-Control") == "no-cache")
-        #expect(answer.header("x-zumo-server-version") == "sluice-1.0")
+        #expect(answer.header("x-zumo-server-version") == "sluice-0.1.0")
     }
 
     @Test("An id that exists is a conflict with the server's record, tombstone or not") func duplicate() async throws {

@@ -35,12 +35,11 @@ import Testing
     @Test(
         "A filter that is too long or too deep is refused with the reason",
         arguments: [
-            (String(repeating: "(", count: 100_000), "8192"),
-            ("x eq '" + String(repeating: "a", count: 100_000), "8192"),
-            (String(repeating: "(", count: 64) + "x" + String(repeating: ")", count: 64), "character 64"),
-            (String(repeating: "not ", count: 2000) + "true", "64 levels"),
+            ("(", 100_000, "", "", "8192"), ("x eq 'a", 20_000, "", "", "8192"), ("(", 64, "x", ")", "character 64"),
+            ("not ", 2000, "true", "", "64 levels"),
         ])
-    func limits(filter: String, reason: String) async throws {
+    func limits(before: String, count: Int, inner: String, after: String, reason: String) async throws {
+        let filter = String(repeating: before, count: count) + inner + String(repeating: after, count: count)
         let fixture = try await BackendFixture.empty()
         let answer = await fixture.send(.get, "/tables/t?$filter=\(PercentEncoding.query(filter))")
         #expect(answer.status == 400 && answer.error.contains(reason), "\(answer.error)")

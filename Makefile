@@ -3,7 +3,7 @@
 
 SWIFT ?= swift
 
-.PHONY: demo test lint format bench docs setup
+.PHONY: demo test lint format bench fuzz docs setup
 
 demo: setup
 	$(SWIFT) build --product sluice
@@ -23,6 +23,11 @@ format:
 # the package manager look again for files that were added to Sluice since.
 bench: setup
 	cd Benchmarks && touch Package.swift && $(SWIFT) run -c release bench $(if $(ONLY),--only $(ONLY))
+
+# Feeds the readers of foreign text with whatever libFuzzer comes up with, each for ten minutes: make fuzz ONLY=odata
+# (or json, or wire) runs one, SECONDS=60 runs shorter. See docs/fuzzing.md.
+fuzz: setup
+	@.ci/fuzz "$(ONLY)" "$(SECONDS)"
 
 # Writes what tests put into the documentation anew.
 docs:

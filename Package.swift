@@ -65,12 +65,12 @@ let package = Package(
             ]),
         .target(
             name: "SluiceTesting",
-            dependencies: ["SluiceCore", .product(name: "HTTPTypes", package: "swift-http-types")]),
+            dependencies: ["CJansson", "SluiceCore", .product(name: "HTTPTypes", package: "swift-http-types")]),
         .target(name: "Sluice", dependencies: ["SluiceCore", "SluiceHTTP", "SluicePredicate", "SluiceSQLite"]),
         .executableTarget(
             name: "SluiceCLI",
             dependencies: [
-                "Sluice", "SluiceBackend",
+                "Sluice", "SluiceBackend", "SluiceConfiguration",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
@@ -78,7 +78,6 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-                .product(name: "Yams", package: "Yams"),
             ],
             resources: [.copy("Resources/movies.json")]),
         .executableTarget(

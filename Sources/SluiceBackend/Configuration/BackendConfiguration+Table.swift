@@ -21,6 +21,8 @@ extension BackendConfiguration {
         public var softDelete: Bool
         /// Columns with a type; without any, those that the seed shows. Other properties are kept all the same.
         public var columns: [TableSchema.Column]
+        /// What kind of ids the records have.
+        public var ids: IDs
         /// Who may do what.
         public var access: TableAccess
         /// The status for a request without a user where one is needed: 400 to 499.
@@ -40,7 +42,8 @@ extension BackendConfiguration {
         /// A table. Without `access`, everyone may do everything, or every user where the table has `perUser`.
         public init(
             _ name: String, seed: Seed? = nil, pageSize: Int = 100, maxTop: Int = 128_000, softDelete: Bool = true,
-            columns: [TableSchema.Column] = [], access: TableAccess? = nil, unauthorizedStatus: Int = 401,
+            columns: [TableSchema.Column] = [], ids: IDs = .string, access: TableAccess? = nil,
+            unauthorizedStatus: Int = 401,
             perUser: String? = nil, view: QueryExpression? = nil, recordsExpire: Duration? = nil,
             tombstonesExpire: Duration? = nil
         ) {
@@ -50,6 +53,7 @@ extension BackendConfiguration {
             self.maxTop = maxTop
             self.softDelete = softDelete
             self.columns = columns
+            self.ids = ids
             self.access = access ?? (perUser == nil ? .anonymous : .authenticated)
             self.unauthorizedStatus = unauthorizedStatus
             self.perUser = perUser
@@ -58,10 +62,21 @@ extension BackendConfiguration {
             self.tombstonesExpire = tombstonesExpire
         }
 
-        /// The declared columns, and that of the owner where it needs no declaration.
+        /// What kind of ids a table's records have.
+        public enum IDs: String, Sendable, Hashable, CaseIterable {
+            /// Texts, which clients may make.
+            case string
+            /// Integers, which only the server makes, as in the older tables of the first two generations. Clients
+            /// of these see numbers, others the same as texts.
+            case integer
+        }
+
+        /// The declared columns, that of the owner where it needs no declaration, and that of integer ids.
         var storedColumns: [TableSchema.Column] {
-            guard let perUser, columns.isEmpty else { return columns }
-            return [.init(perUser, .string)]
+            var stored = columns
+            if let perUser, columns.isEmpty { stored = [.init(perUser, .string)] }
+            if ids == .integer { stored.append(.init(SystemColumn.number, .integer)) }
+            return stored
         }
     }
 }

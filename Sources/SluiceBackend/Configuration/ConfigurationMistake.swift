@@ -65,7 +65,8 @@ extension BackendConfiguration.Table {
                 throw ConfigurationMistake(reason: "\(key) is at least one second", key: key)
             }
         }
-        for column in columns where SystemColumn.all.contains(column.name) || column.name == "id" {
+        for column in columns
+        where SystemColumn.all.contains(column.name) || column.name == "id" || column.name.hasPrefix("__") {
             throw ConfigurationMistake(
                 code: .invalidTable, reason: "the column \(column.name) is the server's own", key: "columns")
         }

@@ -4,7 +4,7 @@ internal import SluiceCore
 /// Reads one table's rules.
 struct TableReader {
     private static let keys = [
-        "seed", "pageSize", "maxTop", "softDelete", "columns", "access", "unauthorizedStatus", "perUser", "view",
+        "seed", "pageSize", "maxTop", "softDelete", "columns", "ids", "access", "unauthorizedStatus", "perUser", "view",
         "recordsExpire", "tombstonesExpire",
     ]
 
@@ -26,6 +26,10 @@ struct TableReader {
         if let value = members["maxTop"] { table.maxTop = try value.integer() }
         if let value = members["softDelete"] { table.softDelete = try value.flag() }
         if let value = members["columns"] { table.columns = try columns(value) }
+        if let value = members["ids"] {
+            let text = try value.choice(of: BackendConfiguration.Table.IDs.allCases.map(\.rawValue))
+            table.ids = BackendConfiguration.Table.IDs(rawValue: text) ?? .string
+        }
         if let value = members["access"] { table.access = try access(value, table.access) }
         if let value = members["unauthorizedStatus"] { table.unauthorizedStatus = try value.integer() }
         table.view = try members["view"].map(Self.view)

@@ -57,12 +57,22 @@ enum BackendCatalog {
                 + "ON CONFLICT (name) DO UPDATE SET columns = excluded.columns", [.text(table), .text(text)])
     }
 
+    /// A number that was never given out before, for an id or a version.
+    static func makeNumber(_ connection: SQLiteConnection) throws -> Int64 {
+        try connection.integer("UPDATE sluice_counter SET value = value + 1 RETURNING value")
+    }
+
+    /// Keeps a number that came from elsewhere, and all below it, from being given out.
+    static func noteID(_ number: Int64, _ connection: SQLiteConnection) throws {
+        try connection.run("UPDATE sluice_counter SET value = max(value, ?)", [.integer(number)])
+    }
+
     /// A version that was never given out before, and a time later than every other of the table. The open transaction
     /// holds the database's write lock, so versions and times are in the order of commits.
     static func stamp(
         _ table: String, now: Timestamp, _ connection: SQLiteConnection
     ) throws -> (version: String, time: Timestamp) {
-        let version = try connection.integer("UPDATE sluice_counter SET value = value + 1 RETURNING value")
+        let version = try makeNumber(connection)
         let ticks = try connection.integer(
             "UPDATE sluice_tables SET latest = max(?, latest + 1) WHERE name = ? RETURNING latest",
             [.integer(now.ticks), .text(table)])

@@ -20,6 +20,9 @@ struct BackendTable: Sendable {
     ) throws -> BackendTable {
         if let columns = try BackendCatalog.columns(of: rules.name, connection) {
             let held = TableSchema(rules.name, columns: columns)
+            guard (held.column(SystemColumn.number) != nil) == (rules.ids == .integer) else {
+                throw SluiceError(.storeSchema, "the table was made with ids of the other kind", table: rules.name)
+            }
             let wanted = try StoreRules.merge(TableSchema(rules.name, columns: rules.storedColumns), into: held)
             guard wanted != held else { return BackendTable(rules, RecordTable(held)) }
             let extended = try RecordTable(held).extend(to: wanted, on: connection)
@@ -58,11 +61,13 @@ struct BackendTable: Sendable {
                 throw SluiceError(.invalidRecord, "record \(index) of the seed is no object", table: name)
             }
             var planted = record
-            if planted["id"] == nil { planted["id"] = JSON(environment.makeID()) }
+            if planted["id"] == nil { planted["id"] = JSON(try makeID(environment, connection)) }
+            if rules.ids == .integer, let number = planted["id"]?.int, number > 0 { planted["id"] = JSON("\(number)") }
             guard let id = planted["id"]?.string else {
                 throw SluiceError(.invalidRecord, "the id of record \(index) of the seed is no text", table: name)
             }
             try RecordRules.validate(id: id, table: name)
+            if rules.ids == .integer { try BackendCatalog.noteID(try number(of: id), connection) }
             guard try self.record(id, connection) == nil else {
                 throw SluiceError(.recordExists, "the seed holds this id twice", table: name, recordID: id)
             }
@@ -81,7 +86,9 @@ struct BackendTable: Sendable {
     /// Whether the table has columns of its own, declared or found in the seed.
     var isTyped: Bool {
         // The owner's column may be there without a word about the others.
-        schema.columns.contains { !SystemColumn.all.contains($0.name) && $0.name != rules.perUser }
+        schema.columns.contains {
+            !SystemColumn.all.contains($0.name) && $0.name != rules.perUser && $0.name != SystemColumn.number
+        }
     }
 
     func record(_ id: String, _ connection: SQLiteConnection) throws -> JSON? {
@@ -89,7 +96,10 @@ struct BackendTable: Sendable {
     }
 
     func records(matching query: Query, _ connection: SQLiteConnection) throws -> [JSON] {
-        try records.records(matching: query, on: connection)
+        var query = query
+        // What is equal comes by id: numbers as numbers.
+        if rules.ids == .integer { query.order.append(Query.SortKey(SystemColumn.number)) }
+        return try records.records(matching: query, on: connection)
     }
 
     func count(matching query: Query, _ connection: SQLiteConnection) throws -> Int {
@@ -97,6 +107,22 @@ struct BackendTable: Sendable {
     }
 
     // MARK: Writing
+
+    /// An id that no record has had.
+    func makeID(_ environment: SyncEnvironment, _ connection: SQLiteConnection) throws -> String {
+        switch rules.ids {
+        case .string: environment.makeID()
+        case .integer: String(try BackendCatalog.makeNumber(connection))
+        }
+    }
+
+    /// The number that an id of a table with integer ids is.
+    private func number(of id: String) throws -> Int64 {
+        guard let number = Int64(id), number > 0, String(number) == id else {
+            throw SluiceError(.invalidRecord, "the ids of this table are integers from 1 on", table: name, recordID: id)
+        }
+        return number
+    }
 
     /// Puts the record with a new version and time, and gives back what is stored.
     func put(_ record: JSON, now: Timestamp, _ connection: SQLiteConnection) throws -> JSON {
@@ -106,6 +132,9 @@ struct BackendTable: Sendable {
         record[SystemColumn.updatedAt] = JSON(stamp.time.description)
         record[SystemColumn.version] = JSON(stamp.version)
         if record[SystemColumn.deleted] == nil { record[SystemColumn.deleted] = false }
+        if rules.ids == .integer, let id = record["id"]?.string {
+            record[SystemColumn.number] = JSON(try number(of: id))
+        }
         try records.put(record, on: connection)
         return record
     }

@@ -7,6 +7,10 @@ enum SystemColumn {
     static let version = "version"
     static let deleted = "deleted"
 
+    /// A table's integer ids as numbers, so that queries compare and sort them as such. No wire calls it so.
+    static let number = "__id"
+
+    /// What is on the wires, but for the id.
     static let all = [createdAt, updatedAt, version, deleted]
     /// Those that are times.
     static let times: Set = [createdAt, updatedAt]

@@ -20,14 +20,7 @@ struct RecordChanges: Sendable {
         let session = try await request.session(.insert)
         let body = try RequestBody.object(of: request.request, wire)
         let properties = try wire.properties(of: body, verb: "insert")
-        let id: String
-        switch body["id"] {
-        case nil, .some(.null): id = backend.environment.makeID()
-        case .some(let value):
-            guard let text = value.string else { throw Refusal(.badRequest, "an id is a text") }
-            id = text
-        }
-        try RequestBody.check(id: id, table: table.name)
+        let id = try await newID(body["id"])
         let record = JSON(members: [("id", JSON(id))] + properties)
         let stored = try await session.change(id, { _ in record }) { changed, scope, connection in
             if let existing = try table.obstacle(id, in: scope, connection) {
@@ -40,6 +33,22 @@ struct RecordChanges: Sendable {
         let base = path.hasSuffix("/") ? String(path.dropLast()) : path
         reply.headers[.location] = "\(request.target.origin)\(base)/\(PercentEncoding.segment(id))"
         return reply
+    }
+
+    /// The id of a new record: the one that the body gives, or one that the server makes.
+    private func newID(_ given: JSON?) async throws -> String {
+        switch given {
+        case nil, .some(.null):
+            if table.rules.ids == .string { return backend.environment.makeID() }
+            return try await backend.database.write { try table.makeID(backend.environment, $0) }
+        case .some(let value) where table.rules.ids == .integer:
+            guard value.int == 0 else { throw Refusal(.badRequest, "the server gives out this table's ids") }
+            return try await newID(nil)
+        case .some(let value):
+            guard let id = value.string else { throw Refusal(.badRequest, "an id is a text") }
+            try RequestBody.check(id: id, table: table.name)
+            return id
+        }
     }
 
     /// Changes the properties that the body has, or replaces them all.

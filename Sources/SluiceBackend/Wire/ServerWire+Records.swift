@@ -7,6 +7,10 @@ extension ServerWire {
     /// cut off, and of the server's columns those of `asked` alone.
     func record(_ stored: JSON, asked: Set<String>) -> JSON {
         var record = stored
+        if let number = record[SystemColumn.number] {
+            record[SystemColumn.number] = nil
+            if showsIntegerIDs { record["id"] = number }
+        }
         for column in SystemColumn.all {
             guard let value = record[column] else { continue }
             record[column] = nil

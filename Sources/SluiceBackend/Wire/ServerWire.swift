@@ -55,6 +55,8 @@ struct ServerWire: Sendable {
     let names: SystemNames
     /// Whether the server's columns come back only when `__systemproperties` asks for them.
     var givesSystemColumnsOnRequest = false
+    /// Whether integer ids are numbers; else they are texts as all others.
+    var showsIntegerIDs = false
     /// What happens to the server's columns in a body.
     var reserved: Reserved
     /// Whether a column that the table does not have is an error; else it is null in every record.

@@ -27,7 +27,8 @@ struct TableRequest: Sendable {
 
     /// The stored column that a name in a query means; nil for a stored name that the wire does not have.
     func column(_ name: String) -> String? {
-        wire.names.stored(name) ?? (SystemColumn.all.contains(name) ? nil : name)
+        if name == "id", wire.showsIntegerIDs, table.rules.ids == .integer { return SystemColumn.number }
+        return wire.names.stored(name) ?? (SystemColumn.all.contains(name) || name == SystemColumn.number ? nil : name)
     }
 
     /// What a query may say of other properties than those that the table declares, if it declares any.

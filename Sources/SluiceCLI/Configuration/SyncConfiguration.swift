@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Sluice
+internal import SluiceConfiguration
 
 /// What `sync.yaml` says: where store and server are, and what the tables look like.
 ///
@@ -32,40 +33,36 @@ struct SyncConfiguration {
     init() {}
 
     /// Reads the file. Paths in it are relative to it.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` with the file, line and column.
     init(path: String) throws {
-        let mapping = try YAMLFile(path: path).mapping()
-        try mapping.refuseKeys(otherThan: [
+        let members = try ConfigurationFile(path: path).root().members([
             "endpoint", "store", "dialect", "conflicts", "durability", "token-file", "token-scheme",
             "application-key-file", "tables",
         ])
         let folder = (path as NSString).deletingLastPathComponent
-        endpoint = try mapping.string("endpoint")
-        store = try mapping.string("store").map { Self.resolve($0, in: folder) }
-        dialect = try mapping.choice("dialect", of: Dialect.all.map(\.name))
-        conflicts = try mapping.choice("conflicts", of: ConflictPolicy.allCases.map(\.rawValue))
-            .flatMap(ConflictPolicy.init)
-        durability = try mapping.choice("durability", of: ["full", "normal"])
-        tokenFile = try mapping.string("token-file").map { Self.resolve($0, in: folder) }
-        tokenScheme = try mapping.choice("token-scheme", of: ["zumo", "bearer"])
-        applicationKeyFile = try mapping.string("application-key-file").map { Self.resolve($0, in: folder) }
-        tables = try Self.tables(mapping)
+        func file(_ key: String) throws -> String? {
+            try members[key].map { Self.resolve(try $0.text(), in: folder) }
+        }
+        endpoint = try members["endpoint"]?.text()
+        store = try file("store")
+        dialect = try members["dialect"]?.choice(of: Dialect.all.map(\.name))
+        let policy = try members["conflicts"]?.choice(of: ConflictPolicy.allCases.map(\.rawValue))
+        conflicts = policy.flatMap(ConflictPolicy.init)
+        durability = try members["durability"]?.choice(of: ["full", "normal"])
+        tokenFile = try file("token-file")
+        tokenScheme = try members["token-scheme"]?.choice(of: ["zumo", "bearer"])
+        applicationKeyFile = try file("application-key-file")
+        tables = try members["tables"]?.entries().map { name, _, node in try Self.table(name, node) } ?? []
     }
 
-    private static func tables(_ mapping: YAMLMapping) throws -> [TableSchema] {
-        guard let tables = try mapping.mapping("tables") else { return [] }
-        return try tables.keys.map { name in
-            let table = try tables.mapping(name)
-            try table?.refuseKeys(otherThan: ["columns", "indexes"])
-            let columns = try table?.mapping("columns")
-            let types = TableSchema.ColumnType.allCases.map(\.rawValue)
-            return TableSchema(
-                name,
-                columns: try (columns?.keys ?? []).compactMap { column in
-                    try columns?.choice(column, of: types).flatMap(TableSchema.ColumnType.init)
-                        .map { TableSchema.Column(column, $0) }
-                },
-                indexes: try table?.lists("indexes") ?? [])
+    private static func table(_ name: String, _ node: ConfigurationNode) throws -> TableSchema {
+        let members = try node.named("table \(name)").members(["columns", "indexes"])
+        let types = TableSchema.ColumnType.allCases.map(\.rawValue)
+        let columns = try members["columns"]?.entries().compactMap { column, _, node in
+            TableSchema.ColumnType(rawValue: try node.choice(of: types)).map { TableSchema.Column(column, $0) }
         }
+        return TableSchema(name, columns: columns ?? [], indexes: try members["indexes"]?.lists() ?? [])
     }
 
     private static func resolve(_ path: String, in folder: String) -> String {

@@ -8,13 +8,20 @@ package enum ETag: Sendable, Hashable {
     /// Reads a header field's value. Outer quotes are taken off where both are there, and `\"` is a quote; a value
     /// without quotes is taken as it is.
     package init(_ field: String) {
-        if field.hasPrefix("W/") {
+        // By bytes: a mark that follows a quote would be one character with it.
+        let bytes = Array(field.utf8)
+        if bytes.starts(with: "W/".utf8) {
             self = .weak(field)
             return
         }
-        let quoted = field.count > 1 && field.hasPrefix("\"") && field.hasSuffix("\"")
-        let text = quoted ? String(field.dropFirst().dropLast()) : field
-        self = .strong(text.replacing("\\\"", with: "\""))
+        let quote = UInt8(ascii: "\"")
+        let isQuoted = bytes.count > 1 && bytes.first == quote && bytes.last == quote
+        var text: [UInt8] = []
+        for byte in isQuoted ? bytes[1..<bytes.count - 1] : bytes[...] {
+            if byte == quote && text.last == UInt8(ascii: "\\") { text.removeLast() }
+            text.append(byte)
+        }
+        self = .strong(String(decoding: text, as: UTF8.self))
     }
 
     /// The version, if the tag is one.

@@ -3,7 +3,10 @@ package struct PageLink: Sendable {
     private let text: Substring
 
     /// A link. A fragment, which goes to no server, is left off.
-    package init(_ link: String) { text = link.prefix { $0 != "#" } }
+    package init(_ link: String) {
+        // Encoded at once: a mark behind a slash would be one character with it, and the slash not be seen.
+        text = PercentEncoding.ascii(String(link.unicodeScalars.prefix { $0 != "#" }))[...]
+    }
 
     /// The path with query to ask `endpoint` for, or nil if the link leads to another origin, or to another path than
     /// `path`, that of the request before. The endpoint's own query goes along, and what no address may hold is

@@ -54,6 +54,11 @@ package enum PercentEncoding {
         return output
     }
 
+    /// The text with everything but ASCII encoded.
+    static func ascii(_ text: String) -> String {
+        text.utf8.allSatisfy { $0 < 0x80 } ? text : encode(text) { $0 < 0x80 }
+    }
+
     private static func encode(_ text: String, keeping isKept: (UInt8) -> Bool) -> String {
         var output = ""
         for byte in text.utf8 {

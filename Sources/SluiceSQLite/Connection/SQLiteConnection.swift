@@ -26,7 +26,7 @@ package final class SQLiteConnection {
     let logLength: UnsafeMutablePointer<Int32>
     /// The length of the log, in pages, at which a checkpoint is tried next.
     var nextCheckpoint = 0
-    private var statements: [String: SQLiteStatement] = [:]
+    private var statements: [StatementText: SQLiteStatement] = [:]
 
     /// Opens the file. Nothing is read of it yet, so that what is no database is found out by the first statement.
     package init(
@@ -70,14 +70,15 @@ package final class SQLiteConnection {
 
     /// The statement of that text, ready for use: prepared once, then kept.
     package func statement(_ sql: String) throws(SluiceError) -> SQLiteStatement {
-        if let kept = statements[sql] {
+        let key = StatementText(sql: sql)
+        if let kept = statements[key] {
             kept.reset()
             return kept
         }
         let prepared = try prepare(sql)
         // Queries of users differ without end; what was prepared long ago is let go rather than kept for ever.
         if statements.count >= 256 { statements = [:] }
-        statements[sql] = prepared
+        statements[key] = prepared
         return prepared
     }
 

@@ -58,9 +58,9 @@ import Testing
         do {
             _ = try SyncConfiguration(path: path)
             Issue.record("nothing was refused")
-        } catch let failure as CommandFailure {
-            #expect(failure.status == .usage)
-            #expect(failure.message.contains(message), "\(failure.message)")
+        } catch {
+            #expect(ExitStatus(error) == .usage)
+            #expect("\(error)".contains(message), "\(error)")
         }
     }
 

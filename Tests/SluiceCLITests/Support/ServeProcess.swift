@@ -19,7 +19,7 @@ final class ServeProcess: Sendable {
         try process.run()
         pid = process.processIdentifier
         var found: Int?
-        let end = ContinuousClock.now + .seconds(20)
+        let end = ContinuousClock.now + .seconds(60)
         while found == nil {
             guard process.isRunning, ContinuousClock.now < end else {
                 kill(pid, SIGKILL)

@@ -178,6 +178,16 @@ import Testing
         #expect(error?.reason == "the lists of the query repeat too much")
     }
 
+    @Test("a list of constants in a list does not grow without bound when it is written without in")
+    func listsInLists() throws {
+        func text(_ levels: Int) -> String { "a" + String(repeating: " in (true,false)", count: levels) }
+        #expect(try QueryExpression(odata: text(8)).odata(.v3).utf8.count < 40_000)
+        for levels in [20, 60] {
+            let error = #expect(throws: QuerySyntaxError.self) { try QueryExpression(odata: text(levels)) }
+            #expect(error?.reason == "the lists of the query repeat too much")
+        }
+    }
+
     @Test("a text longer than the limit is refused unread")
     func length() throws {
         let text = "a eq '" + String(repeating: "ü", count: 4092) + "'"

@@ -15,7 +15,9 @@ enum ODataName {
                 index == 0
                 ? ODataScanner.beginsIdentifier(scalar) && !reserved.contains(name)
                 : ODataScanner.continuesIdentifier(scalar)
-            if isAllowed && !(scalar == "_" && code(scalars[index...]) != nil) {
+            // What is not allowed will be written with an underscore as its first character.
+            let code = code(scalars[index...]) { $0 == "_" || !ODataScanner.continuesIdentifier($0) }
+            if isAllowed && code == nil {
                 output.unicodeScalars.append(scalar)
             } else {
                 let digits = String(scalar.value, radix: 16, uppercase: true)
@@ -43,11 +45,13 @@ enum ODataName {
         return String(output)
     }
 
-    /// The character that a `_xHHHH_` here stands for, and the length of that.
-    private static func code(_ scalars: ArraySlice<Unicode.Scalar>) -> (Unicode.Scalar, Int)? {
+    /// The character that a `_xHHHH_` here stands for, and the length of that; `isEnd` tells the last underscore.
+    private static func code(
+        _ scalars: ArraySlice<Unicode.Scalar>, isEnd: (Unicode.Scalar) -> Bool = { $0 == "_" }
+    ) -> (Unicode.Scalar, Int)? {
         guard scalars.starts(with: "_x".unicodeScalars) else { return nil }
         let digits = scalars.dropFirst(2).prefix { $0.properties.isASCIIHexDigit }
-        guard (4...6).contains(digits.count), digits.endIndex < scalars.endIndex, scalars[digits.endIndex] == "_",
+        guard (4...6).contains(digits.count), digits.endIndex < scalars.endIndex, isEnd(scalars[digits.endIndex]),
             let value = UInt32(String(String.UnicodeScalarView(digits)), radix: 16),
             let scalar = Unicode.Scalar(value)
         else { return nil }

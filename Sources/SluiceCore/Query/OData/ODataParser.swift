@@ -1,6 +1,7 @@
 /// Reads an OData expression by descent, never deeper than its limit.
 struct ODataParser {
-    /// An expression, how many levels it has, itself included, how large it is, and where its parts stand.
+    /// An expression, how many levels it has, itself included, how many nodes at the most as v3 writes it, and where its
+    /// parts stand.
     private struct Part {
         var expression: QueryExpression
         var depth: Int
@@ -8,8 +9,8 @@ struct ODataParser {
         var places: ODataPlaces
     }
 
-    /// The most nodes of a tree. Only lists of expressions, whose left side stands in the tree for each, come near.
-    private static let maximumSize = 20_000
+    /// The most nodes of a tree. Only lists, whose left side may have to stand for each value, come near.
+    private static let maximumSize = 40_000
 
     private var scanner: ODataScanner
     private let maximumDepth: Int
@@ -84,7 +85,7 @@ struct ODataParser {
         let depth = max(left.depth, right.depth) + 1
         guard depth <= maximumDepth else { throw tooDeep(at: place) }
         let size = left.size + right.size + 1
-        guard size <= Self.maximumSize else { throw scanner.error("the lists of the query repeat too much", at: place) }
+        guard size <= Self.maximumSize else { throw repeatsTooMuch(at: place) }
         return Part(
             expression: .binary(operation, left.expression, right.expression), depth: depth, size: size,
             places: ODataPlaces(place: place, operands: [left.places, right.places]))
@@ -117,9 +118,11 @@ struct ODataParser {
         try scanner.expect(")")
         if literals.count == values.count {
             guard left.depth < maximumDepth else { throw tooDeep(at: place) }
+            // v3 has no `in`: there each value is compared with the left side, so that a list in a list multiplies.
+            let size = (left.size + 3) * literals.count - 1
+            guard left.size == 1 || size <= Self.maximumSize else { throw repeatsTooMuch(at: place) }
             return Part(
-                expression: .membership(left.expression, literals), depth: left.depth + 1,
-                size: left.size + literals.count,
+                expression: .membership(left.expression, literals), depth: left.depth + 1, size: size,
                 places: ODataPlaces(place: place, operands: [left.places] + values.map(\.places)))
         }
         var terms: [Part] = []
@@ -136,8 +139,12 @@ struct ODataParser {
         scanner.error("nested deeper than \(maximumDepth) levels", at: place)
     }
 
-    private func leaf(_ expression: QueryExpression, at place: Int) -> Part {
-        Part(expression: expression, depth: 1, size: 1, places: ODataPlaces(place: place))
+    private func repeatsTooMuch(at place: Int) -> QuerySyntaxError {
+        scanner.error("the lists of the query repeat too much", at: place)
+    }
+
+    private func leaf(_ expression: QueryExpression, at place: Int, size: Int = 1) -> Part {
+        Part(expression: expression, depth: 1, size: size, places: ODataPlaces(place: place))
     }
 
     private mutating func operand(level: Int) throws(QuerySyntaxError) -> Part {
@@ -158,8 +165,9 @@ struct ODataParser {
         switch name {
         case "not": return try applied(.not, level: level, at: start)
         case "null": return leaf(.literal(.null), at: start)
-        case "true": return leaf(.literal(.bool(true)), at: start)
-        case "false": return leaf(.literal(.bool(false)), at: start)
+        // A comparison in v3, where it is a condition.
+        case "true": return leaf(.literal(.bool(true)), at: start, size: 3)
+        case "false": return leaf(.literal(.bool(false)), at: start, size: 3)
         default: break
         }
         if scanner.next == "'" {

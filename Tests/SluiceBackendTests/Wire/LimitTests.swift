@@ -39,7 +39,8 @@ import Testing
         let fixture = try await BackendFixture.movies()
         let answer = await fixture.send(.get, "/tables/movies?$filter=\(filter)")
         #expect(answer.status == 200 || answer.status == 400)
-        if answer.status == 400 { #expect(answer.error.contains("inside each other")) }
+        let reasons = ["inside each other", "the lists of the query repeat too much"]
+        if answer.status == 400 { #expect(reasons.contains { answer.error.contains($0) }) }
     }
 
     @Test("a key of the order that comes again changes nothing; too many keys are refused") func keys() async throws {

@@ -20,10 +20,15 @@ enum PredicateConstant {
         case let value as String: return .string(value)
         case let value as Substring: return .string(String(value))
         case let value as Character: return .string(String(value))
-        case let value as Date: return .date(timestamp(value))
+        case let value as Date:
+            guard let time = value.timestamp else { throw PredicateRefusal.error("a date outside the years 1 to 9999") }
+            return .date(time)
         case let value as Timestamp: return .date(value)
         case let value as UUID: return .guid(value.uuidString.lowercased())
         case let value as GeographyPoint: return .point(value)
+        // As records hold them.
+        case let value as URL: return .string(value.absoluteString)
+        case let value as Data: return .string(value.base64EncodedString())
         case let value as any OptionalValue:
             guard let wrapped = value.wrappedValue else { return .null }
             return try literal(wrapped)
@@ -40,13 +45,6 @@ enum PredicateConstant {
     private static func number(_ value: Double) throws(SluiceError) -> QueryLiteral {
         guard let number = JSONNumber(value) else { throw PredicateRefusal.error("the number \(value)") }
         return .number(number)
-    }
-
-    /// To the microsecond: a `Date` is a double of seconds and no finer than a tenth of that.
-    private static func timestamp(_ date: Date) -> Timestamp {
-        let microseconds = (date.timeIntervalSince1970 * 1_000_000).rounded()
-        let limit = 4e17
-        return Timestamp(ticks: Int64(min(max(microseconds, -limit), limit)) * (Timestamp.ticksPerSecond / 1_000_000))
     }
 }
 

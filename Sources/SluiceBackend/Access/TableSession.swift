@@ -99,12 +99,12 @@ struct TableSession: Sendable {
         _ hooks: any TableHooks
     ) async throws -> JSON {
         // A delete has nothing to merge.
-        guard let client else { throw conflict.refusal }
+        guard let client else { throw try await refusal(of: conflict) }
         var conflict = conflict
         for _ in 0..<Self.maximumRounds {
             let question = HookConflict(self, id, client: client, server: conflict.server, replaces: replaces)
             guard let merged = try await Self.asking({ try await hooks.conflict(question) }) else {
-                throw conflict.refusal
+                throw try await refusal(of: conflict)
             }
             guard merged.kind == .object else { throw Self.failed }
             do {
@@ -123,6 +123,14 @@ struct TableSession: Sendable {
             }
         }
         throw Self.busy
+    }
+
+    /// The refusal that shows the server's record, as the hooks show it to who reads it: what they hide stays hidden.
+    private func refusal(of conflict: ChangeConflict) async throws -> Refusal {
+        let reading = TableSession(
+            table: table, operation: .read, principal: principal, scope: scope, hooks: hooks, backend: backend)
+        let shown = try await reading.answering([conflict.server]).first ?? conflict.server
+        return Refusal(conflict.status, .record(shown))
     }
 
     private func writing(_ body: @Sendable (SQLiteConnection) throws -> JSON) async throws -> JSON {

@@ -29,7 +29,8 @@ public protocol TableHooks: Sendable {
     func before(_ request: inout HookRequest) async throws
 
     /// After the operation, with what is stored or was read. It may change the answer. A change is committed by then; an
-    /// error answers the request but takes nothing back.
+    /// error answers the request but takes nothing back. The server's record in a conflict that is left to the client is
+    /// shown as one that was read.
     func after(_ answer: inout HookAnswer) async throws
 
     /// An insert of an id that exists, or an update made on another version. The record that is given back is written in

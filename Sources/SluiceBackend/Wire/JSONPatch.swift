@@ -12,11 +12,18 @@ struct JSONPatch: Sendable {
 
     private let steps: [Step]
 
+    /// The most changes of one patch, and the most values and bytes of text that its copies may have together: a few
+    /// lines could otherwise make a record that no memory holds.
+    private static let (mostSteps, mostCopied) = (256, BackendResponder.maximumBody)
+
     /// Reads the changes.
     ///
     /// - Throws: ``Refusal`` (400) for what RFC 6902 does not know.
     init(_ document: JSON) throws {
         guard let elements = document.elements else { throw Self.refusal("a JSON patch is an array of operations") }
+        guard elements.count <= Self.mostSteps else {
+            throw Self.refusal("a JSON patch has \(Self.mostSteps) operations at the most")
+        }
         steps = try elements.map { element in
             guard let operation = element["op"]?.string, let path = element["path"]?.string else {
                 throw Self.refusal("an operation of a JSON patch has op and path")
@@ -41,7 +48,8 @@ struct JSONPatch: Sendable {
     ///
     /// - Throws: ``Refusal``: 400 for a place that is not there, 409 for a test that fails.
     func applied(to document: JSON) throws -> JSON {
-        try steps.reduce(document) { document, step in
+        var copied = 0
+        return try steps.reduce(document) { document, step in
             switch step.operation {
             case "test":
                 guard try Self.value(at: step.path[...], in: document) == step.value else {
@@ -51,6 +59,7 @@ struct JSONPatch: Sendable {
             case "remove": return try Self.setting(nil, at: step.path[...], in: document, inserting: false)
             case "move", "copy":
                 let value = try Self.value(at: step.from[...], in: document)
+                if step.operation == "copy" { try Self.count(value, into: &copied) }
                 let source =
                     step.operation == "copy"
                     ? document : try Self.setting(nil, at: step.from[...], in: document, inserting: false)
@@ -108,6 +117,19 @@ struct JSONPatch: Sendable {
             isLast
             ? value : try setting(value, at: path.dropFirst(), in: document[name] ?? .null, inserting: inserting)
         return document
+    }
+
+    /// Adds the value's size to what was copied before.
+    private static func count(_ value: JSON, into copied: inout Int, depth: Int = 0) throws {
+        copied += 1 + (value.string?.utf8.count ?? 0)
+        guard copied <= mostCopied, depth <= JSON.maximumDepth else {
+            throw refusal("the copies of a JSON patch make the record too large")
+        }
+        for element in value.elements ?? [] { try count(element, into: &copied, depth: depth + 1) }
+        for (name, member) in value.members ?? [] {
+            copied += name.utf8.count
+            try count(member, into: &copied, depth: depth + 1)
+        }
     }
 
     private static func index(_ name: String, below end: Int) -> Int? {

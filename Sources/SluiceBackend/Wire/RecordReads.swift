@@ -13,11 +13,16 @@ struct RecordReads: Sendable {
         let session = try await request.session(.read)
         let parameters = try ListParameters(request)
         let scope = try await session.willRead(query: parameters.query)
-        let (rows, count) = try await request.backend.database.read { [table = request.table] connection in
+        let (rows, count) = try await request.backend.database.read {
+            [table = request.table, wire, asked = request.asked] connection in
             var query = parameters.query
             let hidesDeleted = table.rules.softDelete && !query.includesDeleted
             let living = QueryExpression.binary(.eq, .column(SystemColumn.deleted), .literal(.bool(false)))
             query.filter = scope.narrowed(to: hidesDeleted ? living : nil).applied(to: query.filter)
+            // What is asked for beside a selection comes beside it.
+            if !query.select.isEmpty, wire.givesSystemColumnsOnRequest {
+                query.select += asked.subtracting(query.select).sorted()
+            }
             // One row more than the page tells whether there is a next one.
             query.top = parameters.page + (parameters.wantsMore ? 1 : 0)
             let rows = try table.records(matching: query, connection)
@@ -43,7 +48,8 @@ struct RecordReads: Sendable {
         }
         switch EntityConditions(request.head.headerFields).check(record, reading: true) {
         case .met: return request.reply(.ok, try await session.answering([record]).first ?? record)
-        case .failed: throw Refusal(.preconditionFailed, .record(record))
+        case .failed:
+            throw Refusal(.preconditionFailed, .record(try await session.answering([record]).first ?? record))
         case .known:
             var reply = Reply(.notModified)
             reply.tag(record)

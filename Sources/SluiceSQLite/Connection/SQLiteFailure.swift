@@ -18,6 +18,15 @@ package struct SQLiteFailure: Error, Sendable, Hashable, CustomStringConvertible
     /// The result code without its extension.
     var primaryCode: Int32 { code & 0xFF }
 
+    /// Whether the statement is right but too large for SQLite (sqlite.org/limits.html): the only statements that grow are
+    /// made from queries. Before 3.46 its parser holds 100 symbols, which is 15 to 40 functions inside each other.
+    private var isAboutSize: Bool {
+        [
+            "parser stack overflow", "too many terms in", "Expression tree is too large", "too many SQL variables",
+            "too many arguments on function",
+        ].contains { reason.contains($0) }
+    }
+
     /// The error as the store's user sees it. `path` is the file's.
     func error(path: String, table: String? = nil) -> SluiceError {
         let (code, message): (SluiceError.Code, String)
@@ -47,6 +56,10 @@ package struct SQLiteFailure: Error, Sendable, Hashable, CustomStringConvertible
             (code, message) = (.storeInputOutput, "the store \(path) cannot be read or written")
         case Int32(CSQLITE_INTERRUPT):
             (code, message) = (.cancelled, "the work on the store \(path) was interrupted")
+        case _ where isAboutSize:
+            (code, message) = (
+                .invalidQuery, "the query has more parts, or more inside each other, than SQLite takes: \(reason)"
+            )
         default:
             (code, message) = (.storeSchema, "the store \(path) refuses the statement")
         }

@@ -157,3 +157,32 @@ private final class Later: Sendable {
         #expect(restless.asked.count == 5)
     }
 }
+
+/// Hides a column from all who read.
+private struct Hiding: TableHooks {
+    func after(_ answer: inout HookAnswer) async throws {
+        for index in answer.records.indices { answer.records[index]["secret"] = nil }
+    }
+}
+
+@Suite("Conflicts and what hooks hide") struct HiddenColumnTests {
+    @Test("a conflict shows the server's record as a read would", arguments: ["2.0.0", "3.0.0", nil])
+    func conflicts(_ version: String?) async throws {
+        let fixture = try await BackendFixture(tables: [.init("t")], hooks: ["t": Hiding()])
+        let made = await fixture.send(
+            .post, "/tables/t", #"{"id":"a","n":1,"secret":"x"}"#, json: true, version: version)
+        #expect(made.json["n"] == 1 && made.json["secret"] == nil)
+        let stale = [("If-Match", "\"other\"")]
+        let answers = [
+            await fixture.send(.post, "/tables/t", #"{"id":"a","n":2}"#, json: true, version: version),
+            await fixture.send(.put, "/tables/t/a", #"{"id":"a","n":2}"#, headers: stale, json: true, version: version),
+            await fixture.send(.delete, "/tables/t/a", headers: stale, version: version),
+            await fixture.send(.get, "/tables/t/a", headers: stale, version: version),
+        ]
+        #expect(answers.map(\.status) == [409, 412, 412, 412])
+        for answer in answers {
+            #expect(answer.json["n"] == 1 && answer.json["secret"] == nil)
+            #expect(answer.etag == made.etag)
+        }
+    }
+}

@@ -30,6 +30,20 @@ import Testing
         #expect(one.etag != nil)
     }
 
+    @Test("System columns that are asked for come beside a selection") func selection() async throws {
+        let fixture = try await BackendFixture.empty()
+        _ = await send(fixture, .post, "/tables/t", #"{"id":"a","x":1,"y":2}"#)
+        for (query, names) in [
+            ("$select=x&__systemProperties=__version", ["x", "__version"]),
+            ("$select=x,__version", ["x", "__version"]),
+            ("$select=x,__version&__systemProperties=version,deleted", ["x", "__version", "__deleted"]),
+            ("$select=x", ["x"]),
+        ] {
+            let list = await send(fixture, .get, "/tables/t?\(query)")
+            #expect(Set(list.json[0]?.names ?? []) == Set(names), "\(query)")
+        }
+    }
+
     @Test("Queries name them with underscores") func queries() async throws {
         let fixture = try await BackendFixture.empty()
         for id in ["a", "b"] { _ = await send(fixture, .post, "/tables/t", #"{"id":"\#(id)"}"#) }

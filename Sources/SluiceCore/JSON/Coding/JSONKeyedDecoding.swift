@@ -14,7 +14,7 @@ struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try Value(from: try member(key))
+        try member(key).read(type)
     }
 
     func nestedContainer<Nested: CodingKey>(

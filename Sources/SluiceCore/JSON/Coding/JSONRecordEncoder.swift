@@ -25,7 +25,7 @@ public struct JSONRecordEncoder: Sendable {
         var userInfo = userInfo
         if writesNulls, let key = JSONValueEncoder.nullsKey { userInfo[key] = true }
         let encoder = JSONValueEncoder(node: node, codingPath: [], userInfo: userInfo)
-        try value.encode(to: encoder)
+        try encoder.write(value)
         guard let document = try node.finish() else {
             throw EncodingError.invalidValue(
                 value, .init(codingPath: [], debugDescription: "\(type(of: value)) wrote no value"))

@@ -20,7 +20,7 @@ struct JSONUnkeyedDecoding: UnkeyedDecodingContainer {
     }
 
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        try next(type) { try Value(from: $0) }
+        try next(type) { try $0.read(type) }
     }
 
     mutating func nestedContainer<Nested: CodingKey>(

@@ -28,7 +28,7 @@ struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
 
     func decode<Value: JSONScalar>(_ type: Value.Type) throws -> Value { try Value(reading: self) }
 
-    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try Value(from: self) }
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try read(type) }
 
     /// The decoder of a value inside this one.
     func inner(_ value: JSON, _ key: any CodingKey) -> JSONValueDecoder {

@@ -32,7 +32,7 @@ struct JSONValueEncoder: Encoder, SingleValueEncodingContainer {
 
     func encode<Value: JSONScalar>(_ value: Value) throws { node.set(try scalar(value, codingPath)) }
 
-    func encode<Value: Encodable>(_ value: Value) throws { try value.encode(to: self) }
+    func encode<Value: Encodable>(_ value: Value) throws { try write(value) }
 
     /// The encoder of a value inside this one.
     func inner(_ node: JSONEncodingNode, _ key: any CodingKey) -> JSONValueEncoder {
@@ -49,7 +49,7 @@ struct JSONValueEncoder: Encoder, SingleValueEncodingContainer {
                     codingPath: encoder.codingPath,
                     debugDescription: "nested deeper than \(JSON.maximumDepth) levels"))
         }
-        try value.encode(to: encoder)
+        try encoder.write(value)
         return try encoder.node.finish() ?? .object
     }
 

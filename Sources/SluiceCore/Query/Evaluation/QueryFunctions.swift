@@ -47,7 +47,7 @@ package enum QueryFunctions {
         case .endswith: .bool(texts[0].utf8.reversed().starts(with: texts[1].utf8.reversed()))
         case .indexof: .integer(index(of: texts[1], in: texts[0]))
         case .concat: .string(texts[0] + texts[1])
-        case .replace: .string(replacing(texts[1], by: texts[2], in: texts[0]))
+        case .replace: replacing(texts[1], by: texts[2], in: texts[0]).map { .string($0) } ?? .null
         case .length: .integer(Int64(texts[0].unicodeScalars.count))
         case .tolower: .string(texts[0].lowercased())
         case .toupper: .string(texts[0].uppercased())
@@ -107,8 +107,12 @@ package enum QueryFunctions {
         return Int64(whole.utf8.prefix(offset).count { $0 & 0xC0 != 0x80 })
     }
 
-    /// Every `part` replaced, from the left; nothing is where `part` is empty.
-    private static func replacing(_ part: String, by replacement: String, in whole: String) -> String {
+    /// The longest text that `replace` makes of a shorter one, in bytes. It grows by every level of nesting, so that a short
+    /// query could fill all memory.
+    private static let longestReplaced = 65_536
+
+    /// Every `part` replaced, from the left; nothing is where `part` is empty. Nil if the text grows beyond its limit.
+    private static func replacing(_ part: String, by replacement: String, in whole: String) -> String? {
         if part.isEmpty { return whole }
         let part = Array(part.utf8)
         let bytes = Array(whole.utf8)
@@ -118,8 +122,10 @@ package enum QueryFunctions {
             output.append(contentsOf: bytes[position..<found])
             output.append(contentsOf: replacement.utf8)
             position = found + part.count
+            if output.count > max(longestReplaced, bytes.count) { return nil }
         }
         output.append(contentsOf: bytes[position...])
+        if output.count > max(longestReplaced, bytes.count) { return nil }
         return String(decoding: output, as: UTF8.self)
     }
 

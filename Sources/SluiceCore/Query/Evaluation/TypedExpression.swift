@@ -16,11 +16,14 @@ struct TypedExpression: Sendable {
     let node: Node
     let type: QueryType
     let operands: [TypedExpression]
+    /// How many levels the expression has, itself included.
+    let depth: Int
 
     init(_ node: Node, _ type: QueryType, _ operands: [TypedExpression] = []) {
         self.node = node
         self.type = type
         self.operands = operands
+        depth = 1 + (operands.map(\.depth).max() ?? 0)
     }
 
     /// A constant.

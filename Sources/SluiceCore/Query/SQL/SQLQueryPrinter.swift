@@ -33,7 +33,9 @@ package struct SQLQueryPrinter: Sendable {
     /// - Throws: ``SluiceError`` of code `invalidQuery` for an undeclared column, if those are refused.
     package func ordering(_ order: [Query.SortKey]) throws(SluiceError) -> SQLText {
         var sql = SQLText()
-        for key in order {
+        var seen: Set<[UInt8]> = []
+        // A key that stands there twice decides nothing, and databases take so many keys only.
+        for key in order where seen.insert(Array(key.column.utf8)).inserted {
             let column = try checked { () throws(QueryFault) in try checker.column(key.column) }
             let direction = key.descending ? " DESC" : ""
             if column.type == .any {
@@ -67,14 +69,21 @@ package struct SQLQueryPrinter: Sendable {
         case .binary(let operation):
             switch operation {
             case .and, .or:
+                var (first, second) = (condition.operands[0], condition.operands[1])
+                // What goes deep comes first: a parser that has read it all need not keep it.
+                if second.depth > max(8, first.depth) { swap(&first, &second) }
                 sql.append("(")
-                append(condition: condition.operands[0], exact: exact, to: &sql)
+                append(condition: first, exact: exact, to: &sql)
                 sql.append(operation == .and ? " AND " : " OR ")
-                append(condition: condition.operands[1], exact: exact, to: &sql)
+                append(condition: second, exact: exact, to: &sql)
                 sql.append(")")
             default: append(comparison: operation, condition.operands[0], condition.operands[1], exact, to: &sql)
             }
         case .not:
+            if case .not = condition.operands[0].node {
+                append(condition: condition.operands[0].operands[0], exact: exact, to: &sql)
+                return
+            }
             sql.append("(NOT ")
             append(condition: condition.operands[0], exact: true, to: &sql)
             sql.append(")")

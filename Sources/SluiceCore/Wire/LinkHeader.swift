@@ -3,8 +3,11 @@ internal import HTTPTypes
 /// Reads `Link` header fields for the address of the next page.
 ///
 /// Mobile Apps servers write the address bare, `http://host/tables/T?$skip=50; rel=next`; other servers as RFC 8288
-/// has it, in angle brackets and perhaps several in one field. Both are read.
+/// has it, in angle brackets and perhaps several in one field. Both are read, scalar by scalar: a mark that combines with
+/// a bracket is not to hide it.
 package enum LinkHeader {
+    private typealias Text = Substring.UnicodeScalarView
+
     /// The address of the first link of an answer whose relation is `next`.
     package static func next(in response: Response) -> String? {
         HTTPField.Name("Link").flatMap { next(in: response.head.headerFields[values: $0]) }
@@ -13,7 +16,7 @@ package enum LinkHeader {
     /// The address of the first link whose relation is `next`, from the fields' values.
     package static func next(in fields: [String]) -> String? {
         for field in fields {
-            let text = field.drop { $0 == " " || $0 == "\t" }
+            let text = field[...].unicodeScalars.drop { $0 == " " || $0 == "\t" }
             let link = text.first == "<" ? bracketed(text) : bare(text)
             if let link { return link }
         }
@@ -21,29 +24,29 @@ package enum LinkHeader {
     }
 
     /// `address; rel=next`, and nothing behind it.
-    private static func bare(_ field: Substring) -> String? {
+    private static func bare(_ field: Text) -> String? {
         guard let semicolon = field.lastIndex(of: ";"), isNext(field[field.index(after: semicolon)...]) else {
             return nil
         }
         let address = field[..<semicolon].trimmed
-        return address.isEmpty ? nil : String(address)
+        return address.isEmpty ? nil : String(Substring(address))
     }
 
     /// `<address>; rel="next"; title="x", <other>; rel=prev` (RFC 8288, section 3).
-    private static func bracketed(_ field: Substring) -> String? {
+    private static func bracketed(_ field: Text) -> String? {
         var rest = field
         while let open = rest.firstIndex(of: "<"), let close = rest[open...].firstIndex(of: ">") {
             let address = rest[rest.index(after: open)..<close].trimmed
             let (parameters, end) = parameters(rest[rest.index(after: close)...])
-            if !address.isEmpty, parameters.contains(where: isNext) { return String(address) }
+            if !address.isEmpty, parameters.contains(where: isNext) { return String(Substring(address)) }
             rest = end
         }
         return nil
     }
 
     /// The parameters up to the comma that ends the link, and what follows it. In quotes neither `;` nor `,` counts.
-    private static func parameters(_ text: Substring) -> ([Substring], Substring) {
-        var parts: [Substring] = []
+    private static func parameters(_ text: Text) -> ([Text], Text) {
+        var parts: [Text] = []
         var isQuoted = false
         var start = text.startIndex
         for index in text.indices {
@@ -59,18 +62,18 @@ package enum LinkHeader {
     }
 
     /// Whether a parameter is `rel` with `next` among its relations.
-    private static func isNext(_ parameter: Substring) -> Bool {
+    private static func isNext(_ parameter: Text) -> Bool {
         guard let equals = parameter.firstIndex(of: "=") else { return false }
-        guard parameter[..<equals].trimmed.lowercased() == "rel" else { return false }
+        guard Substring(parameter[..<equals].trimmed).lowercased() == "rel" else { return false }
         var value = parameter[parameter.index(after: equals)...].trimmed
         if value.count > 1, value.first == "\"", value.last == "\"" { value = value.dropFirst().dropLast() }
-        return value.split(separator: " ").contains { $0.lowercased() == "next" }
+        return value.split(separator: " ").contains { Substring($0).lowercased() == "next" }
     }
 }
 
-extension Substring {
+extension Substring.UnicodeScalarView {
     /// The text without spaces and tabs around it.
-    fileprivate var trimmed: Substring {
+    fileprivate var trimmed: Substring.UnicodeScalarView {
         var text = self
         while text.first == " " || text.first == "\t" { text = text.dropFirst() }
         while text.last == " " || text.last == "\t" { text = text.dropLast() }

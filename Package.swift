@@ -13,6 +13,10 @@ let package = Package(
         .library(name: "SluiceTesting", targets: ["SluiceTesting"]),
         .executable(name: "sluice", targets: ["SluiceCLI"]),
     ],
+    traits: [
+        // Compiles deliberate faults into the engine, to see that the simulator finds each of them. Never for use.
+        .trait(name: "PlantedFaults", description: "Deliberate faults, which a simulation has to find")
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),

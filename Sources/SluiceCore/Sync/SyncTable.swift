@@ -99,6 +99,8 @@ public struct SyncTable: Sendable {
         let change = LocalChange(
             kind, id, in: name, content: content, systemColumns: context.dialect.pushColumns.system)
         let environment = context.options.environment
-        return try await context.store.write { try change.apply(to: $0, environment: environment) }
+        return try await context.store.write(at: .localChange, environment) {
+            try change.apply(to: $0, environment: environment)
+        }
     }
 }

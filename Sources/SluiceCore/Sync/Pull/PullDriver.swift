@@ -60,7 +60,7 @@ struct PullDriver: Sendable {
             position.map { Cursor(owner: owner, query: queryText, position: $0) }
         }
         let commit = PageCommit(table: query.table, page: page, rows: rows, cursor: cursor)
-        let outcome = try await store.write { try commit.write(to: $0) }
+        let outcome = try await store.write(at: .page, options.environment) { try commit.write(to: $0) }
         result.stored += outcome.stored
         result.deleted += outcome.deleted
         result.pending += outcome.pending

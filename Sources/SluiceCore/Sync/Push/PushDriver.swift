@@ -66,7 +66,7 @@ struct PushDriver: Sendable {
             case .decide(let conflict): return try await .decided(decide(conflict))
             case .commit(let commit):
                 let committer = committer
-                try await store.write { try committer.write(commit, in: $0) }
+                try await store.write(at: .applied, options.environment) { try committer.write(commit, in: $0) }
                 return .committed
             case .finish: return .committed
             }
@@ -115,11 +115,11 @@ struct PushDriver: Sendable {
         do {
             var request = try PushRequests(dialect: client.dialect, endpoint: client.endpoint).request(for: item)
             let body = (try? request.body.json) ?? .null
-            let (store, committer) = (store, committer)
+            let (store, committer, environment) = (store, committer, options.environment)
             request.context.seal = { final in
                 let (current, wasUnsent) = sealed.withLock { ($0.item, $0.wasUnsent) }
                 let document = (try? final.body.json) ?? .null
-                let operation = try await store.write {
+                let operation = try await store.write(at: .sealed, environment) {
                     try committer.seal(current, request: body, final: document, wasUnsent: wasUnsent, in: $0)
                 }
                 guard let operation else { throw SealRefused() }
@@ -127,6 +127,7 @@ struct PushDriver: Sendable {
             }
             request.context.unsealed = { sealed.withLock { $0.wasUnsent = true } }
             let response = try await client.send(request)
+            try await options.environment.reached(.answered, .after)
             let item = sealed.withLock { $0.item }
             return .answered(item, client.dialect.pushAnswer(response))
         } catch {

@@ -50,7 +50,8 @@ struct RequestIDTests {
     func storedFirst(_ kind: StoreKind) async throws {
         let device = try await Device(kind)
         try await device.todos.insert(["id": "a", "n": 1])
-        let (store, stored) = (device.store, Mutex<[String]>([]))
+        let store = device.store
+        let stored = Mutex<[String]>([])
         device.server.onRequest { _ in
             let operations = (try? await store.read { try QueueReader($0).all() }) ?? []
             stored.withLock {

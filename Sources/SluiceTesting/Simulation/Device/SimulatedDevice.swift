@@ -101,5 +101,12 @@ final class SimulatedDevice: Sendable {
         try await parts.agenda.wait(until: Timestamp(ticks: parts.clock.now.ticks + ticks), of: process)
     }
 
+    /// Looks into the store itself.
+    func read<Result: Sendable>(_ body: @Sendable (any StoreReader) throws -> Result) async throws -> Result {
+        let store = store
+        guard usesThreads else { return try await store.read(body) }
+        return try await parts.executor.outside { try await store.read(body) }
+    }
+
     func countPurge() { state.withLock { $0.purges += 1 } }
 }

@@ -62,12 +62,12 @@ extension SimulatedDevice {
             if status.pending + status.inFlight + status.parked + status.dead != operations.count {
                 oracle.violate(.status, "device \(index) says \(status), and has \(operations.count) operations")
             }
-            let states = try await store.read { try $0.count(matching: Query(RecordState.schema.name)) }
+            let states = try await read { try $0.count(matching: Query(RecordState.schema.name)) }
             if states > operations.count {
                 oracle.violate(.bounded, "device \(index) remembers \(states) records that are settled")
             }
             for table in ["items", "notes"] {
-                let rows = try await store.read { try $0.records(matching: Query(table)) }
+                let rows = try await read { try $0.records(matching: Query(table)) }
                 let known = oracle.view(of: index) { ($0.tables[table] ?? [:]) }
                 if rows.count != known.count || rows.contains(where: { known[$0["id"]?.string ?? ""] != $0 }) {
                     oracle.violate(.atomicity, "the store of device \(index) holds other rows than were committed")

@@ -10,6 +10,9 @@ struct Options {
     var story: String?
     /// A deliberate fault of the engine to turn on.
     var planted: String?
+    /// Reports, as JSON, to add up: whole, or only their counts.
+    var merge: [String] = []
+    var counts = false
     /// Only stores in memory.
     var memory = false
 
@@ -33,6 +36,10 @@ struct Options {
             case "--memory": memory = true
             case "--story": story = rest.popFirst()
             case "--planted": planted = rest.popFirst()
+            case "--merge", "--counts":
+                counts = argument == "--counts"
+                merge = Array(rest)
+                rest = []
             default: throw Complaint("what is \(argument)?")
             }
         }

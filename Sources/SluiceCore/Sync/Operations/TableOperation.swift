@@ -115,7 +115,24 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
         switch kind {
         case .delete: nil
         case .undelete: mirror
-        case .insert, .update: sent.last { $0.local != nil }?.local ?? local
+        case .insert, .update: frozen ?? sentAsIs?.local ?? sent.last { $0.local != nil }?.local ?? local
         }
+    }
+
+    /// What was sent for the revision that it has now.
+    var sentAsIs: SentBody? { sent.last { $0.revision == revision } }
+
+    /// Ready to be sent with a new body, whatever it waited for before.
+    mutating func revise() {
+        revision += 1
+        frozen = nil
+        revive()
+    }
+
+    /// Ready to be sent again, whatever it waited for before.
+    mutating func revive() {
+        state = .pending
+        failure = nil
+        failedAttempts = 0
     }
 }

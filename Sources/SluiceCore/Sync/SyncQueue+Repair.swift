@@ -112,8 +112,8 @@ extension SyncQueue {
     private func exclusively<Result: Sendable>(_ body: @Sendable (Tools) throws -> Result) async throws -> Result {
         let environment = context.options.environment
         let columns = context.dialect.pushColumns
-        return try await context.activity.run {
-            try await context.store.write { writer in
+        return try await context.exclusively { store in
+            try await store.write { writer in
                 try body(
                     Tools(columns: columns, environment: environment, store: writer, queue: QueueWriter(writer)))
             }

@@ -25,7 +25,7 @@ struct ConflictSettlement {
             try queue.audit(
                 operation, decision == .server ? "server wins" : "discard", local: item.local, at: environment.now())
         case .client: decided = item.local ?? (operation.kind == .undelete ? conflict.server : nil)
-        case .merge(let record): 
+        case .merge(let record):
             decided = RecordRules.record(record, withSystemColumns: columns.system, of: live, id: id)
         case .delete: decided = nil
         case .defer, .ask, .abort, .next: return

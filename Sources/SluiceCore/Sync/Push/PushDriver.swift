@@ -10,10 +10,10 @@ struct PushDriver: Sendable {
     let tags: Set<String>?
 
     private var columns: PushColumns { client.dialect.pushColumns }
-    private var committer: PushCommitter { 
+    private var committer: PushCommitter {
         PushCommitter(
             columns: columns, environment: options.environment, maximumAttempts: options.maximumAttempts)
-     }
+    }
 
     func run() async throws -> PushResult {
         var session = PushSession(columns: columns)

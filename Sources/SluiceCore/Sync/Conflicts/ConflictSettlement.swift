@@ -34,7 +34,7 @@ struct ConflictSettlement {
         let successors = try queue.reader.all(on: id, in: table).filter { $0.sequence > operation.sequence }
         let later = succession.steps(
             of: successors, from: item.local, restored: item.base, onto: decided,
-            local: try store.record(id, in: table), mirror: conflict.server)
+            local: try store.record(id, in: table), mirror: try queue.reader.state(of: id, in: table)?.mirror)
         try succession.write(
             [.init(operation: operation, target: decided)] + later,
             on: .server(live: live, tombstone: live == nil ? conflict.server : nil))

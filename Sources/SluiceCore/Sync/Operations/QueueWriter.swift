@@ -36,7 +36,7 @@ package struct QueueWriter {
 
     /// Keeps the record as the operation made it, before a successor changes it. What is sealed is kept already.
     func freeze(_ operation: TableOperation, as local: JSON?) throws {
-        guard operation.kind == .insert || operation.kind == .update, operation.sentAsIs == nil else { return }
+        guard operation.kind != .delete, operation.kind == .undelete || operation.sentAsIs == nil else { return }
         var operation = operation
         operation.frozen = local
         try put(operation)

@@ -126,12 +126,13 @@ struct Succession {
             if Rebase.changes(from: found, to: target, system: columns.system) == .object { return [] }
             operation.kind = .update
         case (nil, _?):
-            guard isFirst, case .server(nil, _?) = ground else {
+            guard isFirst, case .server(nil, var restored?) = ground else {
                 operation.kind = .insert
                 break
             }
+            restored[columns.deleted] = nil
             operation.kind = .undelete
-            operation.frozen = nil
+            operation.frozen = restored
             var edit = TableOperation(
                 id: environment.makeID(), sequence: operation.sequence, table: operation.table,
                 recordID: operation.recordID, kind: .update, createdAt: environment.now())

@@ -114,7 +114,7 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     func resultingRecord(local: JSON?, mirror: JSON?) -> JSON? {
         switch kind {
         case .delete: nil
-        case .undelete: mirror
+        case .undelete: frozen ?? mirror
         case .insert, .update: frozen ?? sentAsIs?.local ?? sent.last { $0.local != nil }?.local ?? local
         }
     }

@@ -21,7 +21,7 @@ extension SimulatedDevice {
         case .move: record["group"] = JSON(choice / 64 % 4)
         default: break
         }
-        for (field, value) in values { record[field] = JSON(value) }
+        for (field, value) in values.sorted(by: { $0.key < $1.key }) { record[field] = JSON(value) }
         var edit = SimulatedEdit(key: key, kind: kind, fields: values)
         edit.hadRow = oracle.view(of: index) { $0.row(key) != nil }
         oracle.begin(edit, on: index)

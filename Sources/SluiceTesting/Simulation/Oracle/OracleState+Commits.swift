@@ -34,7 +34,7 @@ extension OracleState {
             }
         }
         for (key, old) in rowsBefore { checkRow(key, old, on: device) }
-        for key in touched {
+        for key in touched.sorted(by: { $0.description < $1.description }) {
             checkSettled(key, on: device)
             checkClaims(of: key, on: device)
         }

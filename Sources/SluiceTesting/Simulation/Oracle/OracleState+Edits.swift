@@ -17,7 +17,7 @@ extension OracleState {
                 case .value(let field, _): edit.fields[field] != nil
                 }
             }
-            claims += edit.fields.map { .value(field: $0.key, $0.value) }
+            claims += edit.fields.sorted { $0.key < $1.key }.map { .value(field: $0.key, $0.value) }
         }
         devices[device].claims[edit.key] = claims.isEmpty ? nil : claims
     }
@@ -106,7 +106,7 @@ extension OracleState {
     /// I1 and L1, at the end: what is still under way must stand in the queue, held for a reason.
     mutating func finish() {
         for device in devices.indices {
-            for key in Array(devices[device].claims.keys) {
+            for key in devices[device].claims.keys.sorted(by: { $0.description < $1.description }) {
                 checkClaims(of: key, on: device)
                 for operation in devices[device].operations(on: key)
                 where operation.state != "parked" && operation.state != "dead" {

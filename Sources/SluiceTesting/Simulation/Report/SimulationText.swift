@@ -11,7 +11,7 @@ enum SimulationText {
         let id = json["id"]?.string ?? ""
         if json["sequence"] != nil, json["kind"] != nil { return operation(json) }
         var words = [id]
-        for (name, value) in json.members ?? [] where name != "id" {
+        for (name, value) in (json.members ?? []).sorted(by: { $0.name < $1.name }) where name != "id" {
             switch name {
             case "createdAt", "table", "record", "endpoint", "user", "wire", "untimed": continue
             case "deleted": if value.bool == true { words.append("deleted") }

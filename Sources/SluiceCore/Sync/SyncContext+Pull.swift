@@ -27,7 +27,9 @@ extension SyncContext {
         let owner = queryName.map { self.owner(of: query.table, named: $0, client) }
         let driver = PullDriver(
             client: client, store: store, options: options, query: query, owner: owner, progress: progress)
-        var result = try await activity.run { try await driver.run() }
+        var result = try await activity.run {
+            try await board.during(.pulling, { _ in .reached }) { try await driver.run() }
+        }
         result.push = push
         return result
     }

@@ -10,6 +10,8 @@ extension SyncContext {
     @discardableResult
     public func push(tables: Set<String>? = nil) async throws -> PushResult {
         let driver = PushDriver(client: try requireClient(), store: store, options: options, tables: tables)
-        return try await activity.run { try await driver.run() }
+        return try await activity.run {
+            try await board.during(.pushing, Reachability.init) { try await driver.run() }
+        }
     }
 }

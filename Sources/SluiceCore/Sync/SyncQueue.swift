@@ -36,7 +36,7 @@ public struct SyncQueue: Sendable {
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` for an id that is not in the queue.
     public func retry(_ id: String) async throws {
-        try await context.store.write { writer in
+        try await context.store.write(at: .localChange, context.options.environment) { writer in
             let queue = QueueWriter(writer)
             var operation = try find(id, queue.reader)
             guard operation.state != .inFlight else { return }
@@ -60,7 +60,7 @@ public struct SyncQueue: Sendable {
         let columns = context.dialect.pushColumns
         // Behind a push that runs: what is being sent cannot be given up.
         try await context.activity.run {
-            try await context.store.write { writer in
+            try await context.store.write(at: .localChange, environment) { writer in
                 let queue = QueueWriter(writer)
                 let operation = try find(id, queue.reader)
                 guard revision == nil || revision == operation.revision else {

@@ -22,3 +22,13 @@ extension CommitPoint {
         }
     }
 }
+
+extension PushCommit {
+    /// Who changes records by it.
+    var source: ChangeSource {
+        switch self {
+        case .decided, .held: .conflict
+        default: .push
+        }
+    }
+}

@@ -17,9 +17,9 @@ extension SyncContext {
                 .invalidArgument, "a forced purge is of the whole table: with a query it could orphan changes",
                 table: query.table)
         }
-        let (store, environment) = (store, options.environment)
+        let environment = options.environment
         let (table, filter) = (query.table, query.filter)
-        return try await activity.run {
+        return try await exclusively { store in
             try await store.write(at: .membership, environment, from: .purge) { writer in
                 let queue = QueueWriter(writer)
                 let operations = try queue.reader.all(in: table)

@@ -6,12 +6,14 @@ extension SyncContext {
     ///
     /// - Parameter tables: only operations of these tables; nil means all.
     /// - Returns: how it ended; failures are told there, not thrown.
-    /// - Throws: ``SluiceError`` of code `invalidArgument` for a context without a client.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for a context without a client, `storeBusy` while another
+    ///   process synchronises the store.
     @discardableResult
     public func push(tables: Set<String>? = nil) async throws -> PushResult {
-        let driver = PushDriver(client: try requireClient(), store: store, options: options, tables: tables)
-        return try await activity.run {
-            try await board.during(.pushing, Reachability.init) { try await driver.run() }
+        let client = try requireClient()
+        return try await exclusively { [options, board] store in
+            let driver = PushDriver(client: client, store: store, options: options, tables: tables)
+            return try await board.during(.pushing, Reachability.init) { try await driver.run() }
         }
     }
 }

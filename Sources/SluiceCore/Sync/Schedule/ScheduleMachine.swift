@@ -76,7 +76,12 @@ package struct ScheduleMachine: Sendable {
             return .run(pulls: pulls)
         case .finished(let outcome): finish(outcome, now, random)
         }
-        return .wait(min(max(.zero, now.duration(to: next)), longestWait))
+        return pause(from: now)
+    }
+
+    /// What to do while nothing happens: wait for what is due next.
+    package func pause(from now: Timestamp) -> Effect {
+        .wait(min(max(.zero, now.duration(to: next)), longestWait))
     }
 
     /// As soon as the server wants it, and spread, so that not all clients come at once.

@@ -62,8 +62,7 @@ public final class SyncScheduler: Sendable {
         var machine = ScheduleMachine(
             schedule, failures: saved.failures, notBefore: saved.notBefore, now: environment.now(),
             random: environment.random())
-        // Whatever was changed before is pushed by the first run.
-        var effect = machine.handle(.changed, now: environment.now(), random: environment.random())
+        var effect = machine.pause(from: environment.now())
         while !Task.isCancelled {
             context.board.change { $0.waitsUntil = machine.waitsUntil }
             switch effect {

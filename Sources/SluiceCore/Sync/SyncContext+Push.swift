@@ -1,15 +1,20 @@
 extension SyncContext {
-    /// Sends what waits in the queue, in order, one operation at a time.
+    /// Sends what waits in the queue: per record in order always; ``SyncOptions/concurrency``,
+    /// ``SyncOptions/batchSize`` and ``SyncOptions/dependencies`` say what else.
     ///
     /// A write that is made while the push runs does not wait for it. What fails for one operation alone is kept with
     /// its reason, and the push goes on.
     ///
-    /// - Parameter tables: only operations of these tables; nil means all.
+    /// - Parameters:
+    ///   - tables: only operations of these tables; nil means all.
+    ///   - tags: only operations with one of these tags, and those of their groups; nil means all.
     /// - Returns: how it ended; failures are told there, not thrown.
     /// - Throws: ``SluiceError`` of code `invalidArgument` for a context without a client.
     @discardableResult
-    public func push(tables: Set<String>? = nil) async throws -> PushResult {
-        let driver = PushDriver(client: try requireClient(), store: store, options: options, tables: tables)
+    public func push(tables: Set<String>? = nil, tags: Set<String>? = nil) async throws -> PushResult {
+        let driver = PushDriver(
+            client: try requireClient(), store: store, options: options,
+            selection: PushSelection(tables: tables, tags: tags), batches: batches)
         return try await activity.run { try await driver.run() }
     }
 }

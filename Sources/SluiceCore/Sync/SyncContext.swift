@@ -17,11 +17,13 @@ public final class SyncContext: Sendable {
     /// How the context works.
     public let options: SyncOptions
     let activity = SerialActivity()
+    let batches = BatchSupport()
 
     /// A context over `store`, in which it makes the tables it needs.
     ///
     /// - Parameter tables: the application's tables whose columns are to be typed; others need no declaration.
-    /// - Throws: ``SluiceError`` of the store.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for options that are out of bounds and dependencies that form
+    ///   a circle; of the store.
     public init(
         client: SluiceClient? = nil, store: any LocalStore, tables: [TableSchema] = [],
         options: SyncOptions = SyncOptions()
@@ -30,6 +32,11 @@ public final class SyncContext: Sendable {
         guard options.pageSize > 0 else {
             throw SluiceError(.invalidArgument, "the page size must be 1 or more, not \(options.pageSize)")
         }
+        guard (1...64).contains(options.concurrency), (1...100).contains(options.batchSize) else {
+            throw SluiceError(
+                .invalidArgument, "a push has 1 to 64 requests under way, and a batch 1 to 100 operations")
+        }
+        try TableDependency.validate(options.dependencies)
         self.client = client
         self.store = store
         self.options = options

@@ -14,6 +14,7 @@ internal import Synchronization
 public final class MemoryStore: LocalStore {
     private let published = Mutex<MemoryStoreState?>(MemoryStoreState())
     private let writers = MemoryStoreWriters()
+    private let leases = ExclusiveLease()
 
     /// An empty store.
     public init() {}
@@ -68,6 +69,12 @@ public final class MemoryStore: LocalStore {
             published.withLock { $0 = nil }
         }
     }
+
+    /// Takes the lease; see ``LocalStore/takeLease()``.
+    public func takeLease() async throws -> StoreLease? { leases.take() }
+
+    /// Takes the lease away; see ``LocalStore/breakLease()``.
+    public func breakLease() async throws { leases.breakUp() }
 
     private static func take(_ state: inout MemoryStoreState) -> MemoryStoreState {
         let taken = state

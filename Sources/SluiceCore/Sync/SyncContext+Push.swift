@@ -9,12 +9,16 @@ extension SyncContext {
     ///   - tables: only operations of these tables; nil means all.
     ///   - tags: only operations with one of these tags, and those of their groups; nil means all.
     /// - Returns: how it ended; failures are told there, not thrown.
-    /// - Throws: ``SluiceError`` of code `invalidArgument` for a context without a client.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for a context without a client, `storeBusy` while another
+    ///   process synchronises the store.
     @discardableResult
     public func push(tables: Set<String>? = nil, tags: Set<String>? = nil) async throws -> PushResult {
-        let driver = PushDriver(
-            client: try requireClient(), store: store, options: options,
-            selection: PushSelection(tables: tables, tags: tags), batches: batches)
-        return try await activity.run { try await driver.run() }
+        let client = try requireClient()
+        let selection = PushSelection(tables: tables, tags: tags)
+        return try await exclusively { [options, batches] store in
+            try await PushDriver(
+                client: client, store: store, options: options, selection: selection, batches: batches
+            ).run()
+        }
     }
 }

@@ -26,6 +26,7 @@ struct Discard {
             try queue.removeState(of: id, in: table)
         } else {
             try settle(local, state, hasSuccessors: !behind.isEmpty)
+            if behind.isEmpty { try SentTombstone.leave(behind: operation, known: state?.mirror, in: store) }
         }
     }
 

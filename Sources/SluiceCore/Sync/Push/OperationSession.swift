@@ -103,7 +103,7 @@ package struct OperationSession: Sendable {
         case (.readingBack(let item, _), .failed(let error)), (.probing(let item), .failed(let error)):
             return fail(item, error, wasSent: true)
         case (.probing(let item), .probed(let answers)):
-            if answers { return commit(.applied(item, server: nil), then: .done) }
+            if answers { return commit(.gone(item), then: .done) }
             return keep(
                 item, .pending, .init(code: "notFound", message: "the server does not know the table", status: 404))
         case (.deciding(let item, let conflict), .decided(let decision)): return settle(item, conflict, decision)

@@ -54,6 +54,10 @@ package struct PushCommitter {
         case .applied(let item, let server):
             guard let operation = try current(item, queue) else { return }
             try apply(operation, item, server: server, store, queue)
+        case .gone(let item):
+            guard let operation = try current(item, queue) else { return }
+            try apply(operation, item, server: nil, store, queue)
+            try SentTombstone.leave(behind: operation, known: item.base, in: store)
         case .rebased(let item, let server, let sent):
             guard let operation = try current(item, queue) else { return }
             try rebase(operation, server: server, sent: sent, store, queue)

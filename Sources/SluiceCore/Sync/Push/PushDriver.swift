@@ -88,7 +88,7 @@ private struct PushTally {
             switch effect {
             case .commit(.kept(let item, let state, let failure, _)): note(item, state, failure)
             case .commit(.held(let item, let state, let failure, _)): note(item, state, failure)
-            case .commit(.applied(let item, _)): applying[place] = item.operation
+            case .commit(.applied(let item, _)), .commit(.gone(let item)): applying[place] = item.operation
             case .decide(let conflict):
                 conflicts += 1
                 logger.info("conflict", metadata: conflict.operation.logMetadata)

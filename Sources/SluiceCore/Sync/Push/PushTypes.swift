@@ -39,6 +39,8 @@ package struct PushAnswer: Sendable, Hashable {
 package enum PushCommit: Sendable {
     /// The server has done it: the operation goes, and the server's record (nil: none) is rebased under newer edits.
     case applied(PushItem, server: JSON?)
+    /// The server has no such record, and the operation was a delete: it goes.
+    case gone(PushItem)
     /// The server has an earlier revision of it: that is the new base, and the operation is sent again.
     case rebased(PushItem, server: JSON, sent: SentBody)
     /// The server does not take its request id: it is sent again under none.

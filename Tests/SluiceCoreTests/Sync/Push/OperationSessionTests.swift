@@ -24,6 +24,7 @@ struct OperationSessionTests {
         case .readBack: "readBack"
         case .probe: "probe"
         case .decide(let conflict): "decide\(conflict.isDeletedOnServer ? " deleted" : "")"
+        case .commit(.gone): "gone"
         case .commit(.applied(_, let server)): server == nil ? "applied nothing" : "applied record"
         case .commit(.rebased): "rebased"
         case .commit(.unneeded): "unneeded"

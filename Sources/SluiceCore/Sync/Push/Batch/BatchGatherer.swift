@@ -35,6 +35,8 @@ final class BatchGatherer: Transport {
         var groups: [String: Group] = [:]
         var groupOf: [String: String] = [:]
         var turns: [String: CheckedContinuation<Turn, Never>] = [:]
+        /// The operations in the order in which they were begun.
+        var order: [String: Int] = [:]
     }
 
     private let inner: any Transport
@@ -56,6 +58,7 @@ final class BatchGatherer: Transport {
         var begun: Set<String> = []
         state.withLock { state in
             for case .load(let operation) in effects {
+                state.order[operation.id] = state.order.count
                 guard let group = operation.group else {
                     if size > 1 { state.expected.insert(operation.id) }
                     continue
@@ -163,6 +166,10 @@ final class BatchGatherer: Transport {
                 let ordered = group.order.compactMap { id in group.waiting.first { $0.part.id == id } }
                 turns += lead(ordered, &state)
             }
+        }
+        if state.waiting.count >= size || state.expected.isEmpty {
+            let order = state.order
+            state.waiting.sort { order[$0.part.id] ?? 0 < order[$1.part.id] ?? 0 }
         }
         while state.waiting.count >= size || (state.expected.isEmpty && !state.waiting.isEmpty) {
             let user = BatchRequest.user(of: state.waiting[0].part.request)

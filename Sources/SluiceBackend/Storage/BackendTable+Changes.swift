@@ -29,21 +29,31 @@ struct ChangeQuery: Sendable {
     /// The most changes of the page.
     var limit: Int
     var includesCount = false
+
+    /// What is told: a range of the index of times, and of these what the run is about or was about.
+    var filter: QueryExpression? {
+        let known = max(position, base)
+        // What left the view earlier could not be seen when the client last heard of the table: its id is no news.
+        let couldBeSeen = view.map { QueryExpression.binary(.or, $0, .later(SystemColumn.left, than: known)) }
+        let wasKnown = QueryExpression.all(.later(SystemColumn.updatedAt, than: known), couldBeSeen)
+        let told = about.map { about in QueryExpression.binary(.or, about, wasKnown ?? .literal(.bool(true))) }
+        return .all(behind, owned, told)
+    }
+
+    /// Of those, the records that the run is about.
+    func kept(upTo last: Timestamp) -> QueryExpression? {
+        let upTo = QueryExpression.binary(.le, .column(SystemColumn.updatedAt), .literal(.date(last)))
+        return .all(behind, upTo, owned, about)
+    }
+
+    private var behind: QueryExpression { .later(SystemColumn.updatedAt, than: position) }
 }
 
 extension BackendTable {
     /// The next page of changes, in the order in which they were committed. Each record is in it once, as it is now:
     /// what changes again while somebody pages comes again behind.
     func changes(_ query: ChangeQuery, _ connection: SQLiteConnection) throws -> ChangePage {
-        let behind = QueryExpression.later(SystemColumn.updatedAt, than: query.position)
-        let known = max(query.position, query.base)
-        // What left the view earlier could not be seen when the client last heard of the table: its id is no news.
-        let couldBeSeen = query.view.map {
-            QueryExpression.binary(.or, $0, .later(SystemColumn.left, than: known))
-        }
-        let wasKnown = QueryExpression.all(.later(SystemColumn.updatedAt, than: known), couldBeSeen)
-        let told = query.about.map { about in QueryExpression.binary(.or, about, wasKnown ?? .literal(.bool(true))) }
-        let filter = QueryExpression.all(behind, query.owned, told)
+        let filter = query.filter
         let asked = Query(
             name, filter: filter, order: [.init(SystemColumn.updatedAt)], top: query.limit)
         let rows = try records(matching: asked, connection)
@@ -51,14 +61,8 @@ extension BackendTable {
         let latest = try BackendCatalog.changes(of: name, connection).latest
         var page = ChangePage(position: rows.count < query.limit ? latest : last ?? query.position)
         if query.includesCount { page.count = try count(matching: Query(name, filter: filter), connection) }
-        guard let last, let about = query.about else {
-            page.records = rows
-            return page
-        }
-        let upTo = QueryExpression.binary(
-            .le, .column(SystemColumn.updatedAt), .literal(.date(last)))
-        let kept = try records(
-            matching: Query(name, filter: .all(behind, upTo, query.owned, about), select: ["id"]), connection)
+        guard let last else { return page }
+        let kept = try records(matching: Query(name, filter: query.kept(upTo: last), select: ["id"]), connection)
         let ids = Set(kept.compactMap { $0["id"]?.string })
         for row in rows {
             if ids.contains(row["id"]?.string ?? "") { page.records.append(row) } else { page.gone.append(row) }

@@ -59,7 +59,7 @@ struct ChangeRun: Sendable {
 
     /// Whether a list asks for no other order than that of changes.
     private static func isInOrder(_ query: Query) -> Bool {
-        let order = query.order.filter { $0.column != "id" }
+        let order = query.order.filter { $0.column != "id" && $0.column != SystemColumn.number }
         return query.skip == 0 && (query.order.isEmpty || order == [.init(SystemColumn.updatedAt)])
     }
 

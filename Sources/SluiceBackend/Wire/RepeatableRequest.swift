@@ -36,7 +36,11 @@ struct RepeatableRequest: Sendable {
             throw Self.refusal(
                 .badRequest, "Repeatability-First-Sent is a date such as Mon, 06 May 2024 07:08:09 GMT")
         }
-        self.id = request.fields("Repeatability-Client-ID").joined(separator: ",") + "\n" + id
+        let client = request.fields("Repeatability-Client-ID").joined(separator: ",")
+        guard client.utf8.count <= Self.longestID else {
+            throw Self.refusal(.badRequest, "Repeatability-Client-ID has \(Self.longestID) bytes at the most")
+        }
+        self.id = client + "\n" + id
         self.firstSent = firstSent
         fingerprint = Self.fingerprint(request)
         window = ExpiryInterval.ticks(request.backend.configuration.requestIdsExpire)

@@ -32,9 +32,11 @@ public final class SyncContext: Sendable {
         guard options.pageSize > 0 else {
             throw SluiceError(.invalidArgument, "the page size must be 1 or more, not \(options.pageSize)")
         }
-        guard (1...64).contains(options.concurrency), (1...100).contains(options.batchSize) else {
+        guard options.maximumAttempts > 0, (1...64).contains(options.concurrency), (1...100).contains(options.batchSize)
+        else {
             throw SluiceError(
-                .invalidArgument, "a push has 1 to 64 requests under way, and a batch 1 to 100 operations")
+                .invalidArgument,
+                "an operation has 1 attempt or more, a push 1 to 64 requests under way, a batch 1 to 100 operations")
         }
         try TableDependency.validate(options.dependencies)
         self.client = client

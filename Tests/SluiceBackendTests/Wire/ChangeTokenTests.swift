@@ -193,13 +193,35 @@ import Testing
         // A token is its user's.
         ofAlice.headers = bob
         #expect(await ofAlice.page().status == 410)
+    }
+
+    @Test("a page is a range of an index, by user where records have one", arguments: [false, true])
+    func range(perUser: Bool) async throws {
+        var rules = BackendConfiguration.Table("t", columns: [.init("owner", .string), .init("n", .integer)])
+        rules.view = try QueryExpression(odata: "n gt 0")
+        let owner = try QueryExpression(odata: "owner eq 'alice'")
+        if perUser {
+            rules.perUser = "owner"
+            rules.access = .authenticated
+        }
+        let fixture = try await BackendFixture(
+            tables: [rules], authentication: .init(secret: .text(TestToken.secret)))
+        let query = ChangeQuery(
+            about: .all(perUser ? owner : nil, rules.view, try QueryExpression(odata: "n lt 5 and deleted eq false")),
+            owned: perUser ? owner : nil, view: rules.view, position: BackendFixture.now, base: BackendFixture.now,
+            limit: 10)
+        let filter = try #require(query.filter)
         let plan = try await fixture.backend.database.read { connection in
-            try connection.run(
-                "EXPLAIN QUERY PLAN SELECT * FROM t WHERE sluice_ticks(\"updatedAt\") > ? AND \"owner\" IS ? "
-                    + "ORDER BY sluice_ticks(\"updatedAt\"), \"id\" LIMIT 10", [.integer(0), .text("x")]
+            guard let table = fixture.backend.table("t") else { return "" }
+            let printer = SQLQueryPrinter(dialect: .sqlite, schema: table.schema, extraColumn: "_extra")
+            let condition = try printer.condition(filter)
+            let order = try printer.ordering([.init("updatedAt")]).text
+            return try connection.run(
+                "EXPLAIN QUERY PLAN SELECT * FROM t WHERE \(condition.text) ORDER BY \(order) LIMIT 10",
+                condition.values
             ).flatMap { $0 }.map { "\($0)" }.joined()
         }
-        #expect(plan.contains("USING INDEX t(owner,updatedAt)"), "\(plan)")
+        #expect(plan.contains("USING INDEX t(\(perUser ? "owner," : "")updatedAt)"), "\(plan)")
         #expect(!plan.contains("TEMP B-TREE"), "\(plan)")
     }
 

@@ -111,6 +111,7 @@ import Testing
             [(id, "x")], [(date, Self.firstSent)], [(id, ""), (date, Self.firstSent)], [(id, "x"), (date, "today")],
             [(id, "x y"), (date, Self.firstSent)], [(id, "x"), (id, "y"), (date, Self.firstSent)],
             [(id, String(repeating: "x", count: 256)), (date, Self.firstSent)],
+            Self.marked("x") + [("Repeatability-Client-ID", String(repeating: "x", count: 256))],
         ] {
             let answer = await fixture.send(.post, "/tables/t", #"{"id":"a"}"#, headers: headers)
             #expect(answer.status == 400, "\(headers)")
@@ -159,6 +160,14 @@ import Testing
         }
         #expect(
             await fixture.send(.post, "/tables/notes", #"{"id":"of-bob"}"#, headers: Self.marked("1")).status == 401)
+    }
+
+    @Test("ids belong to their client, where the request names one") func clients() async throws {
+        let fixture = try await BackendFixture.empty()
+        for client in ["a", "b"] {
+            let headers = Self.marked("1") + [("Repeatability-Client-ID", client)]
+            #expect(await fixture.send(.post, "/tables/t", #"{"id":"\#(client)"}"#, headers: headers).status == 201)
+        }
     }
 
     @Test("twenty of the same at once have one effect") func twins() async throws {

@@ -16,6 +16,11 @@ package struct QueueReader {
         .binary(.eq, .column(column), .literal(.string(value)))
     }
 
+    /// The operations that the filter takes, in the queue's order.
+    package func all(_ filter: QueueFilter) throws -> [TableOperation] {
+        try operations(filter.expression).filter(filter.matches)
+    }
+
     /// All operations, or those of a table, in the queue's order.
     package func all(in table: String? = nil) throws -> [TableOperation] {
         try operations(table.map { Self.equals("table", $0) })
@@ -24,6 +29,11 @@ package struct QueueReader {
     /// The operations on a record, in the queue's order.
     package func all(on recordID: String, in table: String) throws -> [TableOperation] {
         try operations(.binary(.and, Self.equals("table", table), Self.equals("record", recordID)))
+    }
+
+    /// The operations of a group, in the queue's order.
+    package func members(of group: String) throws -> [TableOperation] {
+        try operations(Self.equals("group", group))
     }
 
     /// The operation with that id.
@@ -47,20 +57,6 @@ package struct QueueReader {
         .binary(
             .or, equals("state", TableOperation.State.pending.rawValue),
             equals("state", TableOperation.State.inFlight.rawValue))
-    }
-
-    /// The first operation behind `sequence` that a push may send: those on a record wait for the one before them.
-    package func nextToSend(after sequence: Int64, in tables: Set<String>?) throws -> TableOperation? {
-        var position = sequence
-        while true {
-            let behind = QueryExpression.binary(.gt, .column("sequence"), .literal(.number(JSONNumber(position))))
-            let waiting = QueryExpression.binary(.and, behind, Self.isWaiting)
-            guard let candidate = try operations(waiting, top: 1).first else { return nil }
-            position = candidate.sequence
-            if let tables, !tables.contains(candidate.table) { continue }
-            let first = try all(on: candidate.recordID, in: candidate.table).first
-            if first?.id == candidate.id { return candidate }
-        }
     }
 
     /// What the engine knows of a record that has operations.

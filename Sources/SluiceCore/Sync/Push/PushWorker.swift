@@ -8,7 +8,10 @@ struct PushWorker: Sendable {
     let gatherer: BatchGatherer
 
     private var columns: PushColumns { client.dialect.pushColumns }
-    private var committer: PushCommitter { PushCommitter(columns: columns, environment: options.environment) }
+    private var committer: PushCommitter {
+        PushCommitter(
+            columns: columns, environment: options.environment, maximumAttempts: options.maximumAttempts)
+    }
 
     func perform(_ effect: PushSession.Effect) async -> PushSession.Event {
         switch effect {
@@ -69,15 +72,14 @@ struct PushWorker: Sendable {
             let state = try queue.state(of: id, in: table)
             // A frozen body stays as it is: the record has moved on, and its successor will say so.
             let isFrozen = operation.state == .inFlight || onRecord.count > 1
-            let sent = operation.sent.last { $0.revision == operation.revision }
+            let made = operation.sentAsIs?.local ?? operation.frozen
             // Nobody waits for that send's answer any more: the process ended, or its commit failed.
             if operation.state == .inFlight { operation.isUncertain = true }
             let local: JSON?
             switch operation.kind {
             case .undelete: local = state?.base
             case .insert, .update:
-                let frozen = sent == nil ? operation.frozen : sent?.local
-                local = isFrozen && frozen != nil ? frozen : try reader.record(id, in: table)
+                local = isFrozen && made != nil ? made : try reader.record(id, in: table)
             case .delete: local = nil
             }
             return .loaded(PushItem(operation: operation, local: local, base: state?.base))

@@ -10,9 +10,9 @@ final class BatchSupport: Sendable {
     /// Notes an answer to a batch; true if it says that the server knows none: it refuses the address or the method, or
     /// takes the batch for a record.
     func isMissing(by response: Response) -> Bool {
-        let isRefused = [400, 404, 405, 415, 501].contains(response.status)
+        let isUnknown = [400, 404, 405, 415, 501].contains(response.status)
         let document = (200..<300).contains(response.status) ? try? response.body.json : nil
-        guard isRefused || (document?.kind == .object && document?["responses"] == nil) else { return false }
+        guard isUnknown || (document?.kind == .object && document?["responses"] == nil) else { return false }
         isRefused.withLock { $0 = true }
         return true
     }

@@ -15,10 +15,10 @@ extension SyncContext {
     public func push(tables: Set<String>? = nil, tags: Set<String>? = nil) async throws -> PushResult {
         let client = try requireClient()
         let selection = PushSelection(tables: tables, tags: tags)
-        return try await exclusively { [options, batches] store in
-            try await PushDriver(
-                client: client, store: store, options: options, selection: selection, batches: batches
-            ).run()
+        return try await exclusively { [options, board, batches] store in
+            let driver = PushDriver(
+                client: client, store: store, options: options, selection: selection, batches: batches)
+            return try await board.during(.pushing, Reachability.init) { try await driver.run() }
         }
     }
 }

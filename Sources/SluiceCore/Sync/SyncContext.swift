@@ -18,6 +18,8 @@ public final class SyncContext: Sendable {
     public let options: SyncOptions
     let activity = SerialActivity()
     let batches = BatchSupport()
+    let hub = ChangeHub()
+    let board = StatusBoard()
 
     /// A context over `store`, in which it makes the tables it needs.
     ///
@@ -41,6 +43,8 @@ public final class SyncContext: Sendable {
         try TableDependency.validate(options.dependencies)
         self.client = client
         self.store = store
+        var options = options
+        options.environment.changes = hub
         self.options = options
         try await store.define(SyncTables.all + tables)
     }

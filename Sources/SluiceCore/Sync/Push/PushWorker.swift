@@ -53,7 +53,9 @@ struct PushWorker: Sendable {
             case .decide(let conflict): return try await .decided(decide(conflict))
             case .commit(let commit):
                 let committer = committer
-                try await store.write(at: .applied, options.environment) { try committer.write(commit, in: $0) }
+                try await store.write(at: .applied, options.environment, from: commit.source) {
+                    try committer.write(commit, in: $0)
+                }
                 return .committed
             case .end: return .committed
             }

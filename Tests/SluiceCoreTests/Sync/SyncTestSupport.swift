@@ -31,7 +31,8 @@ struct Device {
         _ kind: StoreKind, server: ModelServer = ModelServer(), handlers: [any ConflictHandler] = [],
         policy: ConflictPolicy = .hold, filters: [any Filter] = [], pageSize: Int = 50,
         store: (any LocalStore)? = nil, transport: (any Transport)? = nil, retry: RetryPolicy = .never,
-        dialect: Dialect = .azureV2, maximumAttempts: Int = 10, batchSize: Int = 1
+        dialect: Dialect = .azureV2, maximumAttempts: Int = 10, batchSize: Int = 1,
+        adjust: (inout SyncOptions) -> Void = { _ in }
     ) async throws {
         self.server = server
         self.store = if let store { store } else { try await kind.make() }
@@ -51,12 +52,11 @@ struct Device {
         let client = SluiceClient(
             endpoint: try Endpoint("http://model.test"), dialect: dialect, transport: transport ?? server,
             filters: filters, options: options)
-        context = try await SyncContext(
-            client: client, store: self.store,
-            options: SyncOptions(
-                conflictHandlers: handlers, conflictPolicy: policy, maximumAttempts: maximumAttempts,
-                batchSize: batchSize, pageSize: pageSize, commitLag: .zero,
-                environment: environment))
+        var syncOptions = SyncOptions(
+            conflictHandlers: handlers, conflictPolicy: policy, maximumAttempts: maximumAttempts, batchSize: batchSize,
+            pageSize: pageSize, commitLag: .zero, environment: environment)
+        adjust(&syncOptions)
+        context = try await SyncContext(client: client, store: self.store, options: syncOptions)
         todos = try context.table("todos")
     }
 

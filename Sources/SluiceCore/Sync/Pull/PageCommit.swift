@@ -39,6 +39,8 @@ package struct PageCommit: Sendable {
                 upserts.append(index)
             }
         }
+        let late = try SentTombstone.bury(page, upserts, of: table, in: store)
+        if !late.isEmpty { upserts.removeAll { late.contains(ExactText(page.rows[$0].id)) } }
         try store.put(RowPage.Selection(page, upserts), in: table)
         try store.delete(deletes, from: table)
         if let cursor { try store.put(cursor.record, in: Cursor.schema.name) }

@@ -12,13 +12,15 @@ extension Dialect {
     /// server may echo what it was sent.
     package func pushAnswer(_ response: Response) -> PushAnswer {
         var record: JSON?
-        if let body = try? response.body.json, body[columns.id]?.string != nil, body[columns.version]?.string != nil {
+        let body = try? response.body.json
+        if let body, body[columns.id]?.string != nil, body[columns.version]?.string != nil {
             record = body
         }
         // OASIS Repeatable Requests 1.0, section 3: "rejected" goes with a refusal that has nothing else behind it.
         let result = HTTPField.Name("Repeatability-Result").flatMap { response.head.headerFields[$0] }
         return PushAnswer(
             status: response.status, record: record, message: ServerMessage.text(of: response),
-            isIDRefused: response.status >= 400 && result?.lowercased() == "rejected")
+            isIDRefused: response.status >= 400 && result?.lowercased() == "rejected",
+            isUnreadable: body == nil && !response.body.isEmpty)
     }
 }

@@ -31,7 +31,10 @@ package enum PushVerdict: Sendable, Hashable {
         let isTombstone = answer.record.map(columns.isDeleted) ?? false
         switch answer.status {
         case 200..<300:
-            if operation.kind == .delete { return .done(nil) }
+            if operation.kind == .delete {
+                // A web page says nothing of the record, whatever its status.
+                return answer.isUnreadable ? .later(.brokenProtocol, uncertain: true) : .done(nil)
+            }
             guard let record = answer.record else { return .readBack }
             guard columns.id(record) == operation.recordID else {
                 return .refused(.brokenProtocol, uncertain: true)

@@ -78,6 +78,18 @@ extension SimulatedDevice {
         }
     }
 
+    /// L4: the status says what the store holds.
+    func checkStatus() async {
+        let held = { (view: DeviceView) in
+            view.operations.values.flatMap(\.values).filter { $0.state == "parked" || $0.state == "dead" }.count
+        }
+        let before = parts.oracle.view(of: index, held)
+        guard let status = try? await context?.status(), before == parts.oracle.view(of: index, held) else { return }
+        if status.needsAttention != before {
+            parts.oracle.violate(.status, "device \(index) says that \(status.needsAttention) wait, and \(before) do")
+        }
+    }
+
     /// Tries all again that waits for a decision.
     ///
     /// - Parameter givesUp: whether to give up an undelete of what the server never had, which stays refused for ever.

@@ -56,6 +56,12 @@ extension OracleState {
         if change.isUpdate, change.call?.ifMatch == nil, !isRestored {
             violate(.noStaleOverwrite, "device \(device) changed \(key) without a condition")
         }
+        let state = devices[device].tables[RecordState.schema.name]?[RecordState.id(key.table, key.id)]
+        if change.isUpdate, !isRestored, let base = state?["base"]?[columns.version]?.string,
+            let before, base != "v\(before.version)"
+        {
+            violate(.noStaleOverwrite, "device \(device) changed v\(before.version) of \(key), made on \(base)")
+        }
         if isRestored, !change.mayRestore {
             violate(.deletedStaysDeleted, "a change by device \(device) brought \(key) back")
         }

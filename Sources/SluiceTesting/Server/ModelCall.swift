@@ -9,6 +9,8 @@ struct ModelCall {
     /// The query's parameters, names in lower case, values decoded.
     let parameters: [String: String]
     let ifMatch: String?
+    /// The id by which a repeated request is known again (OASIS Repeatable Requests 1.0).
+    let repeatability: String?
     let body: JSON
 
     init(_ request: Request) {
@@ -25,6 +27,7 @@ struct ModelCall {
         }
         self.parameters = parameters
         ifMatch = request.head.headerFields[.ifMatch].map { $0.filter { $0 != "\"" } }
+        repeatability = HTTPField.Name("Repeatability-Request-ID").flatMap { request.head.headerFields[$0] }
         body = (try? request.body.json) ?? .object
     }
 

@@ -8,8 +8,7 @@ internal import Synchronization
 /// let todos = try await store.read { try $0.records(matching: Query("todos")) }
 /// ```
 ///
-/// Readers see the state of the moment in which they began. A transaction changes the state in place, or a copy of it
-/// while someone reads; where it throws, its changes are taken back. Declared indexes are used as a database would.
+/// A transaction works on a copy, which takes the original's place when it ends well; so readers wait for nobody.
 public final class MemoryStore: LocalStore {
     private let state = Mutex<MemoryStoreState?>(MemoryStoreState())
     private let writers = MemoryStoreQueue()
@@ -40,18 +39,10 @@ public final class MemoryStore: LocalStore {
     ) async throws -> Result {
         try await change { state in
             let transaction = MemoryStoreTransaction(state)
-            // The transaction alone holds the state now, so that its changes copy nothing.
-            state = MemoryStoreState()
-            defer {
-                transaction.end()
-                state = transaction.state
-            }
-            do {
-                return try body(transaction)
-            } catch {
-                transaction.rollBack()
-                throw error
-            }
+            defer { transaction.end() }
+            let result = try body(transaction)
+            state = transaction.state
+            return result
         }
     }
 
@@ -68,25 +59,22 @@ public final class MemoryStore: LocalStore {
 
     private func snapshot() throws -> MemoryStoreState {
         guard let snapshot = state.withLock({ $0 }) else {
-            throw Self.closed
+            throw SluiceError(.storeClosed, "the store is closed; make another")
         }
         return snapshot
     }
 
-    /// Runs `body` on the state, one after the other; readers that begin meanwhile wait for its end.
+    /// Runs `body` on a copy of the state, one after the other, and keeps the copy if it does not throw.
     private func change<Result: Sendable>(
         _ body: @Sendable (inout MemoryStoreState) throws -> Result
     ) async throws -> Result {
         try await writers.run {
-            try state.withLock { state in
-                guard var held = state.take() else { throw Self.closed }
-                defer { state = held }
-                return try body(&held)
-            }
+            var copy = try snapshot()
+            let result = try body(&copy)
+            state.withLock { $0 = copy }
+            return result
         }
     }
-
-    private static var closed: SluiceError { SluiceError(.storeClosed, "the store is closed; make another") }
 }
 
 /// Lets one writer in at a time.

@@ -1,19 +1,12 @@
-/// A transaction on a memory store's state, for the one thread that runs its body.
+/// A transaction on a copy of a memory store's state, for the one thread that runs its body.
 final class MemoryStoreTransaction: StoreWriter {
     private(set) var state: MemoryStoreState
     private var isOpen = true
-    /// What was there before each change, the last change last.
-    private var before: [(record: JSON?, key: MemoryStoreState.Key, table: String)] = []
 
     init(_ state: MemoryStoreState) { self.state = state }
 
     /// Makes every further call throw.
     func end() { isOpen = false }
-
-    /// Takes all changes back.
-    func rollBack() {
-        while let change = before.popLast() { _ = state.set(change.record, at: change.key, in: change.table) }
-    }
 
     private func checkOpen() throws(SluiceError) {
         if !isOpen {
@@ -38,23 +31,18 @@ final class MemoryStoreTransaction: StoreWriter {
 
     func put(_ record: JSON, in table: String) throws {
         try checkOpen()
-        try StoreRules.check(table: table)
-        set(record, at: MemoryStoreState.Key(try StoreRules.id(of: record, in: table)), in: table)
+        try state.put(record, in: table)
     }
 
     func delete(_ ids: [String], from table: String) throws {
         try checkOpen()
-        for id in ids { set(nil, at: MemoryStoreState.Key(id), in: table) }
+        state.delete(ids.map(MemoryStoreState.Key.init), from: table)
     }
 
     func delete(matching query: Query) throws -> Int {
         try checkOpen()
         let keys = try state.keys(matching: query)
-        for key in keys { set(nil, at: key, in: query.table) }
+        state.delete(keys, from: query.table)
         return keys.count
-    }
-
-    private func set(_ record: JSON?, at key: MemoryStoreState.Key, in table: String) {
-        before.append((state.set(record, at: key, in: table), key, table))
     }
 }

@@ -15,6 +15,8 @@ public struct SyncOptions: Sendable {
     /// How far a saved cursor stays behind the server's clock, because a transaction may be committed after one that
     /// began later. Rows of that time are read again by the next pull. Default 30 s.
     public var commitLag: Duration
+    /// Bounds of pulls, and when they reconcile.
+    public var pull = PullOptions()
     /// Whose data it is. Another user's cursors are not used.
     public var user: String
     /// The wire of the server whose rows the store holds, for a context without a client: a client says it itself. It

@@ -28,7 +28,7 @@ extension SyncContext {
         let client = try requireClient()
         let push = try await pushIfNeeded(before: query.table)
         let owner = queryName.map { self.owner(of: query.table, named: $0, client) }
-        var result = try await activity.run { [store, options] in
+        var result = try await exclusively { [options] store in
             var driver = PullDriver(
                 client: client, store: store, options: options, query: query, owner: owner,
                 allowsRemovals: allowsMassRemoval, progress: progress)
@@ -59,7 +59,7 @@ extension SyncContext {
         try validate(query, queryName)
         let client = try requireClient()
         let owner = owner(of: query.table, named: queryName, client)
-        return try await activity.run { [store, options] in
+        return try await exclusively { [options] store in
             let saved = try await store.read { try $0.record(owner.id, in: Cursor.schema.name) }
             guard let cursor = saved.flatMap(Cursor.init(record:)), cursor.position != nil,
                 cursor.query == Cursor.text(of: query, client.dialect.odata)

@@ -17,6 +17,9 @@ public struct SyncOptions: Sendable {
     public var commitLag: Duration
     /// Bounds of pulls, and when they reconcile.
     public var pull = PullOptions()
+    /// How long push, pull, purge and discard wait while another process, or another context, synchronises the store;
+    /// then they throw `storeBusy`. Default 5 s; zero does not wait.
+    public var leaseTimeout: Duration
     /// Whose data it is. Another user's cursors are not used.
     public var user: String
     /// The wire of the server whose rows the store holds, for a context without a client: a client says it itself. It
@@ -30,7 +33,8 @@ public struct SyncOptions: Sendable {
     /// Options; each has a default.
     public init(
         conflictHandlers: [any ConflictHandler] = [], conflictPolicy: ConflictPolicy = .hold,
-        maximumAttempts: Int = 10, pageSize: Int = 1000, commitLag: Duration = .seconds(30), user: String = "",
+        maximumAttempts: Int = 10, pageSize: Int = 1000, commitLag: Duration = .seconds(30),
+        leaseTimeout: Duration = .seconds(5), user: String = "",
         dialect: Dialect = .azureV2,
         logger: Logger = Logger(label: "sluice.sync") { _ in SwiftLogNoOpLogHandler() },
         environment: SyncEnvironment = .system
@@ -40,6 +44,7 @@ public struct SyncOptions: Sendable {
         self.maximumAttempts = maximumAttempts
         self.pageSize = pageSize
         self.commitLag = commitLag
+        self.leaseTimeout = leaseTimeout
         self.user = user
         self.dialect = dialect
         self.logger = logger

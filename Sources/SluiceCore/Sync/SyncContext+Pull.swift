@@ -28,11 +28,14 @@ extension SyncContext {
         let client = try requireClient()
         let push = try await pushIfNeeded(before: query.table)
         let owner = queryName.map { self.owner(of: query.table, named: $0, client) }
-        var result = try await exclusively { [options] store in
-            var driver = PullDriver(
+        var result = try await exclusively { [options, board] store in
+            let driver = PullDriver(
                 client: client, store: store, options: options, query: query, owner: owner,
                 allowsRemovals: allowsMassRemoval, progress: progress)
-            return try await driver.run()
+            return try await board.during(.pulling, { _ in .reached }) {
+                var driver = driver
+                return try await driver.run()
+            }
         }
         result.push = push
         return result

@@ -10,7 +10,7 @@ package enum SyncTables {
 
     package static let all = [
         TableOperation.schema, RecordState.schema, Cursor.schema, Membership.schema, ChangeStamps.schema,
-        QuarantinedRow.schema, LeaseRecord.schema, audit,
+        QuarantinedRow.schema, LeaseRecord.schema, ScheduleState.schema, audit,
     ]
 
     /// Checks the name of one of the application's tables.

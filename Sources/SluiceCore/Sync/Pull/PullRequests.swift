@@ -6,6 +6,8 @@ struct PullRequests: Sendable {
     let endpoint: Endpoint
     let query: Query
     let isNamed: Bool
+    /// Whether pages hold deleted rows, too.
+    var includesDeleted = true
 
     /// How many rows are asked for by their ids at once: a request's address has to stay short.
     static let mostIDs = 40
@@ -18,7 +20,7 @@ struct PullRequests: Sendable {
         var query = query
         query.skip = page.skip
         query.top = page.top
-        query.includesDeleted = true
+        query.includesDeleted = includesDeleted
         if isNamed {
             query.order = [.init(columns.updatedAt), .init(columns.id)]
         } else if query.order.isEmpty {

@@ -114,7 +114,8 @@ struct ReconcileDriver: Sendable {
             query.restrict(.binary(.le, .column(columns.id), .literal(.string(range.to))))
         }
         let requests = PullRequests(
-            dialect: dialect, endpoint: exchange.client.endpoint, query: query, isNamed: false)
+            dialect: dialect, endpoint: exchange.client.endpoint, query: query, isNamed: false,
+            includesDeleted: false)
         var listed: [ExactText: (id: String, version: String?)] = [:]
         var session = FullPullSession(query: query, pageSize: exchange.options.pageSize)
         var page: RowPage?

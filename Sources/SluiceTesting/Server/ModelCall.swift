@@ -11,6 +11,8 @@ struct ModelCall {
     let ifMatch: String?
     /// Whether the request asks for change tokens.
     let tracksChanges: Bool
+    /// The id by which a repeated request is known again (OASIS Repeatable Requests 1.0).
+    let repeatability: String?
     let body: JSON
 
     init(_ request: Request) {
@@ -29,6 +31,7 @@ struct ModelCall {
         tracksChanges =
             HTTPField.Name("Prefer").flatMap { request.head.headerFields[$0] } == "odata.track-changes"
         ifMatch = request.head.headerFields[.ifMatch].map { $0.filter { $0 != "\"" } }
+        repeatability = HTTPField.Name("Repeatability-Request-ID").flatMap { request.head.headerFields[$0] }
         body = (try? request.body.json) ?? .object
     }
 

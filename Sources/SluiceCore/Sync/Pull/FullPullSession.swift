@@ -109,9 +109,9 @@ package struct FullPullSession: Sendable {
         }
         previous = ids
         skip += page.rows.count
-        let fresh = page.rows.indices.filter {
-            seen.insert(StateOfRow(id: ids[$0], version: page.rows[$0].version)).inserted
-        }
+        let states = page.rows.indices.map { StateOfRow(id: ids[$0], version: page.rows[$0].version) }
+        let fresh = states.indices.filter { !seen.contains(states[$0]) }
+        seen.formUnion(states)
         foundNew = foundNew || !fresh.isEmpty
         return commit(fresh)
     }

@@ -78,7 +78,7 @@ public struct SluiceClient: Sendable {
     func sending(through transport: any Transport) -> SluiceClient {
         SluiceClient(
             endpoint: endpoint, dialect: dialect, transport: transport, filters: filters, options: options,
-            refresh: refresh)
+            pace: pace, refresh: refresh)
     }
 
     /// Sends a request through the chain. An answer of any status is an answer.

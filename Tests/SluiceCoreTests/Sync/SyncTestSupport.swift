@@ -32,6 +32,8 @@ struct Device {
         policy: ConflictPolicy = .hold, filters: [any Filter] = [], pageSize: Int = 50,
         store: (any LocalStore)? = nil, transport: (any Transport)? = nil, retry: RetryPolicy = .never,
         dialect: Dialect = .azureV2, maximumAttempts: Int = 10, batchSize: Int = 1,
+        commitLag: Duration = .zero, pull: PullOptions = PullOptions(),
+        reached: @escaping @Sendable (CommitPoint, CommitPoint.Side) async throws -> Void = { _, _ in },
         adjust: (inout SyncOptions) -> Void = { _ in }
     ) async throws {
         self.server = server
@@ -45,7 +47,7 @@ struct Device {
                     return Timestamp(ticks: $0)
                 }
             },
-            makeID: { ids.next(at: Timestamp(ticks: 17_000_000_000_000_000)) })
+            makeID: { ids.next(at: Timestamp(ticks: 17_000_000_000_000_000)) }, reached: reached)
         var options = ClientOptions()
         options.retry = retry
         options.environment.sleep = { _ in }
@@ -53,8 +55,9 @@ struct Device {
             endpoint: try Endpoint("http://model.test"), dialect: dialect, transport: transport ?? server,
             filters: filters, options: options)
         var syncOptions = SyncOptions(
-            conflictHandlers: handlers, conflictPolicy: policy, maximumAttempts: maximumAttempts, batchSize: batchSize,
-            pageSize: pageSize, commitLag: .zero, environment: environment)
+            conflictHandlers: handlers, conflictPolicy: policy, maximumAttempts: maximumAttempts,
+            batchSize: batchSize, pageSize: pageSize, commitLag: commitLag, environment: environment)
+        syncOptions.pull = pull
         adjust(&syncOptions)
         context = try await SyncContext(client: client, store: self.store, options: syncOptions)
         todos = try context.table("todos")

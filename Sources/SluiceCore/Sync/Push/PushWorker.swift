@@ -67,7 +67,10 @@ struct PushWorker: Sendable {
     private func load(_ queued: QueuedOperation) async throws -> OperationSession.Event {
         try await store.read { reader in
             let queue = QueueReader(reader)
-            guard var operation = try queue.operation(queued.id) else { return .notLoaded(isGone: true) }
+            // One that was moved behind others is read again at its new place.
+            guard var operation = try queue.operation(queued.id), operation.sequence == queued.sequence else {
+                return .notLoaded(isGone: true)
+            }
             let (table, id) = (operation.table, operation.recordID)
             let onRecord = try queue.all(on: id, in: table)
             guard !operation.isHeld, onRecord.first?.id == operation.id else { return .notLoaded(isGone: false) }

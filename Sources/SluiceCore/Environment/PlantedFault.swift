@@ -7,7 +7,7 @@
 package enum PlantedFault: String, Sendable, CaseIterable {
     // Local changes and the queue.
     case rowWithoutOperation, operationWithoutRow, baseForgotten, noSuccessor, revisionNotCounted
-    case sentInsertVanishes, parkedLetsSuccessorsPass, retryForgetsWhatWasSent, newestFirst
+    case sentInsertVanishes, parkedLetsSuccessorsPass, retryForgetsWhatWasSent
     case discardLeavesRow, discardWithoutAudit, purgeWithoutAudit, purgeKeepsCursor, deleteForgetsSends
     // Push.
     case sealSkipped, requestIDPerAttempt, bodyMadeAnew, conditionMissing, conditionOfMirror
@@ -15,11 +15,11 @@ package enum PlantedFault: String, Sendable, CaseIterable {
     case notFoundIsDone, refusalIsDone, failureIsDone, answerWithoutRecordIsDone, inFlightNeverRepeated
     case tombstoneIsDone, rebaseTakesLocal
     // Conflicts.
-    case decisionDropsLaterEdits, decisionKeepsOldBase, serverWinsWithoutAudit, mergeIsOnlyLocal
+    case decisionDropsLaterEdits, decisionKeepsOldBase, decisionWithoutAudit
     // Pull.
     case cursorGreater, cursorBeforeRows, cursorRoundedUp, commitLagIgnored, groupReadOnce, shortPageIsLast
     case mirrorNotMoved, mirrorMovesBase, pageOverwritesPending, tombstoneIgnored, tombstoneStored
-    case cursorsShared, tokenOfNextPage
+    case cursorsShared, tokenNotKept, membershipIgnored
     // Status.
     case statusHidesHeld
 }

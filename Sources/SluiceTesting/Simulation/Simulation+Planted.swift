@@ -16,9 +16,13 @@ extension Simulation {
     /// - Throws: ``SluiceError`` of code `invalidArgument` for a name that is none, and in a build without the trait.
     public static func plant(_ name: String?) throws(SluiceError) {
         #if PlantedFaults
-            guard let name else { return SluiceCore.plant(nil) }
-            if let fault = PlantedFault(rawValue: name) { return SluiceCore.plant(fault) }
+            guard let name, let fault = PlantedFault(rawValue: name) else {
+                if let name { throw SluiceError(.invalidArgument, "there is no planted fault \(name)") }
+                return SluiceCore.plant(nil)
+            }
+            SluiceCore.plant(fault)
+        #else
+            if name != nil { throw SluiceError(.invalidArgument, "this build has no planted faults") }
         #endif
-        if let name { throw SluiceError(.invalidArgument, "this build has no planted fault \(name)") }
     }
 }

@@ -18,6 +18,7 @@ extension SimulationWorld {
                 }
             }
         }
+        for device in devices { try complete { await device.reconcile() } }
         parts.oracle.finish()
         for device in devices { try check(device) }
         if let violation = parts.oracle.violation { throw violation }
@@ -93,10 +94,12 @@ extension SimulatedDevice {
                 parts.oracle.violate(
                     .convergence, "device \(index), \(name): \(table)/\(row.id) is \(here), the server's \(row.wire)")
             }
-            // A row that left a query by a change of its own is found by a reconcile, not by a pull.
+            // A row that was made here and never was of a query stays where it was made.
             let ids = Set(rows.map(\.id))
-            if group == nil, let id = local.keys.sorted().first(where: { !ids.contains($0) }) {
-                parts.oracle.violate(.convergence, "device \(index) has \(table)/\(id), which the server has not")
+            let mine = local.filter { group == nil || $0.value["group"]?.int == group.map { Int64($0) } }
+            if let id = mine.keys.sorted().first(where: { !ids.contains($0) }) {
+                parts.oracle.violate(
+                    .convergence, "device \(index), \(name): has \(table)/\(id), which the server has not")
             }
         }
     }

@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import SluiceCore
 
 /// A change that the server was asked for.
 struct SimulatedChange {

@@ -32,8 +32,9 @@ public struct SimulationSetting: Sendable, Hashable {
     public var shuffles = false
     /// Whether the server remembers requests that had an effect.
     public var remembersRequests = false
-    /// Whether the server takes batches, and how many operations a device puts in one.
+    /// Whether the server takes batches.
     public var takesBatches = false
+    /// How many operations a device puts in one batch.
     public var batchSize = 1
     /// How many operations a device sends at once.
     public var concurrency = 1

@@ -15,6 +15,12 @@ struct DemoCommand: OutcomeCommand {
     @Option(help: ArgumentHelp("Keep the stores in this folder.", valueName: "dir"))
     var keep: String?
 
+    @Flag(help: "Over a line that loses, repeats and cuts off requests, with edits while it syncs.")
+    var chaos = false
+
+    @Option(help: ArgumentHelp("With --chaos: what happens on the line follows from this number.", valueName: "n"))
+    var seed: UInt64 = 1
+
     @Flag(help: "Print the facts as exactly one JSON document.")
     var json = false
 
@@ -26,7 +32,10 @@ struct DemoCommand: OutcomeCommand {
         let folder = try DemoFolder(keep: keep)
         let narrator = Narrator(isSilent: json)
         return try await folder.use {
-            outcome(try await DemoStory(rows: rows, folder: folder, narrator: narrator, sqlite: sqlite).run())
+            outcome(
+                try await DemoStory(
+                    rows: rows, folder: folder, narrator: narrator, sqlite: sqlite, chaos: chaos ? seed : nil
+                ).run())
         }
     }
 

@@ -6,11 +6,14 @@ struct DemoDevice {
     let path: String
     let context: SyncContext
 
-    init(_ name: String, folder: DemoFolder, endpoint: Endpoint, handler: any ConflictHandler) async throws {
+    init(
+        _ name: String, folder: DemoFolder, endpoint: Endpoint, handler: any ConflictHandler,
+        transport: any Transport = AsyncHTTPTransport()
+    ) async throws {
         self.name = name
         path = folder.file("\(name).db")
         let client = SluiceClient(
-            endpoint: endpoint, transport: AsyncHTTPTransport(),
+            endpoint: endpoint, transport: transport,
             options: ClientOptions(retry: RetryPolicy(attempts: 2, firstPause: .milliseconds(50))))
         context = try await SyncContext(
             client: client, store: try SQLiteStore(path: path, options: .init(durability: .normal)),

@@ -14,8 +14,16 @@ struct DemoFacts {
     var comparison: DemoComparison
     var seconds: Double
     var folder: String?
+    /// What the line did, where it failed by seed.
+    var chaos: DemoChaos.Facts?
 
     var json: JSON {
+        var json = story
+        if let chaos { json["chaos"] = chaos.json }
+        return json
+    }
+
+    private var story: JSON {
         [
             "rows": JSON(rows), "endpoint": JSON(endpoint),
             "pulled": JSON(pulled.map { ["device": JSON($0.name), "rows": JSON($0.rows)] as JSON }),

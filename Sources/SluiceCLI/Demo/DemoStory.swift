@@ -7,6 +7,8 @@ struct DemoStory {
     let folder: DemoFolder
     let narrator: Narrator
     let sqlite: SQLiteProgram
+    /// The seed of a line that fails; nil for one that works but for being cut off once.
+    let chaos: UInt64?
 
     func run() async throws -> DemoFacts {
         let start = ContinuousClock.now
@@ -16,11 +18,16 @@ struct DemoStory {
             narrator.step("The server starts on \(backend.endpoint) with \(Plain.count(rows)) movies.")
             let referee = DemoReferee()
             let endpoint = try Endpoint(backend.endpoint)
-            var devices: [DemoDevice] = []
-            for name in ["anna", "ben"] {
-                devices.append(try await DemoDevice(name, folder: folder, endpoint: endpoint, handler: referee))
+            var facts: DemoFacts
+            if let chaos {
+                facts = try await tellChaos(seed: chaos, backend, endpoint, referee)
+            } else {
+                var devices: [DemoDevice] = []
+                for name in ["anna", "ben"] {
+                    devices.append(try await DemoDevice(name, folder: folder, endpoint: endpoint, handler: referee))
+                }
+                facts = try await tell(&backend, devices, referee)
             }
-            var facts = try await tell(&backend, devices, referee)
             try await backend.close()
             facts.seconds = (ContinuousClock.now - start).seconds
             close(facts)
@@ -98,6 +105,26 @@ struct DemoStory {
                     + [field.winner == .client ? "\(device.name)'s (\(field.reason))" : "server's (\(field.reason))"]
             })
         for line in table.lines() { narrator.detail(line) }
+    }
+
+    /// The same over a line that fails all the time: whatever it does, the copies end up equal.
+    private func tellChaos(
+        seed: UInt64, _ backend: DemoBackend, _ endpoint: Endpoint, _ referee: DemoReferee
+    ) async throws -> DemoFacts {
+        var chaos = DemoChaos(seed: seed, narrator: narrator)
+        for name in ["anna", "ben"] {
+            let line = chaos.line()
+            let device = try await DemoDevice(
+                name, folder: folder, endpoint: endpoint, handler: referee, transport: line)
+            chaos.devices.append(device)
+        }
+        try await chaos.play()
+        narrator.detail("\(Plain.count(referee.rulings.count, "conflict")) decided by the handler in Swift")
+        for device in chaos.devices { try await device.close() }
+        let comparison = try await compare(backend, chaos.devices)
+        return DemoFacts(
+            rows: rows, endpoint: backend.endpoint, rulings: referee.rulings, comparison: comparison, seconds: 0,
+            folder: folder.isKept ? folder.path : nil, chaos: chaos.facts)
     }
 
     private func compare(_ backend: DemoBackend, _ devices: [DemoDevice]) async throws -> DemoComparison {

@@ -20,28 +20,19 @@ public struct ClientOptions: Sendable {
     /// An id of this installation, sent as `X-ZUMO-INSTALLATION-ID` to the endpoint's own origin: a UUID that the
     /// application makes once and keeps. Nil, the default, sends none.
     public var installationID: String?
-    /// Makes the ids by which logs of client and server find together.
-    public var makeCorrelationID: @Sendable () -> String
-    /// The time, for `Retry-After` with a date.
-    public var now: @Sendable () -> Timestamp
-    /// Waits between attempts. Throws when the task is cancelled.
-    public var sleep: @Sendable (Duration) async throws -> Void
+    /// Clock, pauses and chance of the retries, and the ids by which logs of client and server find together.
+    public var environment: SyncEnvironment
     /// Waits for the deadline of an exchange. Throws when the task is cancelled.
     public var timer: @Sendable (Duration) async throws -> Void
-    /// Numbers from 0 to 1 for the pauses between attempts.
-    public var random: @Sendable () -> Double
 
-    /// Options. A test brings its own clock and randomness.
+    /// Options.
     public init(
         tokenProvider: (any TokenProvider)? = nil, tokenScheme: TokenScheme = .zumo,
         retry: RetryPolicy = RetryPolicy(), limits: Limits = Limits(),
         systemProperties: SystemPropertySelection = SystemPropertySelection(),
         applicationKey: String? = nil, installationID: String? = nil,
-        makeCorrelationID: @escaping @Sendable () -> String = SyncEnvironment.system.makeID,
-        now: @escaping @Sendable () -> Timestamp = SyncEnvironment.system.now,
-        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
-        timer: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
-        random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }
+        environment: SyncEnvironment = .system,
+        timer: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
     ) {
         self.tokenProvider = tokenProvider
         self.tokenScheme = tokenScheme
@@ -50,10 +41,7 @@ public struct ClientOptions: Sendable {
         self.systemProperties = systemProperties
         self.key = applicationKey.map { Secret($0) }
         self.installationID = installationID
-        self.makeCorrelationID = makeCorrelationID
-        self.now = now
-        self.sleep = sleep
+        self.environment = environment
         self.timer = timer
-        self.random = random
     }
 }

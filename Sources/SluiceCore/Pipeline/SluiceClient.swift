@@ -43,8 +43,8 @@ public struct SluiceClient: Sendable {
         self.options = options
         self.refresh = refresh
         var links: [any Filter] = [
-            CorrelationID(makeID: options.makeCorrelationID),
-            Retry(policy: options.retry, now: options.now, sleep: options.sleep, random: options.random),
+            CorrelationID(makeID: options.environment.makeID),
+            Retry(policy: options.retry, environment: options.environment),
         ]
         if let refresh {
             links.append(Authentication(refresh: refresh, scheme: options.tokenScheme, endpoint: endpoint))

@@ -6,11 +6,18 @@ public struct SyncOptions: Sendable {
     public var conflictHandlers: [any ConflictHandler]
     /// What happens to a conflict that no handler decides. The default loses nothing: the operation is held.
     public var conflictPolicy: ConflictPolicy
+    /// How often in a row an operation may fail at the server before it is dead and waits for someone. Failures of the
+    /// network, and answers that say the server is busy (408, 429, 502, 503, 504) or wants other credentials (401), do
+    /// not count; a try within a push counts once, however often it is repeated. Default 10.
+    public var maximumAttempts: Int
     /// How many rows a pull asks for at once; a server may send fewer.
     public var pageSize: Int
     /// How far a saved cursor stays behind the server's clock, because a transaction may be committed after one that
     /// began later. Rows of that time are read again by the next pull. Default 30 s.
     public var commitLag: Duration
+    /// How long push, pull, purge and discard wait while another process, or another context, synchronises the store;
+    /// then they throw `storeBusy`. Default 5 s; zero does not wait.
+    public var leaseTimeout: Duration
     /// Whose data it is. Another user's cursors are not used.
     public var user: String
     /// The wire of the server whose rows the store holds, for a context without a client: a client says it itself. It
@@ -23,15 +30,19 @@ public struct SyncOptions: Sendable {
 
     /// Options; each has a default.
     public init(
-        conflictHandlers: [any ConflictHandler] = [], conflictPolicy: ConflictPolicy = .hold, pageSize: Int = 1000,
-        commitLag: Duration = .seconds(30), user: String = "", dialect: Dialect = .azureV2,
+        conflictHandlers: [any ConflictHandler] = [], conflictPolicy: ConflictPolicy = .hold,
+        maximumAttempts: Int = 10, pageSize: Int = 1000, commitLag: Duration = .seconds(30),
+        leaseTimeout: Duration = .seconds(5), user: String = "",
+        dialect: Dialect = .azureV2,
         logger: Logger = Logger(label: "sluice.sync") { _ in SwiftLogNoOpLogHandler() },
         environment: SyncEnvironment = .system
     ) {
         self.conflictHandlers = conflictHandlers
         self.conflictPolicy = conflictPolicy
+        self.maximumAttempts = maximumAttempts
         self.pageSize = pageSize
         self.commitLag = commitLag
+        self.leaseTimeout = leaseTimeout
         self.user = user
         self.dialect = dialect
         self.logger = logger

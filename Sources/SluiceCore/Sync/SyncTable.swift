@@ -12,7 +12,7 @@ public struct SyncTable: Sendable {
     /// - Returns: the record as it is stored, with its id. What only the server sets is left out of it.
     /// - Throws: ``SluiceError`` of code `recordExists`, `invalidRecord`, or of the store.
     @discardableResult
-    public func insert(_ record: JSON) async throws -> JSON {
+    public func insert(_ record: JSON, options: OperationOptions = OperationOptions()) async throws -> JSON {
         guard record.kind == .object else {
             throw SluiceError(.invalidRecord, "a record is a JSON object", table: name)
         }
@@ -25,7 +25,7 @@ public struct SyncTable: Sendable {
             }
             id = text
         }
-        return try await change(.insert, id, content: record) ?? record
+        return try await change(.insert, id, content: record, options) ?? record
     }
 
     /// Changes properties of a record; those that `changes` does not name stay.
@@ -34,26 +34,26 @@ public struct SyncTable: Sendable {
     /// - Returns: the record as it is stored.
     /// - Throws: ``SluiceError`` of code `recordMissing`, `operationRefused`, `invalidRecord`, or of the store.
     @discardableResult
-    public func update(_ changes: JSON) async throws -> JSON {
+    public func update(_ changes: JSON, options: OperationOptions = OperationOptions()) async throws -> JSON {
         guard changes.kind == .object, let id = changes["id"]?.string else {
             throw SluiceError(.invalidRecord, "an update needs an object with the record's id", table: name)
         }
-        return try await change(.update, id, content: changes) ?? changes
+        return try await change(.update, id, content: changes, options) ?? changes
     }
 
     /// Deletes a record.
     ///
     /// - Throws: ``SluiceError`` of code `recordMissing`, `operationRefused`, or of the store.
-    public func delete(id: String) async throws {
-        _ = try await change(.delete, id, content: .object)
+    public func delete(id: String, options: OperationOptions = OperationOptions()) async throws {
+        _ = try await change(.delete, id, content: .object, options)
     }
 
     /// Brings a deleted record back. A delete that was never sent is taken back at once; otherwise the server is asked
     /// by the next push, and the record appears with its answer if it is not known here.
     ///
     /// - Throws: ``SluiceError`` of code `operationRefused`, or of the store.
-    public func undelete(id: String) async throws {
-        _ = try await change(.undelete, id, content: .object)
+    public func undelete(id: String, options: OperationOptions = OperationOptions()) async throws {
+        _ = try await change(.undelete, id, content: .object, options)
     }
 
     /// The record with that id, or nil.
@@ -94,10 +94,13 @@ public struct SyncTable: Sendable {
         return query
     }
 
-    private func change(_ kind: TableOperation.Kind, _ id: String, content: JSON) async throws -> JSON? {
+    private func change(_ kind: TableOperation.Kind, _ id: String, content: JSON, _ options: OperationOptions)
+        async throws -> JSON?
+    {
         try RecordRules.validate(id: id, table: name)
+        try options.validate(table: name)
         let change = LocalChange(
-            kind, id, in: name, content: content, systemColumns: context.dialect.pushColumns.system)
+            kind, id, in: name, content: content, options: options, systemColumns: context.dialect.pushColumns.system)
         let environment = context.options.environment
         return try await context.store.write(at: .localChange, environment) {
             try change.apply(to: $0, environment: environment)

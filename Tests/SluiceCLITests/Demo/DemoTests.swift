@@ -37,6 +37,20 @@ import Testing
         #expect(!result.output.contains("\u{1B}"))
     }
 
+    @Test("over a line that loses, repeats and cuts off requests the copies end equal too", arguments: 1...3)
+    func chaos(_ seed: Int) async throws {
+        let result = try await Program.sluice("demo", "--chaos", "--seed", "\(seed)", "--json", limit: .seconds(60))
+        #expect(result.status == 0)
+        let facts = try result.json
+        #expect(facts["equal"] == true)
+        #expect(facts["comparison"]?["rows"] == 248)
+        #expect((facts["chaos"]?["edits"]?.int ?? 0) >= 128)
+        for fault in ["requestLost", "answerLost", "duplicated", "unavailable", "badGateway"] {
+            #expect((facts["chaos"]?["faults"]?[fault]?.int ?? 0) > 0, "\(fault)")
+        }
+        #expect((facts["conflicts"]?.count ?? 0) > 0)
+    }
+
     @Test("--rows grows the data and --keep leaves the stores for other programs")
     func keep() async throws {
         try await withScratch { scratch in

@@ -17,7 +17,7 @@ struct CaseDevice {
         self.store = store ?? MemoryStore()
         var options = ClientOptions()
         options.retry = RetryPolicy(attempts: retries)
-        options.sleep = { _ in }
+        options.environment.sleep = { _ in }
         let client = SluiceClient(
             endpoint: try Endpoint("http://model.test"), dialect: try Dialect(named: dialect ?? "azure-v2"),
             transport: transport,

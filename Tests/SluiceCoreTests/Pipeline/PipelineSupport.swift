@@ -19,7 +19,10 @@ final class Recorder<Element: Sendable>: Sendable {
 
 /// Options with no real pause in them.
 func quickOptions(_ pauses: Recorder<Duration> = Recorder()) -> ClientOptions {
-    ClientOptions(sleep: { pauses.add($0) }, random: { 1 })
+    var options = ClientOptions()
+    options.environment.sleep = { pauses.add($0) }
+    options.environment.random = { 1 }
+    return options
 }
 
 func field(_ name: String) -> HTTPField.Name { HTTPField.Name(name)! }

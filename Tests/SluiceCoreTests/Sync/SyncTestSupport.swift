@@ -47,7 +47,7 @@ struct Device {
             makeID: { ids.next(at: Timestamp(ticks: 17_000_000_000_000_000)) })
         var options = ClientOptions()
         options.retry = retry
-        options.sleep = { _ in }
+        options.environment.sleep = { _ in }
         let client = SluiceClient(
             endpoint: try Endpoint("http://model.test"), dialect: dialect, transport: transport ?? server,
             filters: filters, options: options)

@@ -3,9 +3,7 @@ internal import HTTPTypes
 /// Sends a request again after a failure that passes: see ``RetryPolicy`` for which and when.
 struct Retry: Filter {
     let policy: RetryPolicy
-    let now: @Sendable () -> Timestamp
-    let sleep: @Sendable (Duration) async throws -> Void
-    let random: @Sendable () -> Double
+    let environment: SyncEnvironment
 
     func handle(_ request: Request, next: Next) async throws -> Response {
         var request = request
@@ -16,11 +14,11 @@ struct Retry: Filter {
             do {
                 let response = try await next(request)
                 guard !isLast, repeats(response, to: request) else { return response }
-                pause = policy.pause(after: attempt, random: random(), asked: retryAfter(response))
+                pause = policy.pause(after: attempt, random: environment.random(), asked: retryAfter(response))
             } catch let error as SluiceError where !isLast && repeats(error, of: request) {
-                pause = policy.pause(after: attempt, random: random(), asked: nil)
+                pause = policy.pause(after: attempt, random: environment.random(), asked: nil)
             }
-            try await sleep(pause)
+            try await environment.sleep(pause)
             attempt += 1
             request.context.attempt += 1
         }
@@ -51,6 +49,6 @@ struct Retry: Filter {
     }
 
     private func retryAfter(_ response: Response) -> Duration? {
-        response.head.headerFields[.retryAfter].flatMap { RetryAfter.duration($0, now: now()) }
+        response.head.headerFields[.retryAfter].flatMap { RetryAfter.duration($0, now: environment.now()) }
     }
 }

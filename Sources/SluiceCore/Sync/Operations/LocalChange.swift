@@ -5,16 +5,19 @@ package struct LocalChange: Sendable {
     package let kind: TableOperation.Kind
     /// The whole record for an insert, the changed properties for an update.
     package var content: JSON
+    /// What the application says of it besides.
+    package let options: OperationOptions
     /// The names of the properties that only the server sets.
     package let systemColumns: Set<String>
 
     package init(
         _ kind: TableOperation.Kind, _ recordID: String, in table: String, content: JSON = .object,
-        systemColumns: Set<String>
+        options: OperationOptions = OperationOptions(), systemColumns: Set<String>
     ) {
         self.kind = kind
         self.recordID = recordID
         self.table = table
+        self.options = options
         self.systemColumns = systemColumns
         self.content = RecordRules.withoutSystemColumns(content, systemColumns)
         self.content["id"] = JSON(recordID)
@@ -96,7 +99,10 @@ package struct LocalChange: Sendable {
         var operation = TableOperation(
             id: environment.makeID(), sequence: try queue.reader.nextSequence(), table: table, recordID: recordID,
             kind: kind, createdAt: environment.now())
+        operation.tags = options.tags
+        operation.isMergeable = options.isMergeable
         if let moved {
+            operation.tags.formUnion(moved.tags)
             // What the moved one may have done on the server already, the new one has to know.
             operation.sent = moved.sent
             operation.revision = moved.revision + 1
@@ -114,6 +120,8 @@ package struct LocalChange: Sendable {
         operation.revision += 1
         operation.state = .pending
         operation.failure = nil
+        operation.failedAttempts = 0
+        operation.tags.formUnion(options.tags)
         return operation
     }
 

@@ -6,17 +6,25 @@ extension TableOperation {
             .init("sequence", .integer), .init("table", .string), .init("record", .string), .init("kind", .string),
             .init("state", .string), .init("revision", .integer), .init("attempts", .integer),
             .init("uncertain", .boolean), .init("createdAt", .date), .init("failure", .json), .init("sent", .json),
+            .init("tags", .json), .init("group", .string), .init("mergeable", .boolean),
+            .init("failedAttempts", .integer), .init("frozen", .json),
         ],
-        indexes: [["table", "record"], ["sequence"]])
+        indexes: [["table", "record"], ["sequence"], ["group"]])
 
     /// The operation as a record of ``schema``.
     package var record: JSON {
-        [
+        var record: JSON = [
             "id": JSON(id), "sequence": JSON(sequence), "table": JSON(table), "record": JSON(recordID),
             "kind": JSON(kind.rawValue), "state": JSON(state.rawValue), "revision": JSON(revision),
             "attempts": JSON(attempts), "uncertain": JSON(isUncertain), "createdAt": JSON(createdAt.description),
             "failure": failure?.json ?? .null, "sent": JSON(sent.map(\.json)),
         ]
+        if !tags.isEmpty { record["tags"] = JSON(tags.sorted().map { JSON($0) }) }
+        if let group { record["group"] = JSON(group) }
+        if !isMergeable { record["mergeable"] = false }
+        if failedAttempts > 0 { record["failedAttempts"] = JSON(failedAttempts) }
+        if let frozen { record["frozen"] = frozen }
+        return record
     }
 
     /// The operation that a record of ``schema`` stands for.
@@ -39,6 +47,11 @@ extension TableOperation {
         isUncertain = record["uncertain"]?.bool ?? false
         failure = record["failure"].flatMap(Failure.init(json:))
         sent = (record["sent"]?.elements ?? []).compactMap(SentBody.init(json:))
+        tags = Set((record["tags"]?.elements ?? []).compactMap(\.string))
+        group = record["group"]?.string
+        isMergeable = record["mergeable"]?.bool ?? true
+        failedAttempts = record["failedAttempts"]?.int.map(Int.init) ?? 0
+        frozen = record["frozen"].flatMap { $0.isNull ? nil : $0 }
     }
 }
 
@@ -54,20 +67,5 @@ extension TableOperation.Failure {
         guard let code = json["code"]?.string, let message = json["message"]?.string else { return nil }
         self.init(
             code: code, message: message, status: json["status"]?.int.map(Int.init), serverRecord: json["server"])
-    }
-}
-
-extension SentBody {
-    var json: JSON {
-        var json: JSON = ["revision": JSON(revision), "final": final]
-        // The filters rarely change a body: the one made before them is kept only where they did.
-        if request != final { json["request"] = request }
-        if let local { json["local"] = local }
-        return json
-    }
-
-    init?(json: JSON) {
-        guard let revision = json["revision"]?.int, let final = json["final"] else { return nil }
-        self.init(revision: Int(revision), request: json["request"] ?? final, final: final, local: json["local"])
     }
 }

@@ -49,6 +49,17 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     public var failure: Failure?
     /// When it was made.
     public var createdAt: Timestamp
+    /// What the application says of it, for its filters and for pushes of a part of the queue.
+    public var tags: Set<String> = []
+    /// The group whose changes reach the server all together or not at all; nil for one that stands alone.
+    public var group: String?
+    /// Whether later edits of the record may become part of it. One that is not goes out as it was made.
+    public var isMergeable = true
+    /// How often in a row it has failed at the server for a reason of its own; at ``SyncOptions/maximumAttempts`` it
+    /// is dead. Failures of the network and of a server that is busy do not count.
+    public var failedAttempts = 0
+    /// The local record as this operation made it, kept when a successor changes the record before this one is sent.
+    package var frozen: JSON?
     /// What has been sent so far and may have taken effect, the newest last.
     package var sent: [SentBody] = []
 

@@ -1,0 +1,92 @@
+internal import HTTPTypes
+public import SluiceCore
+internal import Synchronization
+
+/// A network that fails, in front of a transport that works: requests get lost, answers get lost after the server has
+/// acted on them, some requests arrive twice, some answers come from an overloaded gateway.
+///
+/// A seed draws what happens to each request in turn. Give it to a client to see how an application fares on a bad line:
+///
+/// ```swift
+/// let line = LossyTransport(AsyncHTTPTransport(), seed: 7)
+/// let client = SluiceClient(endpoint: endpoint, transport: line)
+/// ```
+public final class LossyTransport: Transport {
+    /// What can happen to a request.
+    public enum Fault: String, Sendable, CaseIterable {
+        /// It never arrives.
+        case requestLost
+        /// It arrives and is acted on, and the answer is lost.
+        case answerLost
+        /// It arrives twice, and the second answer is the one that comes back.
+        case duplicated
+        /// A gateway answers 503 in place of the server.
+        case unavailable
+        /// A gateway answers 502 after the server has acted.
+        case badGateway
+    }
+
+    private struct State {
+        var random: SeededGenerator
+        var rate: Double
+        var counts: [Fault: Int] = [:]
+        var requests = 0
+    }
+    private let inner: any Transport
+    private let state: Mutex<State>
+
+    /// A line in front of `inner`.
+    ///
+    /// - Parameters:
+    ///   - seed: what happens, and when, follows from it and from the order of the requests alone.
+    ///   - rate: which part of the requests is met by a fault, 0 to 1.
+    public init(_ inner: any Transport, seed: UInt64, rate: Double = 0.4) {
+        self.inner = inner
+        state = Mutex(State(random: SeededGenerator(seed: seed), rate: min(max(rate, 0), 1)))
+    }
+
+    /// How often each fault has happened so far.
+    public var counts: [Fault: Int] { state.withLock { $0.counts } }
+    /// How many requests were sent, those that were lost included.
+    public var requests: Int { state.withLock { $0.requests } }
+
+    /// From now on nothing happens to any request.
+    public func heal() { state.withLock { $0.rate = 0 } }
+
+    /// Sends the request, or does to it what the line does.
+    ///
+    /// - Throws: ``SluiceError`` of code `network` where the request or its answer is lost.
+    public func send(_ request: Request) async throws -> Response {
+        switch draw() {
+        case nil: return try await inner.send(request)
+        case .requestLost: throw Self.lost
+        case .unavailable: return Self.gateway(503)
+        case .badGateway:
+            _ = try await inner.send(request)
+            return Self.gateway(502)
+        case .answerLost:
+            _ = try await inner.send(request)
+            throw Self.lost
+        case .duplicated:
+            _ = try await inner.send(request)
+            return try await inner.send(request)
+        }
+    }
+
+    private func draw() -> Fault? {
+        state.withLock { state in
+            state.requests += 1
+            guard Double.random(in: 0..<1, using: &state.random) < state.rate,
+                let fault = Fault.allCases.randomElement(using: &state.random)
+            else { return nil }
+            state.counts[fault, default: 0] += 1
+            return fault
+        }
+    }
+
+    private static var lost: SluiceError { SluiceError(.network, "the line broke") }
+
+    private static func gateway(_ status: Int) -> Response {
+        Response(HTTPResponse(status: .init(code: status)), body: Body(bytes: Array("try later".utf8)))
+    }
+}

@@ -36,8 +36,8 @@ extension HostileCase {
                 .connections, "a body behind 304", .pull, .fails(.brokenProtocol),
                 answer: always([.text("HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n\(answer(evil))")])),
             HostileCase(
-                .connections, "an answer before any request", .pull, .fails(.network),
-                greeting: [.text(answer(evil))], answer: always([.json(200, HostileRows.one)])),
+                .connections, "a greeting before any request", .pull, .fails(.network),
+                greeting: [.text("220 mail.example ESMTP\r\n")], answer: always([.json(200, HostileRows.one)])),
             HostileCase(
                 .connections, "a second answer to a change", .insert, .applied,
                 answer: { request in
@@ -75,7 +75,7 @@ extension HostileCase {
             raw("no status", "HTTP/1.1\(fields)"),
             raw("a status without a reason", HostileRows.brought, "HTTP/1.1 200\(fields)"),
             raw(
-                "101 Switching Protocols", .fails(.network),
+                "101 Switching Protocols", .fails(.brokenProtocol),
                 "HTTP/1.1 101 Switching\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n"),
             raw("HTTP/0.9", .waits(.network, ends: .network), "{}", call: .insert),
             raw("SSH", .waits(.network, ends: .network), "SSH-2.0-OpenSSH_9.9\r\n", call: .delete),

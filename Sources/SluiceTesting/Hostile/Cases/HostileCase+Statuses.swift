@@ -23,7 +23,7 @@ extension HostileCase {
             (413, .parks(.tooLarge)),
             (418, .parks(.rejected)), (422, .parks(.rejected)), (451, .parks(.forbidden)),
             (500, .waits(.serverFailure)),
-            (599, .waits(.serverFailure)), (600, .parks(.brokenProtocol)), (999, .parks(.brokenProtocol)),
+            (599, .waits(.serverFailure)), (600, .waits(.serverFailure)), (999, .waits(.serverFailure)),
         ]
         return emptyLists
             + lists.map { status, outcome in

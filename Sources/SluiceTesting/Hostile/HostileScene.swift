@@ -23,7 +23,7 @@ struct HostileScene: Sendable {
     let store: any LocalStore
     let context: SyncContext
     let honest: SyncContext
-    let model = ModelServer()
+    let model: ModelServer
 
     init(server: HostileServer, store: any LocalStore, trial: HostileTrial) async throws {
         hostile = trial.hostile
@@ -35,7 +35,12 @@ struct HostileScene: Sendable {
         let client = SluiceClient(
             endpoint: endpoint, transport: trial.transport, filters: [SecretField()] + trial.filters,
             options: ClientOptions(tokenProvider: Tokens(), retry: retry, limits: limits.exchange))
-        let options = SyncOptions(pageSize: 50)
+        // The honest server's time is its own; the device's is the same.
+        var environment = SyncEnvironment.system
+        let start = Timestamp(ticks: 17_000_000_000_000_000)
+        environment.now = { Timestamp(ticks: start.ticks + 10 * Timestamp.ticksPerSecond) }
+        model = ModelServer(start: start)
+        let options = SyncOptions(pageSize: 50, environment: environment)
         context = try await SyncContext(client: client, store: store, options: options)
         honest = try await SyncContext(
             client: SluiceClient(endpoint: endpoint, transport: model), store: store, options: options)

@@ -11,7 +11,7 @@ import Testing
     func current() throws {
         let written = String(decoding: try Data(contentsOf: Self.page), as: UTF8.self)
         let start = try #require(written.firstRange(of: Self.heading))
-        let text = written[..<start.upperBound] + HostileCase.table
+        let text = String(written[..<start.upperBound]) + HostileCase.table
         if ProcessInfo.processInfo.environment["SLUICE_WRITE_DOCS"] != nil {
             try Data(text.utf8).write(to: Self.page)
             return

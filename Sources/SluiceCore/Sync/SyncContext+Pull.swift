@@ -25,10 +25,10 @@ extension SyncContext {
         let client = try requireClient()
         let push = try await pushIfNeeded(before: query.table)
         let owner = queryName.map { self.owner(of: query.table, named: $0, client) }
-        var result = try await exclusively { [options] store in
-            try await PullDriver(
-                client: client, store: store, options: options, query: query, owner: owner, progress: progress
-            ).run()
+        var result = try await exclusively { [options, board] store in
+            let driver = PullDriver(
+                client: client, store: store, options: options, query: query, owner: owner, progress: progress)
+            return try await board.during(.pulling, { _ in .reached }) { try await driver.run() }
         }
         result.push = push
         return result

@@ -17,10 +17,10 @@ extension SyncContext {
                 .invalidArgument, "a forced purge is of the whole table: with a query it could orphan changes",
                 table: query.table)
         }
-        let now = options.environment.now
+        let environment = options.environment
         let (table, filter) = (query.table, query.filter)
         return try await exclusively { store in
-            try await store.write { writer in
+            try await store.write(at: .membership, environment, from: .purge) { writer in
                 let queue = QueueWriter(writer)
                 let operations = try queue.reader.all(in: table)
                 guard force || operations.isEmpty else {
@@ -31,7 +31,7 @@ extension SyncContext {
                 }
                 for operation in operations {
                     let local = try writer.record(operation.recordID, in: table)
-                    try queue.audit(operation, "purge", local: local, at: now())
+                    try queue.audit(operation, "purge", local: local, at: environment.now())
                     try queue.remove(operation)
                 }
                 let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))

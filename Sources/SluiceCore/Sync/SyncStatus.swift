@@ -1,5 +1,7 @@
 /// What a store holds and what it waits for.
 public struct SyncStatus: Sendable, Hashable {
+    /// What the context is doing.
+    public var phase = SyncPhase.idle
     /// How many operations wait to be sent.
     public var pending = 0
     /// How many are being sent, or were when a process ended.
@@ -26,18 +28,16 @@ public struct SyncStatus: Sendable, Hashable {
 }
 
 extension SyncContext {
-    /// What the store holds and waits for, read in one transaction.
+    /// What the context does, and what the store holds and waits for: counts, read in one transaction.
     public func status() async throws -> SyncStatus {
         try await store.read { reader in
+            let queue = QueueReader(reader)
             var status = SyncStatus()
-            for operation in try QueueReader(reader).all() {
-                switch operation.state {
-                case .pending: status.pending += 1
-                case .inFlight: status.inFlight += 1
-                case .parked: status.parked += 1
-                case .dead: status.dead += 1
-                }
-            }
+            status.pending = try queue.count(.pending)
+            status.inFlight = try queue.count(.inFlight)
+            status.parked = try queue.count(.parked)
+            status.dead = try queue.count(.dead)
+            status.phase = board.now.phase(held: status.needsAttention)
             let cursors = try reader.records(matching: Query(Cursor.schema.name)).compactMap(Cursor.init(record:))
             status.cursors = cursors.map {
                 .init(table: $0.owner.table, name: $0.owner.name, updatedAt: $0.position.updatedAt)

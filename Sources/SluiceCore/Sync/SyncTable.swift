@@ -75,7 +75,7 @@ public struct SyncTable: Sendable {
         try await context.purge(local(query), named: queryName, force: force)
     }
 
-    private func local(_ query: Query?) -> Query {
+    func local(_ query: Query?) -> Query {
         var query = query ?? Query(name)
         query.table = name
         return query

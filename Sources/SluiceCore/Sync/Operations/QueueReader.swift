@@ -53,6 +53,14 @@ package struct QueueReader {
         return try store.count(matching: Query(TableOperation.schema.name, filter: filter)) > 0
     }
 
+    /// How many operations are in that state.
+    func count(_ state: TableOperation.State) throws -> Int {
+        try store.count(matching: Query(TableOperation.schema.name, filter: Self.equals("state", state.rawValue)))
+    }
+
+    /// How many operations wait for a decision.
+    func countOfHeld() throws -> Int { try count(.parked) + count(.dead) }
+
     private static var isWaiting: QueryExpression {
         .binary(
             .or, equals("state", TableOperation.State.pending.rawValue),

@@ -8,12 +8,12 @@ extension RowPage {
     ///   id (or an integer, where allowed), which the message names by its index.
     package init(
         bytes: [UInt8], columns: SystemColumns = SystemColumns(), shape: Shape = .results, table: String? = nil,
-        allowsIntegerIDs: Bool = false, requiresIDs: Bool = true
+        allowsIntegerIDs: Bool = false, requiresIDs: Bool = true, maximumValues: Int = .max
     ) throws(SluiceError) {
         let read = bytes.withUnsafeBufferPointer { buffer -> Result<RowPage, SluiceError> in
             do throws(SluiceError) {
                 return .success(
-                    try Self.read(bytes, buffer, columns, shape, table, allowsIntegerIDs, requiresIDs))
+                    try Self.read(bytes, buffer, columns, shape, table, allowsIntegerIDs, requiresIDs, maximumValues))
             } catch {
                 return .failure(error)
             }
@@ -23,14 +23,15 @@ extension RowPage {
 
     private static func read(
         _ bytes: [UInt8], _ buffer: UnsafeBufferPointer<UInt8>, _ columns: SystemColumns, _ shape: Shape,
-        _ table: String?, _ allowsIntegerIDs: Bool, _ requiresIDs: Bool
+        _ table: String?, _ allowsIntegerIDs: Bool, _ requiresIDs: Bool, _ maximumValues: Int
     ) throws(SluiceError) -> RowPage {
         let tape: JSONTape
         do throws(JSONParseError) {
-            tape = try JSONTape(buffer)
+            tape = try JSONTape(buffer, maximumValues: maximumValues)
         } catch {
             throw SluiceError(
-                .brokenProtocol, "The server's answer is not the page of rows that was asked for.", table: table,
+                error.isTooLarge ? .tooLarge : .brokenProtocol,
+                "The server's answer is not the page of rows that was asked for.", table: table,
                 cause: error)
         }
         let reader = RowPageReader(
@@ -70,6 +71,6 @@ extension RowPage {
     ) throws(SluiceError) {
         try self.init(
             bytes: body.bytes, columns: columns, shape: shape, table: table, allowsIntegerIDs: allowsIntegerIDs,
-            requiresIDs: requiresIDs)
+            requiresIDs: requiresIDs, maximumValues: body.maximumValues)
     }
 }

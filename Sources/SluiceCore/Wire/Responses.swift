@@ -90,7 +90,8 @@ extension Dialect {
         do throws(JSONParseError) {
             return try response.body.json
         } catch let cause {
-            var failure = error(.brokenProtocol, Self.notJSON(response), context, response)
+            let code: SluiceError.Code = cause.isTooLarge ? .tooLarge : .brokenProtocol
+            var failure = error(code, Self.notJSON(response), context, response)
             failure.cause = cause
             throw failure
         }

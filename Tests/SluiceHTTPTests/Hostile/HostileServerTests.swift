@@ -57,18 +57,12 @@ import Testing
             var violations: [String] = []
             for hostile in HostileCase.all where hostile.limits.memory != nil {
                 let report = try await HostileTrial(hostile, transport: AsyncHTTPTransport()).run()
-                if ProcessInfo.processInfo.environment["HOSTILE_VERBOSE"] != nil {
-                    violations.append("\(hostile): \((report.memory ?? -1) >> 20) MB, \(report.duration)")
-                }
                 if !report.holds { violations.append(report.description) }
             }
-            if !violations.isEmpty {
-                FileHandle.standardError.write(Data(violations.joined(separator: "\n").utf8))
-                exit(1)
-            }
+            FileHandle.standardError.write(Data(violations.joined(separator: "\n").utf8))
         }
         let said = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(result?.exitStatus == .exitCode(0), "\(said)")
+        #expect(said.isEmpty, "\(said)")
     }
 
     @Test("there are enough cases, and no two have one name")

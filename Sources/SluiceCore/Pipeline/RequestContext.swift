@@ -85,7 +85,7 @@ package struct Paging: Sendable, Hashable {
 
 /// The bounds of one exchange.
 public struct Limits: Sendable, Hashable {
-    /// The largest answer, decoded, in bytes. Default 32 MiB.
+    /// The largest answer, decoded, in bytes. Default 16 MiB.
     public var responseBytes: Int
     /// How many names and values an answer that is JSON may have. Each takes memory beside the answer's bytes, and may be
     /// two of them. Default 1,000,000, which is 40,000 rows of 12 columns.
@@ -99,7 +99,7 @@ public struct Limits: Sendable, Hashable {
 
     /// Bounds.
     public init(
-        responseBytes: Int = 32 << 20, responseValues: Int = 1_000_000, deadline: Duration = .seconds(100),
+        responseBytes: Int = 16 << 20, responseValues: Int = 1_000_000, deadline: Duration = .seconds(100),
         minimumRate: Int = 100,
         grace: Duration = .seconds(10)
     ) {

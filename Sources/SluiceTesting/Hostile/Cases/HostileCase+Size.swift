@@ -38,7 +38,7 @@ extension HostileCase {
                 answer: always([head("Content-Length: 4611686018427387904"), .text("[]"), .hold])),
             sized(
                 "a header field of 300 MB", .pull, .fails(.network),
-                answer: always([.text("HTTP/1.1 200 OK\r\nX-Long: "), .repeated(block, times: 4800)])),
+                answer: always([.text("HTTP/1.1 200 OK\r\nX-Long: "), .repeated(Array("long".utf8), times: 75 << 20)])),
             sized(
                 "header fields of 300 MB", .pull, .fails(.network),
                 answer: always([
@@ -114,7 +114,7 @@ extension HostileCase {
                 "gzip with a wrong checksum", .pull, .fails(.network),
                 answer: packed("gzip", PackedBytes.stored(Array(HostileRows.one.utf8), checksum: 7))),
             sized("bytes that are no gzip", .pull, .fails(.network), answer: packed("gzip", Array("[]".utf8))),
-            sized("an empty body that is said to be gzip", .pull, .fails(.brokenProtocol), answer: packed("gzip", [])),
+            sized("an empty body that is said to be gzip", .pull, .fails(.network), answer: packed("gzip", [])),
             sized(
                 "gzip with other bytes behind it", .pull, .fails(.network),
                 answer: packed("gzip", page + Array("[]".utf8))),
@@ -132,7 +132,8 @@ extension HostileCase {
     private static var largeContents: [HostileCase] {
         let fields = (0..<100_000).map { #""f\#($0)":\#($0)"# }.joined(separator: ",")
         let long = String(repeating: "k", count: 1 << 20)
-        let tombstones = HostileRows.page((0..<100_000).map { #"{"id":"\#($0)","deleted":true}"# })
+        let tombstones = HostileRows.page(
+            (0..<100_000).map { #"{"id":"\#($0)","deleted":true,"updatedAt":"\#(HostileRows.time)"}"# })
         return [
             sized(
                 "a row of 100,000 fields", .pull, HostileRows.brought,
@@ -162,7 +163,8 @@ extension HostileCase {
                     .text("]"), .text(" "),
                 ])),
             sized(
-                "100,000 tombstones of rows that are not here", .pull, .passes,
+                "100,000 tombstones of rows that are not here", .pull,
+                .brings(["a", "b"], cursor: .at(HostileRows.time)),
                 answer: once(tombstones)),
             sized(
                 "a message of 8 MB", .update, .parks(.rejected),

@@ -16,18 +16,27 @@ final class ResponseGuard: ChannelInboundHandler {
 
     private var hasHead = false
     private var isRefused = false
+    private let meter: HeadMeter
+
+    private init(_ meter: HeadMeter) { self.meter = meter }
 
     /// Puts a guard in front of the client's own handler, on a connection of HTTP/1.1 or a stream of HTTP/2.
     static func add(to channel: any Channel) -> EventLoopFuture<Void> {
         channel.eventLoop.submit {
             let pipeline = channel.pipeline.syncOperations
             let unpacking = try pipeline.handler(type: NIOHTTPResponseDecompressor.self)
-            try pipeline.addHandler(ResponseGuard(), position: .after(unpacking))
+            let meter = HeadMeter()
+            // A stream of HTTP/2 has no such reader: its heads come whole, and have limits of their own.
+            if let reader = try? pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self) {
+                try pipeline.addHandler(meter, position: .before(reader))
+            }
+            try pipeline.addHandler(ResponseGuard(meter), position: .after(unpacking))
         }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if isRefused { return }
+        meter.reset()
         switch unwrapInboundIn(data) {
         case .head(let head):
             switch head.status.code {

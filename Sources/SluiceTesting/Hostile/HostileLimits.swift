@@ -6,6 +6,8 @@ public struct HostileLimits: Sendable, Hashable {
     public var exchange: Limits
     /// How often a request is sent at the most.
     public var attempts: Int
+    /// How many pages a pull may bring.
+    public var pages: Int
     /// The most requests that the client may make in all.
     public var requests: Int
     /// The longest the client may take.
@@ -15,11 +17,13 @@ public struct HostileLimits: Sendable, Hashable {
 
     /// Limits.
     public init(
-        exchange: Limits = Limits(), attempts: Int = 2, requests: Int = 12, duration: Duration = .seconds(20),
+        exchange: Limits = Limits(), attempts: Int = 2, pages: Int = 8, requests: Int = 12,
+        duration: Duration = .seconds(20),
         memory: Int? = nil
     ) {
         self.exchange = exchange
         self.attempts = attempts
+        self.pages = pages
         self.requests = requests
         self.duration = duration
         self.memory = memory

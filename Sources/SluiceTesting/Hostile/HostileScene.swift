@@ -40,7 +40,8 @@ struct HostileScene: Sendable {
         let start = Timestamp(ticks: 17_000_000_000_000_000)
         environment.now = { Timestamp(ticks: start.ticks + 10 * Timestamp.ticksPerSecond) }
         model = ModelServer(start: start)
-        let options = SyncOptions(pageSize: 50, environment: environment)
+        var options = SyncOptions(pageSize: 50, environment: environment)
+        options.pull.mostPages = limits.pages
         context = try await SyncContext(client: client, store: store, options: options)
         honest = try await SyncContext(
             client: SluiceClient(endpoint: endpoint, transport: model), store: store, options: options)

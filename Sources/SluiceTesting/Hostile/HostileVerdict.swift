@@ -52,7 +52,7 @@ struct HostileVerdict {
         switch outcome.cursor {
         case .unchanged: report.demand(after.cursors == before.cursors, "the cursor has moved: \(after.cursors)")
         case .at(let time):
-            let found = after.cursors.compactMap(Cursor.init(record:)).map(\.position.updatedAt)
+            let found = after.cursors.compactMap(Cursor.init(record:)).compactMap(\.position?.updatedAt)
             report.demand(found == [time], "the cursor is at \(found) in the place of \(time)")
         }
     }

@@ -29,8 +29,8 @@ extension HostileCase {
                 ])($0)
             },
             HostileCase(
-                .headers, "a flood of 100 Continue", .pull, .fails(.timeout),
-                limits: HostileLimits(exchange: Limits(deadline: .milliseconds(500)), requests: 3),
+                .headers, "a flood of 100 Continue", .pull, .fails(.network),
+                limits: HostileLimits(exchange: Limits(deadline: .seconds(15)), requests: 3),
                 answer: always([.repeated(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8), times: 100_000_000)])),
         ]
     }
@@ -85,5 +85,11 @@ extension HostileCase {
                 ])),
         ]
             + dates.map { date in flooded("the date “\(date)”", HostileRows.brought, [("Date", date)]) }
+            + [
+                // What the clock of a server says is believed as far as it makes the next pull read more.
+                flooded(
+                    "the date of 1970", .brings(["a", "b", "x"], cursor: .at("1969-12-31T23:59:30.000Z")),
+                    [("Date", "Thu, 01 Jan 1970 00:00:00 GMT")])
+            ]
     }
 }

@@ -100,7 +100,9 @@ extension HostileCase {
             body("a count of 2^64", #"{"items":\#(HostileRows.one),"count":18446744073709551616}"#),
             body("a count of -1", #"{"items":\#(HostileRows.one),"count":-1}"#, HostileRows.brought),
             body("a count that is far too small", #"{"items":\#(HostileRows.one),"count":0}"#, HostileRows.brought),
-            body("a list within a list", "[\(HostileRows.one)]"),
+            body(
+                "a list within a list", "[\(HostileRows.one)]",
+                .brings(["a", "b"], cursor: .at("2023-11-14T22:12:50.000Z"))),
         ]
     }
 

@@ -40,6 +40,15 @@ extension HostileCase {
                 "a header field of 300 MB", .pull, .fails(.network),
                 answer: always([.text("HTTP/1.1 200 OK\r\nX-Long: "), .repeated(Array("long".utf8), times: 75 << 20)])),
             sized(
+                "a header field of 300 MB of spaces", .pull, .fails(.network),
+                answer: always([.text("HTTP/1.1 200 OK\r\nX-Long: "), .repeated(block, times: 4800)])),
+            sized(
+                "packed bytes that begin with a name of 300 MB", .pull, .fails(.network),
+                answer: always([
+                    head("Content-Encoding: gzip\r\nContent-Length: \(300 << 20)"),
+                    .send([31, 139, 8, 8, 0, 0, 0, 0, 0, 255]), .repeated(block, times: 4800),
+                ])),
+            sized(
                 "header fields of 300 MB", .pull, .fails(.network),
                 answer: always([
                     .text("HTTP/1.1 200 OK\r\n"), .repeated(Array("X-A: b\r\n".utf8), times: 37_500_000),

@@ -1,3 +1,5 @@
+internal import HTTPTypes
+
 extension Dialect {
     /// The columns that the wire gives a meaning, as a push needs them.
     package var pushColumns: PushColumns {
@@ -16,6 +18,10 @@ extension Dialect {
         {
             record = body
         }
-        return PushAnswer(status: response.status, record: record, message: ServerMessage.text(of: response))
+        // OASIS Repeatable Requests 1.0, section 3: "rejected" goes with a refusal that has nothing else behind it.
+        let result = HTTPField.Name("Repeatability-Result").flatMap { response.head.headerFields[$0] }
+        return PushAnswer(
+            status: response.status, record: record, message: ServerMessage.text(of: response),
+            isIDRefused: response.status >= 400 && result?.lowercased() == "rejected")
     }
 }

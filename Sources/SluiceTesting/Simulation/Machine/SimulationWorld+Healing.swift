@@ -94,9 +94,15 @@ extension SimulatedDevice {
                 parts.oracle.violate(
                     .convergence, "device \(index), \(name): \(table)/\(row.id) is \(here), the server's \(row.wire)")
             }
-            // A row that was made here and never was of a query stays where it was made.
+            // A row that no query holds, made here or pulled without a name, stays until it is purged.
             let ids = Set(rows.map(\.id))
-            let mine = local.filter { group == nil || $0.value["group"]?.int == group.map { Int64($0) } }
+            let members = parts.oracle.view(of: index) { view in
+                (view.tables[Membership.schema.name] ?? [:]).keys.map { String($0.drop { $0 != "/" }.dropFirst()) }
+            }
+            let held = Set(members)
+            let mine = local.filter { id, row in
+                group == nil || held.contains(id) && row["group"]?.int == group.map { Int64($0) }
+            }
             if let id = mine.keys.sorted().first(where: { !ids.contains($0) }) {
                 parts.oracle.violate(
                     .convergence, "device \(index), \(name): has \(table)/\(id), which the server has not")

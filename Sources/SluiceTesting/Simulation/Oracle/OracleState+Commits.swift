@@ -123,8 +123,9 @@ extension OracleState {
     /// I4: a record that waits stands on its base, and on nothing newer or older.
     private mutating func checkBase(of key: RecordKey, _ row: JSON, on device: Int) {
         let base = devices[device].tables[RecordState.schema.name]?[RecordState.id(key.table, key.id)]?["base"]
-        guard let base, let version = base[columns.version], let here = row[columns.version] else { return }
-        if version != here {
+        guard let version = base?[columns.version]?.string, let here = row[columns.version]?.string else { return }
+        // A decision for the client moves the base on, under a record that stays as it is.
+        if Self.number(version) < Self.number(here) {
             violate(.noStaleOverwrite, "device \(device): \(key) is of version \(here), and its base of \(version)")
         }
     }

@@ -33,6 +33,8 @@ let package = Package(
         // C: libraries of the system, and the SQLite API as a table of functions.
         .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
         .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
+        // C: a file system for SQLite that fails where a test wants it to.
+        .target(name: "CSQLiteFaults", linkerSettings: [.linkedLibrary("sqlite3")]),
 
         .target(
             name: "SluiceCore",
@@ -69,7 +71,10 @@ let package = Package(
             ]),
         .target(
             name: "SluiceTesting",
-            dependencies: ["CJansson", "SluiceCore", .product(name: "HTTPTypes", package: "swift-http-types")]),
+            dependencies: [
+                "CJansson", "CSQLiteFaults", "SluiceCore", "SluiceSQLite",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
         .target(name: "Sluice", dependencies: ["SluiceCore", "SluiceHTTP", "SluicePredicate", "SluiceSQLite"]),
         .executableTarget(
             name: "SluiceCLI",
@@ -124,7 +129,7 @@ let package = Package(
 )
 
 // One set of rules for every Swift target. Warnings are errors in continuous integration, not on a user's machine.
-for target in package.targets where target.type != .system && target.name != "CSQLite" {
+for target in package.targets where target.type != .system && !["CSQLite", "CSQLiteFaults"].contains(target.name) {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("MemberImportVisibility"),

@@ -39,6 +39,8 @@ public final class SQLiteStore: LocalStore {
         /// The size in bytes that the file may not outgrow; nil for as large as the disk allows. A transaction that
         /// would throws `storeFull` and leaves nothing.
         public var maximumSize: Int?
+        /// The name of the file system that SQLite is to use instead of its default one.
+        package var fileSystem: String?
 
         /// Options.
         public init(

@@ -7,9 +7,13 @@ struct PushDriver: Sendable {
     let store: any LocalStore
     let options: SyncOptions
     let tables: Set<String>?
+    let tags: Set<String>?
 
     private var columns: PushColumns { client.dialect.pushColumns }
-    private var committer: PushCommitter { PushCommitter(columns: columns, environment: options.environment) }
+    private var committer: PushCommitter {
+        PushCommitter(
+            columns: columns, environment: options.environment, maximumAttempts: options.maximumAttempts)
+    }
 
     func run() async throws -> PushResult {
         var session = PushSession(columns: columns)
@@ -71,26 +75,26 @@ struct PushDriver: Sendable {
             case .finish: return .committed
             }
         } catch {
-            return .failed(SluiceError(wrapping: error), wasSent: false)
+            return .failed(SluiceError(wrapping: error))
         }
     }
 
     private func load(after sequence: Int64) async throws -> PushItem? {
-        let tables = tables
+        let (tables, tags) = (tables, tags)
         return try await store.read { reader in
             let queue = QueueReader(reader)
-            guard var operation = try queue.nextToSend(after: sequence, in: tables) else { return nil }
+            guard var operation = try queue.nextToSend(after: sequence, in: tables, tags: tags) else { return nil }
             let (table, id) = (operation.table, operation.recordID)
             let state = try queue.state(of: id, in: table)
             // A frozen body stays as it is: the record has moved on, and its successor will say so.
             let isFrozen = try operation.state == .inFlight || queue.all(on: id, in: table).count > 1
-            let sent = operation.sent.last { $0.revision == operation.revision }
+            let made = operation.sentAsIs?.local ?? operation.frozen
             // Nobody waits for that send's answer any more: the process ended, or its commit failed.
             if operation.state == .inFlight { operation.isUncertain = true }
             let local: JSON?
             switch operation.kind {
             case .undelete: local = state?.base
-            case .insert, .update: local = try isFrozen && sent != nil ? sent?.local : reader.record(id, in: table)
+            case .insert, .update: local = try isFrozen && made != nil ? made : reader.record(id, in: table)
             case .delete: local = nil
             }
             return PushItem(operation: operation, local: local, base: state?.base)
@@ -105,7 +109,7 @@ struct PushDriver: Sendable {
             case .answer(let answer): return .answered(item, answer)
             }
         } catch {
-            return .failed(SluiceError(wrapping: error), wasSent: false)
+            return .unanswered(item, SluiceError(wrapping: error), wasSent: false)
         }
         return await sendPrepared(prepared)
     }
@@ -118,12 +122,13 @@ struct PushDriver: Sendable {
             let (store, committer, environment) = (store, committer, options.environment)
             request.context.seal = { final in
                 let (current, wasUnsent) = sealed.withLock { ($0.item, $0.wasUnsent) }
-                let document = (try? final.body.json) ?? .null
-                let operation = try await store.write(at: .sealed, environment) {
-                    try committer.seal(current, request: body, final: document, wasUnsent: wasUnsent, in: $0)
+                let outgoing = try await store.write(at: .sealed, environment) {
+                    try committer.seal(
+                        current, request: body, final: FinalRequest(final), wasUnsent: wasUnsent, in: $0)
                 }
-                guard let operation else { throw SealRefused() }
-                sealed.withLock { $0.wasSealed(as: operation) }
+                guard let outgoing else { throw SealRefused() }
+                sealed.withLock { $0.wasSealed(as: outgoing.operation) }
+                return outgoing.request
             }
             request.context.unsealed = { sealed.withLock { $0.wasUnsent = true } }
             let response = try await client.send(request)
@@ -131,9 +136,9 @@ struct PushDriver: Sendable {
             let item = sealed.withLock { $0.item }
             return .answered(item, client.dialect.pushAnswer(response))
         } catch {
-            let (wasSent, wasRefused) = sealed.withLock { ($0.wasSent, $0.count == 0 && Self.isRefusal(error)) }
-            if wasRefused { return .changed }
-            return .failed(SluiceError(wrapping: error), wasSent: wasSent)
+            let last = sealed.withLock { $0 }
+            if last.count == 0, Self.isRefusal(error) { return .changed }
+            return .unanswered(last.item, SluiceError(wrapping: error), wasSent: last.wasSent)
         }
     }
 

@@ -94,6 +94,13 @@ let package = Package(
             dependencies: ["Sluice", .product(name: "ArgumentParser", package: "swift-argument-parser")],
             path: "Examples/todo",
             exclude: ["README.md", "backend.yaml"]),
+        // Ends processes and storage in the middle of their work: for tests, and part of no product.
+        .executableTarget(
+            name: "torture",
+            dependencies: [
+                "Sluice", "SluiceTesting", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Tests/Torture"),
 
         .testTarget(
             name: "SluiceCoreTests",
@@ -122,7 +129,7 @@ let package = Package(
         .testTarget(
             name: "SluiceCLITests",
             dependencies: [
-                "SluiceCLI", "todo", "Sluice", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "SluiceCLI", "todo", "torture", "Sluice", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -178,7 +178,7 @@ public final class SQLiteStore: LocalStore {
     }
 
     /// The path without symbolic links, so that every way to the file leads to one lock.
-    private static func resolved(_ path: String) -> String {
+    static func resolved(_ path: String) -> String {
         if path == ":memory:" { return path }
         func real(_ path: String) -> String? {
             guard let resolved = realpath(path, nil) else { return nil }

@@ -13,8 +13,9 @@ extension SyncContext {
     @discardableResult
     public func push(tables: Set<String>? = nil, tags: Set<String>? = nil) async throws -> PushResult {
         let client = try requireClient()
-        return try await exclusively { [options] store in
-            try await PushDriver(client: client, store: store, options: options, tables: tables, tags: tags).run()
+        return try await exclusively { [options, board] store in
+            let driver = PushDriver(client: client, store: store, options: options, tables: tables, tags: tags)
+            return try await board.during(.pushing, Reachability.init) { try await driver.run() }
         }
     }
 }

@@ -17,6 +17,8 @@ public final class SyncContext: Sendable {
     /// How the context works.
     public let options: SyncOptions
     let activity = SerialActivity()
+    let hub = ChangeHub()
+    let board = StatusBoard()
 
     /// A context over `store`, in which it makes the tables it needs.
     ///
@@ -35,6 +37,8 @@ public final class SyncContext: Sendable {
         }
         self.client = client
         self.store = store
+        var options = options
+        options.environment.changes = hub
         self.options = options
         try await store.define(SyncTables.all + tables)
     }

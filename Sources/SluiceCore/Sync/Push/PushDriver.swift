@@ -70,7 +70,9 @@ struct PushDriver: Sendable {
             case .decide(let conflict): return try await .decided(decide(conflict))
             case .commit(let commit):
                 let committer = committer
-                try await store.write(at: .applied, options.environment) { try committer.write(commit, in: $0) }
+                try await store.write(at: .applied, options.environment, from: commit.source) {
+                    try committer.write(commit, in: $0)
+                }
                 return .committed
             case .finish: return .committed
             }

@@ -25,7 +25,7 @@ final class ChildProcess: Sendable {
         let reading = pipe.fileHandleForReading
         Thread.detachNewThread {
             var rest: [UInt8] = []
-            while let data = try? reading.read(upToCount: 1 << 16), !data.isEmpty {
+            while case let data = reading.availableData, !data.isEmpty {
                 rest += data
                 while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
                     continuation.yield(Substring(String(decoding: rest[..<end], as: UTF8.self)))

@@ -51,7 +51,9 @@ struct DamagedStore: Sendable {
 
     /// What can be read of the queue, with the log and, where nothing can, without it.
     func rescue() throws -> RescuedQueue {
-        if let found = try? RescueReader(file.openReader()).queue() { return found }
+        // SQLite removes the log of a file that is empty.
+        let isEmpty = size(path) == 0
+        if !isEmpty, let found = try? RescueReader(file.openReader()).queue() { return found }
         // Only the first 100 bytes may be damaged (sqlite.org/fileformat2.html, section 1.3): a copy gets others.
         let copy = path + "-copy"
         defer { for suffix in ["", "-wal", "-shm"] { unlink(copy + suffix) } }
@@ -63,13 +65,10 @@ struct DamagedStore: Sendable {
                 unlink(copy + "-wal")
             }
             unlink(copy + "-shm")
-            if let found = try? RescueReader(SQLiteStoreFile(path: copy, options: file.options).openReader()).queue() {
-                return found
-            }
+            let reader = SQLiteStoreFile(path: copy, options: file.options)
+            if !isEmpty, let found = try? RescueReader(reader.openReader()).queue() { return found }
             try FileBytes.repairHeader(of: copy)
-            if let found = try? RescueReader(SQLiteStoreFile(path: copy, options: file.options).openReader()).queue() {
-                return found
-            }
+            if let found = try? RescueReader(reader.openReader()).queue() { return found }
         }
         return RescuedQueue()
     }

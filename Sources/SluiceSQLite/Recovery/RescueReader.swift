@@ -20,7 +20,9 @@ struct RescueReader {
 
     /// - Throws: ``SluiceError`` where not even the list of tables can be read.
     func queue() throws -> RescuedQueue {
-        _ = try connection.integer("SELECT count(*) FROM sqlite_schema")
+        guard try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'sluice_operations'") > 0 else {
+            throw SluiceError(.storeCorrupt, "the file \(connection.path) has no queue")
+        }
         var rescued = RescuedQueue()
         rescued.isWhole = true
         do {

@@ -129,7 +129,8 @@ let package = Package(
         .testTarget(
             name: "SluiceCLITests",
             dependencies: [
-                "SluiceCLI", "todo", "torture", "Sluice", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "SluiceCLI", "todo", "torture", "Sluice",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
     ],
     swiftLanguageModes: [.v6]

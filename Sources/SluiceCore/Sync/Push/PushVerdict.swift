@@ -37,6 +37,8 @@ package enum PushVerdict: Sendable, Hashable {
                 return .refused(.brokenProtocol, uncertain: true)
             }
             return isTombstone ? .conflict(server: record, isDeleted: true) : .done(record)
+        // From something in between, which has not passed it on: a login page of a network, say.
+        case 300..<400: return .later(.brokenProtocol, uncertain: false)
         case 401: return .unauthorized
         case 404, 410:
             switch operation.kind {

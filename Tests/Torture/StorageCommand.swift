@@ -18,7 +18,7 @@ struct StorageCommand: AsyncParsableCommand {
         let report = try await campaign.run { name, report in
             print("\(name): \(report.trials) trials, \(report.fired) faults, \(report.violations.count) violations")
             for violation in report.violations { print("  \(violation)") }
-            fflush(stdout)
+            fflush(nil)
         }
         print(
             "\(Date.now.formatted(.iso8601)) storage: \(report.trials) trials, \(report.fired) faults, "

@@ -36,7 +36,6 @@ final class ResponseGuard: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if isRefused { return }
-        meter.reset()
         switch unwrapInboundIn(data) {
         case .head(let head):
             switch head.status.code {
@@ -50,6 +49,7 @@ final class ResponseGuard: ChannelInboundHandler {
             guard hasHead else { return refuse("an answer ended before its head", context) }
             hasHead = false
         }
+        meter.reset()
         context.fireChannelRead(data)
     }
 

@@ -36,9 +36,6 @@ extension HostileCase {
                 .connections, "a body behind 304", .pull, .fails(.brokenProtocol),
                 answer: always([.text("HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n\(answer(evil))")])),
             HostileCase(
-                .connections, "a greeting before any request", .pull, .fails(.network),
-                greeting: [.text("220 mail.example ESMTP\r\n")], answer: always([.json(200, HostileRows.one)])),
-            HostileCase(
                 .connections, "a second answer to a change", .insert, .applied,
                 answer: { request in
                     let record = HostileRows.row("new", text: "mine")

@@ -21,6 +21,7 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
             case invalidArgument, invalidQuery, invalidRecord, invalidTable
             case recordExists, recordMissing, operationRefused, operationsPending
             case storeNotADatabase, storeBusy, storeFull, storeInputOutput, storeCorrupt, storeSchema, storeClosed
+            case storeLeaseLost
         }
         private let name: Name
 
@@ -71,7 +72,7 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
         public static let operationsPending = Code(name: .operationsPending)
         /// The file is not a SQLite database.
         public static let storeNotADatabase = Code(name: .storeNotADatabase)
-        /// Another process or connection holds the store's lock.
+        /// Another process or connection holds the store's lock, or synchronises it.
         public static let storeBusy = Code(name: .storeBusy)
         /// The disk or the store's quota is full.
         public static let storeFull = Code(name: .storeFull)
@@ -83,6 +84,8 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
         public static let storeSchema = Code(name: .storeSchema)
         /// The store is closed.
         public static let storeClosed = Code(name: .storeClosed)
+        /// Another took over the store's synchronisation; what was under way here ended and wrote nothing more.
+        public static let storeLeaseLost = Code(name: .storeLeaseLost)
 
         /// The code's name.
         public var description: String { name.rawValue }

@@ -36,9 +36,9 @@ public struct RequestContext: Sendable {
     public var version: String?
     /// How often the request has been sent before: 0 the first time.
     public var attempt: Int
-    /// What is to happen with the final request before its first byte is sent; the seal filter calls it. On a push
-    /// the engine records here what goes out.
-    package var seal: (@Sendable (Request) async throws -> Void)?
+    /// What is to happen with the final request before its first byte is sent; the seal filter calls it, and what it
+    /// returns goes out. On a push the engine records it here and gives it its id.
+    package var seal: (@Sendable (Request) async throws -> Request)?
     /// What is to happen when an attempt that was sealed has certainly not reached the server: no connection came about.
     package var unsealed: (@Sendable () -> Void)?
     /// Which system columns to ask for, by the wire's names, in the place of the client's selection; nil leaves it.

@@ -27,6 +27,22 @@ public protocol LocalStore: Sendable {
 
     /// Ends the store's use; every call after it throws `storeClosed`. Closing twice is allowed.
     func close() async throws
+
+    /// Takes the lease, under which a store is pushed and pulled, or gives nil at once if somebody has it.
+    ///
+    /// The default always gives one: right for a store that only one context uses.
+    func takeLease() async throws -> StoreLease?
+
+    /// Takes the lease away from whoever has it, so that the next ``takeLease()`` succeeds. The default does nothing.
+    func breakLease() async throws
+}
+
+extension LocalStore {
+    /// A lease that keeps nobody out; see the requirement.
+    public func takeLease() async throws -> StoreLease? { StoreLease {} }
+
+    /// Does nothing; see the requirement.
+    public func breakLease() async throws {}
 }
 
 /// The reading half of a transaction.

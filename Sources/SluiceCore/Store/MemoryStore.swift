@@ -12,6 +12,7 @@ internal import Synchronization
 public final class MemoryStore: LocalStore {
     private let state = Mutex<MemoryStoreState?>(MemoryStoreState())
     private let writers = MemoryStoreQueue()
+    private let leases = ExclusiveLease()
 
     /// An empty store.
     public init() {}
@@ -49,6 +50,12 @@ public final class MemoryStore: LocalStore {
     public func close() async throws {
         await writers.run { state.withLock { $0 = nil } }
     }
+
+    /// Takes the lease; see ``LocalStore/takeLease()``.
+    public func takeLease() async throws -> StoreLease? { leases.take() }
+
+    /// Takes the lease away; see ``LocalStore/breakLease()``.
+    public func breakLease() async throws { leases.breakUp() }
 
     private func snapshot() throws -> MemoryStoreState {
         guard let snapshot = state.withLock({ $0 }) else {

@@ -25,9 +25,11 @@ extension SyncContext {
         let client = try requireClient()
         let push = try await pushIfNeeded(before: query.table)
         let owner = queryName.map { self.owner(of: query.table, named: $0, client) }
-        let driver = PullDriver(
-            client: client, store: store, options: options, query: query, owner: owner, progress: progress)
-        var result = try await activity.run { try await driver.run() }
+        var result = try await exclusively { [options] store in
+            try await PullDriver(
+                client: client, store: store, options: options, query: query, owner: owner, progress: progress
+            ).run()
+        }
         result.push = push
         return result
     }

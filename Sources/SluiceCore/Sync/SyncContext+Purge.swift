@@ -17,9 +17,9 @@ extension SyncContext {
                 .invalidArgument, "a forced purge is of the whole table: with a query it could orphan changes",
                 table: query.table)
         }
-        let (store, now) = (store, options.environment.now)
+        let now = options.environment.now
         let (table, filter) = (query.table, query.filter)
-        return try await activity.run {
+        return try await exclusively { store in
             try await store.write { writer in
                 let queue = QueueWriter(writer)
                 let operations = try queue.reader.all(in: table)

@@ -6,10 +6,13 @@ extension SyncContext {
     ///
     /// - Parameter tables: only operations of these tables; nil means all.
     /// - Returns: how it ended; failures are told there, not thrown.
-    /// - Throws: ``SluiceError`` of code `invalidArgument` for a context without a client.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for a context without a client, `storeBusy` while another
+    ///   process synchronises the store.
     @discardableResult
     public func push(tables: Set<String>? = nil) async throws -> PushResult {
-        let driver = PushDriver(client: try requireClient(), store: store, options: options, tables: tables)
-        return try await activity.run { try await driver.run() }
+        let client = try requireClient()
+        return try await exclusively { [options] store in
+            try await PushDriver(client: client, store: store, options: options, tables: tables).run()
+        }
     }
 }

@@ -15,6 +15,9 @@ public struct SyncOptions: Sendable {
     /// How far a saved cursor stays behind the server's clock, because a transaction may be committed after one that
     /// began later. Rows of that time are read again by the next pull. Default 30 s.
     public var commitLag: Duration
+    /// How long push, pull, purge and discard wait while another process, or another context, synchronises the store;
+    /// then they throw `storeBusy`. Default 5 s; zero does not wait.
+    public var leaseTimeout: Duration
     /// Whose data it is. Another user's cursors are not used.
     public var user: String
     /// The wire of the server whose rows the store holds, for a context without a client: a client says it itself. It
@@ -28,7 +31,8 @@ public struct SyncOptions: Sendable {
     /// Options; each has a default.
     public init(
         conflictHandlers: [any ConflictHandler] = [], conflictPolicy: ConflictPolicy = .hold,
-        maximumAttempts: Int = 10, pageSize: Int = 1000, commitLag: Duration = .seconds(30), user: String = "",
+        maximumAttempts: Int = 10, pageSize: Int = 1000, commitLag: Duration = .seconds(30),
+        leaseTimeout: Duration = .seconds(5), user: String = "",
         dialect: Dialect = .azureV2,
         logger: Logger = Logger(label: "sluice.sync") { _ in SwiftLogNoOpLogHandler() },
         environment: SyncEnvironment = .system
@@ -38,6 +42,7 @@ public struct SyncOptions: Sendable {
         self.maximumAttempts = maximumAttempts
         self.pageSize = pageSize
         self.commitLag = commitLag
+        self.leaseTimeout = leaseTimeout
         self.user = user
         self.dialect = dialect
         self.logger = logger

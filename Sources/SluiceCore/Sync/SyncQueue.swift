@@ -59,8 +59,8 @@ public struct SyncQueue: Sendable {
         let environment = context.options.environment
         let columns = context.dialect.pushColumns
         // Behind a push that runs: what is being sent cannot be given up.
-        try await context.activity.run {
-            try await context.store.write { writer in
+        try await context.exclusively { store in
+            try await store.write { writer in
                 let queue = QueueWriter(writer)
                 let operation = try find(id, queue.reader)
                 guard revision == nil || revision == operation.revision else {

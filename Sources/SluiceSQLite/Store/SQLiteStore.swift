@@ -18,7 +18,7 @@ internal import Synchronization
 /// ```
 ///
 /// One connection writes, others read beside it. Several stores, in one process or in many, may open the same file.
-/// Beside the file stand its log (`-wal`, `-shm`) and a lock (`-lock`); copy the file alone only when it is closed.
+/// Beside the file stand its log (`-wal`, `-shm`), a lock (`-lock`) and the lease (`-lease`); copy the file alone only when it is closed.
 public final class SQLiteStore: LocalStore {
     /// How a store is opened.
     public struct Options: Sendable, Hashable {
@@ -57,6 +57,8 @@ public final class SQLiteStore: LocalStore {
 
     private let file: SQLiteStoreFile
     private let lock: StoreLock?
+    /// The lease of a store without a file.
+    private let leases = ExclusiveLease()
     private let writer: SQLiteWorker
     private let readers: [SQLiteWorker]
     /// How many reads each reader has to do.
@@ -134,6 +136,22 @@ public final class SQLiteStore: LocalStore {
             guard !file.isInMemory else { return }
             // Busy is no failure: the log keeps everything, and who opens the file next goes on with it.
             try? lock.holding { file.checkpointAtClose(connection) }
+        }
+    }
+
+    /// Takes the lease, which is one for all processes; see ``LocalStore/takeLease()``.
+    ///
+    /// - Throws: ``SluiceError`` of code `storeInputOutput` where no file can be made beside the store's.
+    public func takeLease() async throws -> StoreLease? {
+        try file.isInMemory ? leases.take() : LeaseFile(path: file.path + "-lease").take()
+    }
+
+    /// Takes the lease away from whoever has it; see ``LocalStore/breakLease()``.
+    public func breakLease() async throws {
+        if file.isInMemory {
+            leases.breakUp()
+        } else {
+            try LeaseFile(path: file.path + "-lease").breakUp()
         }
     }
 

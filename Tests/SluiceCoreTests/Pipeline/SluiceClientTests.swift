@@ -59,6 +59,7 @@ struct SluiceClientTests {
         request.context.seal = { request in
             #expect(transport.requests.isEmpty && request.head.headerFields[.ifMatch] == #""v""#)
             sealed.add(request.body.bytes)
+            return request
         }
         _ = try await client.send(request)
         #expect(sealed.all == [transport.requests[0].body.bytes] && sealed.all == [Array(#"{"a":1}"#.utf8)])

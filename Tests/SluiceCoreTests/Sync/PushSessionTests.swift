@@ -92,7 +92,7 @@ struct PushSessionTests {
         let insert = item(.insert, local: ["id": "a"])
         #expect(name(session.handle(.began)) == "load 0")
         #expect(name(session.handle(.loaded(insert))) == "send insert")
-        let kept = session.handle(.failed(SluiceError(.network, "gone"), wasSent: true))
+        let kept = session.handle(.unanswered(insert, SluiceError(.network, "gone"), wasSent: true))
         #expect(name(kept) == "kept pending network uncertain")
         #expect(name(session.handle(.committed)) == "stopped network")
     }

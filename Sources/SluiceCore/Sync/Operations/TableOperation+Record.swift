@@ -69,18 +69,3 @@ extension TableOperation.Failure {
             code: code, message: message, status: json["status"]?.int.map(Int.init), serverRecord: json["server"])
     }
 }
-
-extension SentBody {
-    var json: JSON {
-        var json: JSON = ["revision": JSON(revision), "final": final]
-        // The filters rarely change a body: the one made before them is kept only where they did.
-        if request != final { json["request"] = request }
-        if let local { json["local"] = local }
-        return json
-    }
-
-    init?(json: JSON) {
-        guard let revision = json["revision"]?.int, let final = json["final"] else { return nil }
-        self.init(revision: Int(revision), request: json["request"] ?? final, final: final, local: json["local"])
-    }
-}

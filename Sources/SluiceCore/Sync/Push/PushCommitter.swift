@@ -9,26 +9,44 @@ package struct PushCommitter {
         self.environment = environment
     }
 
-    /// Freezes the operation's body before its first byte is sent.
+    /// Freezes the operation's body before its first byte is sent, and gives the request its id.
+    ///
+    /// A repeat of a revision goes out exactly as it did the first time, under the same id. Where a filter makes another
+    /// request of it than the time before, it is another revision: the id of one never stands for the other.
     ///
     /// - Parameter wasUnsent: whether the send before this one is known not to have reached the server.
-    /// - Returns: the operation as it is now stored, or nil if it was changed since it was read.
-    package func seal(
-        _ item: PushItem, request: JSON, final: JSON, wasUnsent: Bool = false, in store: any StoreWriter
-    ) throws -> TableOperation? {
+    /// - Returns: the operation as it is now stored and the request to send, or nil if the operation was changed since
+    ///   it was read.
+    func seal(
+        _ item: PushItem, request: JSON, final: FinalRequest, wasUnsent: Bool = false, in store: any StoreWriter
+    ) throws -> (operation: TableOperation, request: Request)? {
         let queue = QueueWriter(store)
         guard var operation = try current(item, queue) else { return nil }
-        let local = item.local
         // A send before this one ended without an answer that counts, in this process or in one that is gone.
         operation.isUncertain = operation.isUncertain || (operation.state == .inFlight && !wasUnsent)
         operation.state = .inFlight
         operation.attempts += 1
-        operation.sent.removeAll { $0.revision == operation.revision }
+        if let sent = operation.sent.last(where: { $0.revision == operation.revision }) {
+            if let repeated = final.repeating(sent) {
+                try queue.put(operation)
+                return (operation, repeated.identified(as: operation.requestID, firstSent: sent.firstSent))
+            }
+            operation.revision += 1
+        }
+        let firstSent = environment.now()
+        let outgoing = final.request.identified(as: operation.requestID, firstSent: firstSent)
         operation.sent.append(
-            SentBody(revision: operation.revision, request: request, final: final, local: local))
+            SentBody(
+                revision: operation.revision, request: request, final: final.document, local: item.local,
+                firstSent: firstSent, digest: final.digest))
+        operation.sent.removeFirst(max(0, operation.sent.count - Self.mostSentBodies))
         try queue.put(operation)
-        return operation
+        return (operation, outgoing)
     }
+
+    /// How many bodies of one operation are kept as evidence. Who sends a new one each time, a filter that stamps them
+    /// for example, may meet a conflict after so many sends without an answer.
+    static let mostSentBodies = 16
 
     /// Writes a commit, or nothing if the operation is no longer the one it was.
     package func write(_ commit: PushCommit, in store: any StoreWriter) throws {

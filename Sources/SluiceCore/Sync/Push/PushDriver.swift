@@ -71,7 +71,7 @@ struct PushDriver: Sendable {
             case .finish: return .committed
             }
         } catch {
-            return .failed(SluiceError(wrapping: error), wasSent: false)
+            return .failed(SluiceError(wrapping: error))
         }
     }
 
@@ -105,7 +105,7 @@ struct PushDriver: Sendable {
             case .answer(let answer): return .answered(item, answer)
             }
         } catch {
-            return .failed(SluiceError(wrapping: error), wasSent: false)
+            return .unanswered(item, SluiceError(wrapping: error), wasSent: false)
         }
         return await sendPrepared(prepared)
     }
@@ -118,12 +118,13 @@ struct PushDriver: Sendable {
             let (store, committer, environment) = (store, committer, options.environment)
             request.context.seal = { final in
                 let (current, wasUnsent) = sealed.withLock { ($0.item, $0.wasUnsent) }
-                let document = (try? final.body.json) ?? .null
-                let operation = try await store.write(at: .sealed, environment) {
-                    try committer.seal(current, request: body, final: document, wasUnsent: wasUnsent, in: $0)
+                let outgoing = try await store.write(at: .sealed, environment) {
+                    try committer.seal(
+                        current, request: body, final: FinalRequest(final), wasUnsent: wasUnsent, in: $0)
                 }
-                guard let operation else { throw SealRefused() }
-                sealed.withLock { $0.wasSealed(as: operation) }
+                guard let outgoing else { throw SealRefused() }
+                sealed.withLock { $0.wasSealed(as: outgoing.operation) }
+                return outgoing.request
             }
             request.context.unsealed = { sealed.withLock { $0.wasUnsent = true } }
             let response = try await client.send(request)
@@ -131,9 +132,9 @@ struct PushDriver: Sendable {
             let item = sealed.withLock { $0.item }
             return .answered(item, client.dialect.pushAnswer(response))
         } catch {
-            let (wasSent, wasRefused) = sealed.withLock { ($0.wasSent, $0.count == 0 && Self.isRefusal(error)) }
-            if wasRefused { return .changed }
-            return .failed(SluiceError(wrapping: error), wasSent: wasSent)
+            let last = sealed.withLock { $0 }
+            if last.count == 0, Self.isRefusal(error) { return .changed }
+            return .unanswered(last.item, SluiceError(wrapping: error), wasSent: last.wasSent)
         }
     }
 

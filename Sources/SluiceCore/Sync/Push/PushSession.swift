@@ -38,32 +38,33 @@ package struct PushSession: Sendable {
         case (.idle, .began): return load(after: 0)
         case (.loading, .loaded(nil)): return finish(.completed)
         case (.loading, .loaded(let item?)): return send(item)
-        case (.loading, .failed(let error, _)): return finish(.stopped(error))
+        case (.loading, .failed(let error)): return finish(.stopped(error))
         case (.sending, .answered(let item, let answer)):
             return act(on: .judge(item, answer, columns: columns), item, status: answer.status, message: answer.message)
         case (.sending(let item), .changed):
             // Someone edits the record with each attempt, a filter perhaps: the next push may have more luck.
             return Self.count(item, in: &changes) > Self.maximumRounds
                 ? load(after: item.operation.sequence) : load(after: item.operation.sequence - 1)
-        case (.sending(let item), .failed(let error, let wasSent)): return fail(item, error, wasSent: wasSent)
+        case (.sending, .unanswered(let item, let error, let wasSent)): return fail(item, error, wasSent: wasSent)
+        case (.sending(let item), .failed(let error)): return fail(item, error, wasSent: true)
         case (.readingBack(let item, let status), .readBack(let record)):
             return act(
                 on: .judge(item, readBack: record, columns: columns, status: status), item, status: status,
                 message: "the server's answer (\(status)) and its record do not fit together")
-        case (.readingBack(let item, _), .failed(let error, _)), (.probing(let item), .failed(let error, _)):
+        case (.readingBack(let item, _), .failed(let error)), (.probing(let item), .failed(let error)):
             return fail(item, error, wasSent: true)
         case (.probing(let item), .probed(let answers)):
             if answers { return commit(.applied(item, server: nil), then: .next(after: item.operation.sequence)) }
             return keep(
                 item, .pending, .init(code: "notFound", message: "the server does not know the table", status: 404))
         case (.deciding(let item, let conflict), .decided(let decision)): return settle(item, conflict, decision)
-        case (.deciding(let item, let conflict), .failed(let error, _)):
+        case (.deciding(let item, let conflict), .failed(let error)):
             if error.code == .cancelled { return hold(item, .pending, conflict, then: .finish(error)) }
             return hold(item, .parked, conflict, error.code, "a conflict handler failed: \(error)")
         case (.committing(.next(let sequence)), .committed): return load(after: sequence)
         case (.committing(.again(let sequence)), .committed): return load(after: sequence - 1)
         case (.committing(.finish(let error)), .committed): return finish(.stopped(error))
-        case (.committing, .failed(let error, _)): return finish(.stopped(error))
+        case (.committing, .failed(let error)): return finish(.stopped(error))
         default:
             return finish(.stopped(SluiceError(.brokenProtocol, "the push was told something out of turn")))
         }

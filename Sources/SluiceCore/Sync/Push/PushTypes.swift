@@ -49,8 +49,11 @@ package enum PushEvent: Sendable {
     case decided(ConflictDecision)
     /// The commit is done, or was not needed because the operation was changed or discarded meanwhile.
     case committed
-    /// A request, a filter or the store failed. `wasSent` tells whether the request may have reached the server.
-    case failed(SluiceError, wasSent: Bool)
+    /// The operation was not answered; `item` is as it was sealed last. `wasSent` tells whether a request may have
+    /// reached the server.
+    case unanswered(PushItem, SluiceError, wasSent: Bool)
+    /// A request that only reads, a handler or the store failed.
+    case failed(SluiceError)
 }
 
 /// What the session wants done.

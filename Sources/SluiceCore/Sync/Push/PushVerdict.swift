@@ -81,7 +81,15 @@ package enum PushVerdict: Sendable, Hashable {
         guard let sent = Evidence(item, columns: columns).newestSend(shownBy: record) else {
             return .conflict(server: record, isDeleted: false)
         }
-        return sent.revision == operation.revision ? .done(record) : .earlierRevisionDone(record, sent)
+        return says(operation, nothingBeyond: sent) ? .done(record) : .earlierRevisionDone(record, sent)
+    }
+
+    /// Whether the operation's last revision is no later edit than that one: it was sealed anew only because a filter
+    /// made another body of it.
+    private static func says(_ operation: TableOperation, nothingBeyond sent: SentBody) -> Bool {
+        guard sent.revision != operation.revision else { return true }
+        let last = operation.sent.last { $0.revision == operation.revision }
+        return last?.request == sent.request && last?.local == sent.local
     }
 }
 

@@ -1,0 +1,54 @@
+internal import SluiceCore
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// The file beside a store whose lock is the store's lease. The kernel releases the lock when the process ends; one
+/// that stands still keeps it, until the file is taken away from under it.
+struct LeaseFile: Sendable {
+    /// The file's path.
+    let path: String
+
+    /// The lease, or nil if somebody has it.
+    ///
+    /// - Throws: ``SluiceError`` of code `storeInputOutput` where the file cannot be made.
+    func take() throws -> StoreLease? {
+        while true {
+            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+            guard descriptor >= 0 else { throw failure(errno) }
+            var result = flock(descriptor, LOCK_EX | LOCK_NB)
+            while result != 0, errno == EINTR { result = flock(descriptor, LOCK_EX | LOCK_NB) }
+            if result != 0 {
+                let reason = errno
+                _ = close(descriptor)
+                if reason == EWOULDBLOCK { return nil }
+                throw failure(reason)
+            }
+            // A file that was taken away between opening and locking is nobody's lease.
+            if isStillHere(descriptor) { return StoreLease { _ = close(descriptor) } }
+            _ = close(descriptor)
+        }
+    }
+
+    /// Takes the lease away from whoever has it: its lock is on a file that nobody finds any more.
+    func breakUp() throws {
+        if unlink(path) != 0, errno != ENOENT { throw failure(errno) }
+    }
+
+    private func isStillHere(_ descriptor: Int32) -> Bool {
+        var held = stat()
+        var found = stat()
+        return fstat(descriptor, &held) == 0 && stat(path, &found) == 0 && held.st_ino == found.st_ino
+            && held.st_dev == found.st_dev
+    }
+
+    private func failure(_ reason: Int32) -> SluiceError {
+        SluiceError(
+            .storeInputOutput,
+            "the lease file \(path) cannot be used (\(String(cString: strerror(reason)))); "
+                + "see that its directory may be written")
+    }
+}

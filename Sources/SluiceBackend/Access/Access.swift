@@ -36,10 +36,12 @@ extension TableRequest {
     func session(_ operation: BackendOperation) async throws(Refusal) -> TableSession {
         let principal = try await backend.authenticator?.principal(for: head.headerFields)
         try Access.check(operation, table.rules, principal, methods: methods)
+        var repeatable = repeatable
+        repeatable?.user = principal?.user ?? ""
         return TableSession(
             table: table, operation: operation, principal: principal,
             scope: RowScope(table.rules, principal, now: backend.environment.now()),
-            hooks: backend.hooks[table.name], backend: backend)
+            hooks: backend.hooks[table.name], backend: backend, repeatable: repeatable, group: group)
     }
 
     /// The methods of the path, with what they do.

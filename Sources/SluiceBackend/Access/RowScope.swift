@@ -32,6 +32,11 @@ struct RowScope: Sendable {
         }
     }
 
+    /// The user's own records, whatever the table's view says of them; nil means all.
+    var owned: QueryExpression? {
+        owner.map { .binary(.eq, .column($0.column), .literal(.string($0.user))) }
+    }
+
     /// Takes away what does not match.
     mutating func narrow(to condition: QueryExpression?) {
         guard let condition else { return }

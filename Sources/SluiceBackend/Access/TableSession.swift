@@ -15,6 +15,10 @@ struct TableSession: Sendable {
     let scope: RowScope
     let hooks: (any TableHooks)?
     let backend: Backend
+    /// The request's id, where it may come again.
+    var repeatable: RepeatableRequest?
+    /// The changes that this one is carried out with, and which of them it is.
+    var group: (writes: WriteGroup, part: Int)?
 
     // MARK: Reading
 
@@ -37,7 +41,8 @@ struct TableSession: Sendable {
 
     // MARK: Changing
 
-    /// Runs a change with the hooks around it, and gives back the record as the answer shows it.
+    /// Runs a change with the hooks around it, and answers with the record as they show it. A repeat of a change that was
+    /// carried out is answered as it was then, without hooks.
     ///
     /// Hooks run outside any transaction. Where the record changed between what they saw and the transaction, they are
     /// asked again.
@@ -46,24 +51,51 @@ struct TableSession: Sendable {
     ///   - record: what the request says of the record, with its id, given what is stored; asked only where there are
     ///     hooks.
     ///   - replaces: whether that is all of the record, and not what is to change.
+    ///   - reply: makes the answer of a record.
     ///   - write: decides and writes, inside a transaction, and gives back what is stored (the last state of a record
     ///     that is removed). It gets what the hooks left of `record`, or nil where none were asked, and throws
     ///     ``ChangeConflict`` where the request was made on another version.
     func change(
         _ id: String, _ record: @Sendable (_ stored: JSON?) throws -> JSON? = { _ in nil }, replaces: Bool = false,
-        _ write: @Sendable (_ changed: JSON?, _ scope: RowScope, _ connection: SQLiteConnection) throws -> JSON
-    ) async throws -> JSON {
-        let stored = try await stored(id, record, replaces, write)
-        return try await answering([stored]).first ?? stored
+        reply: @escaping @Sendable (_ record: JSON) -> Reply,
+        _ write:
+            @escaping @Sendable (_ changed: JSON?, _ scope: RowScope, _ connection: SQLiteConnection) throws -> JSON
+    ) async throws -> Reply {
+        do {
+            if let repeatable {
+                if let effect = try await backend.database.read({ try repeatable.effect($0) }) {
+                    return try await again(effect, reply)
+                }
+                try repeatable.checkAge(now: backend.environment.now())
+            }
+            return try await answer(try await stored(id, record, replaces, reply, write), reply)
+        } catch let before as CarriedOut {
+            return try await again(before.effect, reply)
+        }
+    }
+
+    /// The answer to a repeat. Where hooks have not come to see what there is to be shown, they see it now.
+    private func again(_ effect: RememberedEffect, _ reply: (JSON) -> Reply) async throws -> Reply {
+        guard let stored = effect.stored else { return effect.reply }
+        return try await answer(stored, reply)
+    }
+
+    private func answer(_ stored: JSON, _ reply: (JSON) -> Reply) async throws -> Reply {
+        let reply = reply(try await answering([stored]).first ?? stored)
+        if hooks != nil, let repeatable {
+            try await backend.database.write { try repeatable.finish(reply, $0) }
+        }
+        return reply
     }
 
     private func stored(
         _ id: String, _ record: @Sendable (JSON?) throws -> JSON?, _ replaces: Bool,
-        _ write: @Sendable (JSON?, RowScope, SQLiteConnection) throws -> JSON
+        _ reply: @escaping @Sendable (JSON) -> Reply,
+        _ write: @escaping @Sendable (JSON?, RowScope, SQLiteConnection) throws -> JSON
     ) async throws -> JSON {
         guard let hooks else {
             do {
-                return try await writing { try write(nil, scope, $0) }
+                return try await writing(reply) { try write(nil, scope, $0) }
             } catch let conflict as ChangeConflict {
                 throw conflict.refusal
             }
@@ -80,12 +112,12 @@ struct TableSession: Sendable {
             if original != nil, changed == nil { throw Self.failed }
             let narrowed = scope.narrowed(to: request.filter)
             do {
-                return try await writing { connection in
+                return try await writing(reply) { connection in
                     try expect(seen, id, connection)
                     return try write(changed, narrowed, connection)
                 }
             } catch let conflict as ChangeConflict {
-                return try await merging(conflict, id, changed, replaces, narrowed, hooks)
+                return try await merging(conflict, id, changed, replaces, narrowed, hooks, reply)
             } catch is RecordMoved {
                 continue
             }
@@ -96,7 +128,7 @@ struct TableSession: Sendable {
     /// Asks the hooks for a merged record and writes it on top of the server's, as long as that one stands.
     private func merging(
         _ conflict: ChangeConflict, _ id: String, _ client: JSON?, _ replaces: Bool, _ scope: RowScope,
-        _ hooks: any TableHooks
+        _ hooks: any TableHooks, _ reply: @escaping @Sendable (JSON) -> Reply
     ) async throws -> JSON {
         // A delete has nothing to merge.
         guard let client else { throw try await refusal(of: conflict) }
@@ -108,7 +140,7 @@ struct TableSession: Sendable {
             }
             guard merged.kind == .object else { throw Self.failed }
             do {
-                return try await writing { [server = conflict.server] connection in
+                return try await writing(reply) { [server = conflict.server] connection in
                     try expect(server, id, connection)
                     var record = Self.cleaned(merged, as: [SystemColumn.deleted: false]) ?? merged
                     record["id"] = JSON(id)
@@ -133,8 +165,21 @@ struct TableSession: Sendable {
         return Refusal(conflict.status, .record(shown))
     }
 
-    private func writing(_ body: @Sendable (SQLiteConnection) throws -> JSON) async throws -> JSON {
-        try await backend.database.write(body)
+    /// Runs a write in a transaction, and remembers in it what it brought about.
+    private func writing(
+        _ reply: @escaping @Sendable (JSON) -> Reply, _ body: @escaping WriteGroup.Write
+    ) async throws -> JSON {
+        let write: WriteGroup.Write = { connection in
+            guard let repeatable else { return try body(connection) }
+            // Its twin may have been faster.
+            if let effect = try repeatable.effect(connection) { throw CarriedOut(effect: effect) }
+            let stored = try body(connection)
+            let effect = RememberedEffect(reply: reply(stored), stored: hooks == nil ? nil : stored)
+            try repeatable.remember(effect, now: backend.environment.now(), connection)
+            return stored
+        }
+        if let (writes, part) = group { return try await writes.write(part, write) }
+        return try await backend.database.write(write)
     }
 
     /// Checks, inside the transaction, that the record is the one that the hooks saw.
@@ -174,4 +219,9 @@ struct TableSession: Sendable {
 
     /// The record is not the one that the hooks saw.
     private struct RecordMoved: Error {}
+
+    /// The request was carried out before.
+    private struct CarriedOut: Error {
+        var effect: RememberedEffect
+    }
 }

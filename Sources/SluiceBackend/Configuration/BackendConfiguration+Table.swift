@@ -71,11 +71,12 @@ extension BackendConfiguration {
             case integer
         }
 
-        /// The declared columns, that of the owner where it needs no declaration, and that of integer ids.
+        /// The declared columns, that of the owner where it needs no declaration, and the hidden ones.
         var storedColumns: [TableSchema.Column] {
             var stored = columns
             if let perUser, columns.isEmpty { stored = [.init(perUser, .string)] }
             if ids == .integer { stored.append(.init(SystemColumn.number, .integer)) }
+            if view != nil { stored.append(.init(SystemColumn.left, .date)) }
             return stored
         }
     }

@@ -29,12 +29,19 @@ public struct BackendConfiguration: Sendable, Hashable {
     public var tables: [Table]
     /// How requests say who they come from; nil where no request has a user, and tokens are not looked at.
     public var authentication: Authentication?
+    /// For how long the effects of requests with an id (`Repeatability-Request-ID`) are remembered, so that their repeats
+    /// do nothing twice.
+    public var requestIdsExpire: Duration
 
     /// A configuration.
-    public init(database: Database = .memory, tables: [Table] = [], authentication: Authentication? = nil) {
+    public init(
+        database: Database = .memory, tables: [Table] = [], authentication: Authentication? = nil,
+        requestIdsExpire: Duration = .seconds(86_400)
+    ) {
         self.database = database
         self.tables = tables
         self.authentication = authentication
+        self.requestIdsExpire = requestIdsExpire
     }
 
     /// Checks names, bounds and what rules refer to.

@@ -38,6 +38,9 @@ extension BackendConfiguration {
                 throw mistake
             }
         }
+        guard requestIdsExpire >= .seconds(1) else {
+            throw ConfigurationMistake(reason: "requestIdsExpire is at least one second", key: "requestIdsExpire")
+        }
         if case .variable(let name)? = authentication?.secret.source, name.isEmpty || name.contains("=") {
             throw ConfigurationMistake(reason: "secretVariable is the name of a variable of the environment")
         }

@@ -9,13 +9,16 @@ struct ConfigurationReader {
 
     func configuration(_ file: ConfigurationFile) throws(SluiceError) -> BackendConfiguration {
         let root = try file.root().named("the configuration")
-        let members = try root.members(["database", "auth", "tables"])
+        let members = try root.members(["database", "auth", "tables", "requestIdsExpire"])
         guard let database = members["database"] else {
             throw root.refusal("the key database is missing, such as database: sqlite:backend.db")
         }
         guard let tables = members["tables"] else { throw root.refusal("the key tables is missing") }
         var configuration = BackendConfiguration(database: try self.database(database))
         if let auth = members["auth"] { configuration.authentication = try authentication(auth) }
+        if let interval = members["requestIdsExpire"] {
+            configuration.requestIdsExpire = try TableReader.interval(interval)
+        }
         let entries = try tables.entries()
         guard !entries.isEmpty else { throw tables.refusal("tables is a mapping of names to their rules") }
         for entry in entries { configuration.tables.append(try TableReader(self, entry.key, entry.value).table()) }

@@ -78,7 +78,7 @@ struct TableReader {
         }
     }
 
-    private static func interval(_ node: ConfigurationNode) throws(SluiceError) -> Duration {
+    static func interval(_ node: ConfigurationNode) throws(SluiceError) -> Duration {
         guard let seconds = ExpiryInterval.seconds(try node.text()) else {
             throw node.refusal("\(node.name) is \(ExpiryInterval.forms)")
         }

@@ -3,7 +3,7 @@ internal import SluiceSQLite
 
 /// What the database knows of its tables: their columns, the last version given out, and each table's latest time.
 enum BackendCatalog {
-    private static let format: Int64 = 1
+    private static let format: Int64 = 2
     /// `SLBE`: tells what kind of database the file is.
     private static let applicationID: Int64 = 0x534C_4245
 
@@ -18,7 +18,7 @@ enum BackendCatalog {
                 CREATE TABLE sluice_tables (
                     name TEXT PRIMARY KEY NOT NULL, columns TEXT NOT NULL, latest INTEGER NOT NULL);
                 PRAGMA application_id = \(applicationID);
-                PRAGMA user_version = \(format);
+                \(secondFormat)
                 """)
             return
         }
@@ -30,7 +30,21 @@ enum BackendCatalog {
             throw SluiceError(
                 .storeSchema, "the database \(path) has format \(found), which is newer than \(format)")
         }
+        if found < format { try connection.execute(secondFormat) }
     }
+
+    /// What came with format 2: what was removed of each table, whose life it is (so that a token of another database
+    /// is told), and the effects of requests that may be repeated.
+    private static let secondFormat = """
+        ALTER TABLE sluice_tables ADD COLUMN removed INTEGER NOT NULL DEFAULT 0;
+        CREATE TABLE sluice_identity (value TEXT NOT NULL);
+        INSERT INTO sluice_identity VALUES (lower(hex(randomblob(16))));
+        CREATE TABLE sluice_requests (
+            user TEXT NOT NULL, request TEXT NOT NULL, fingerprint INTEGER NOT NULL, expires INTEGER NOT NULL,
+            answer TEXT NOT NULL, stored TEXT, PRIMARY KEY (user, request)) WITHOUT ROWID;
+        CREATE INDEX sluice_requests_expires ON sluice_requests (expires);
+        PRAGMA user_version = \(format);
+        """
 
     /// The columns of a table that has been made; nil for one that has not.
     static func columns(of table: String, _ connection: SQLiteConnection) throws -> [TableSchema.Column]? {

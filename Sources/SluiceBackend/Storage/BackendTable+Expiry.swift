@@ -16,7 +16,7 @@ extension BackendTable {
             count += try expireRecords(before: Self.border(now, interval), now, connection)
         }
         if rules.softDelete, let interval = rules.tombstonesExpire ?? rules.recordsExpire {
-            count += try removeTombstones(before: Self.border(now, interval), connection)
+            count += try removeTombstones(before: Self.border(now, interval), now, connection)
         }
         return count
     }
@@ -33,18 +33,20 @@ extension BackendTable {
                 record[SystemColumn.deleted] = true
                 _ = try put(record, now: now, connection)
             } else {
-                try remove(id, connection)
+                try remove(id, now: now, connection)
             }
         }
         return expired.count
     }
 
-    private func removeTombstones(before border: Timestamp, _ connection: SQLiteConnection) throws -> Int {
+    private func removeTombstones(
+        before border: Timestamp, _ now: Timestamp, _ connection: SQLiteConnection
+    ) throws -> Int {
         let query = Query(
             name, filter: Self.isOld(SystemColumn.updatedAt, border, deleted: true), top: Self.expiryBatch,
             select: ["id"])
         let ids = try records(matching: query, connection).compactMap { $0["id"]?.string }
-        for id in ids { try remove(id, connection) }
+        for id in ids { try remove(id, now: now, connection) }
         return ids.count
     }
 

@@ -24,10 +24,13 @@ struct BackendTable: Sendable {
                 throw SluiceError(.storeSchema, "the table was made with ids of the other kind", table: rules.name)
             }
             let wanted = try StoreRules.merge(TableSchema(rules.name, columns: rules.storedColumns), into: held)
-            guard wanted != held else { return BackendTable(rules, RecordTable(held)) }
-            let extended = try RecordTable(held).extend(to: wanted, on: connection)
-            try BackendCatalog.setColumns(wanted.columns, of: rules.name, connection)
-            return BackendTable(rules, extended)
+            var table = BackendTable(rules, RecordTable(held))
+            if wanted != held {
+                table = BackendTable(rules, try RecordTable(held).extend(to: wanted, on: connection))
+                try BackendCatalog.setColumns(wanted.columns, of: rules.name, connection)
+            }
+            try table.createIndexes(connection)
+            return table
         }
         let seed = try rules.seed.map { try SeedFile.records($0, table: rules.name) } ?? []
         var columns = rules.storedColumns
@@ -40,15 +43,23 @@ struct BackendTable: Sendable {
             TableSchema(rules.name, columns: columns + SystemColumn.declared), into: nil)
         let table = BackendTable(rules, RecordTable(schema))
         try table.records.create(on: connection)
-        // What pulls filter and sort by, as the printer of queries writes it.
-        let ordering = try SQLQueryPrinter(dialect: .sqlite, schema: schema, extraColumn: "_extra")
-            .ordering([.init(SystemColumn.updatedAt)])
-        let index = SQLDialect.sqlite.quoted("\(rules.name)(updatedAt)")
-        try connection.execute(
-            "CREATE INDEX \(index) ON \(SQLDialect.sqlite.quoted(rules.name)) (\(ordering.text))")
+        try table.createIndexes(connection)
         try BackendCatalog.setColumns(schema.columns, of: rules.name, connection)
         try table.plant(seed, environment, connection)
         return table
+    }
+
+    /// What pulls filter and sort by, as the printer of queries writes it; in a table of several users by user.
+    private func createIndexes(_ connection: SQLiteConnection) throws {
+        let printer = SQLQueryPrinter(dialect: .sqlite, schema: schema, extraColumn: "_extra")
+        let time = Query.SortKey(SystemColumn.updatedAt)
+        var indexes = [("\(name)(updatedAt)", [time])]
+        if let owner = rules.perUser { indexes.append(("\(name)(owner,updatedAt)", [.init(owner), time])) }
+        for (index, keys) in indexes {
+            try connection.execute(
+                "CREATE INDEX IF NOT EXISTS \(SQLDialect.sqlite.quoted(index)) ON "
+                    + "\(SQLDialect.sqlite.quoted(name)) (\(try printer.ordering(keys).text))")
+        }
     }
 
     /// Puts the first records in, stamped in the past and a millisecond apart, so that they page well.
@@ -87,7 +98,7 @@ struct BackendTable: Sendable {
     var isTyped: Bool {
         // The owner's column may be there without a word about the others.
         schema.columns.contains {
-            !SystemColumn.all.contains($0.name) && $0.name != rules.perUser && $0.name != SystemColumn.number
+            !SystemColumn.all.contains($0.name) && $0.name != rules.perUser && !SystemColumn.hidden.contains($0.name)
         }
     }
 
@@ -104,6 +115,14 @@ struct BackendTable: Sendable {
 
     func count(matching query: Query, _ connection: SQLiteConnection) throws -> Int {
         try records.count(matching: query, on: connection)
+    }
+
+    /// Walks over the records that match, by id; see ``RecordTable``.
+    func scan(
+        _ columns: [String], matching filter: QueryExpression?, _ connection: SQLiteConnection,
+        _ body: (SQLiteStatement) throws -> Void
+    ) throws {
+        try records.scan(columns, matching: filter, on: connection, body)
     }
 
     // MARK: Writing
@@ -135,12 +154,39 @@ struct BackendTable: Sendable {
         if rules.ids == .integer, let id = record["id"]?.string {
             record[SystemColumn.number] = JSON(try number(of: id))
         }
+        record[SystemColumn.left] = nil
+        guard let view = rules.view, let id = record["id"]?.string else {
+            try records.put(record, on: connection)
+            return record
+        }
+        let wasSeen = try isRecord(id, in: view, connection)
+        if !wasSeen { record[SystemColumn.left] = try self.record(id, connection)?[SystemColumn.left] }
         try records.put(record, on: connection)
+        if wasSeen, try !isRecord(id, in: view, connection) {
+            record[SystemColumn.left] = JSON(stamp.time.description)
+            try records.put(record, on: connection)
+        }
         return record
     }
 
-    /// Removes the record for good.
-    func remove(_ id: String, _ connection: SQLiteConnection) throws {
+    private func isRecord(
+        _ id: String, in view: QueryExpression, _ connection: SQLiteConnection
+    ) throws -> Bool {
+        let isIt = QueryExpression.binary(.eq, .column("id"), .literal(.string(id)))
+        return try records.count(matching: Query(name, filter: .binary(.and, isIt, view)), on: connection) > 0
+    }
+
+    /// Removes the record for good. Change tokens that have not heard of its tombstone, or of this, are worth nothing
+    /// from then on.
+    func remove(_ id: String, now: Timestamp, _ connection: SQLiteConnection) throws {
+        guard let record = try record(id, connection) else { return }
+        if record[SystemColumn.deleted]?.bool == true,
+            let time = record[SystemColumn.updatedAt]?.string.flatMap({ Timestamp($0) })
+        {
+            try BackendCatalog.noteRemoval(of: name, tombstone: time, connection)
+        } else {
+            try BackendCatalog.noteRemoval(of: name, now: now, connection)
+        }
         try records.delete([id], on: connection)
     }
 }

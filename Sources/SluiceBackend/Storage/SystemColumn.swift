@@ -9,11 +9,16 @@ enum SystemColumn {
 
     /// A table's integer ids as numbers, so that queries compare and sort them as such. No wire calls it so.
     static let number = "__id"
+    /// When a record of a table with a view last left it: a change may only be told to those who could see the record
+    /// before. No wire shows it.
+    static let left = "__left"
 
     /// What is on the wires, but for the id.
     static let all = [createdAt, updatedAt, version, deleted]
     /// Those that are times.
     static let times: Set = [createdAt, updatedAt]
+    /// What is on no wire.
+    static let hidden = [number, left]
 
     /// The columns as they are stored: times in full precision.
     static let declared: [TableSchema.Column] = [

@@ -4,6 +4,8 @@ internal import SluiceCore
 /// The query options of a list, read and checked.
 struct ListParameters: Sendable {
     var query: Query
+    /// How far the client has heard of the changes.
+    private(set) var deltaToken: String?
     /// The parameters as they came, for the link to the next page.
     private let parameters: [(name: String, value: String)]
     private let rules: BackendConfiguration.Table
@@ -41,6 +43,7 @@ struct ListParameters: Sendable {
             // Either spelling of either generation.
             case "$inlinecount": query.includesCount = try Self.flag(name, value, yes: "allpages", no: "none")
             case "$count": query.includesCount = try Self.flag(name, value, yes: "true", no: "false")
+            case "$deltatoken": deltaToken = value
             case "__includedeleted": query.includesDeleted = value.lowercased() == "true"
             default: throw Refusal(.badRequest, "the query option \(name) is not supported")
             }

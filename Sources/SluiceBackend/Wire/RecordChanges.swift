@@ -22,16 +22,21 @@ struct RecordChanges: Sendable {
         let properties = try wire.properties(of: body, verb: "insert")
         let id = try await newID(body["id"])
         let record = JSON(members: [("id", JSON(id))] + properties)
-        let stored = try await session.change(id, { _ in record }) { changed, scope, connection in
+        return try await session.change(id, { _ in record }, reply: created) { changed, scope, connection in
             if let existing = try table.obstacle(id, in: scope, connection) {
                 throw ChangeConflict(server: existing, status: .conflict)
             }
             return try table.put(scope.stamped(changed ?? record), now: backend.environment.now(), connection)
         }
+    }
+
+    /// The answer to an insert, with the address of what is new.
+    private func created(_ stored: JSON) -> Reply {
         var reply = request.reply(.created, stored)
         let path = request.target.path
         let base = path.hasSuffix("/") ? String(path.dropLast()) : path
-        reply.headers[.location] = "\(request.target.origin)\(base)/\(PercentEncoding.segment(id))"
+        reply.headers[.location] =
+            "\(request.target.origin)\(base)/\(PercentEncoding.segment(stored["id"]?.string ?? ""))"
         return reply
     }
 
@@ -58,7 +63,9 @@ struct RecordChanges: Sendable {
         // A version in the body is a condition too, with an answer of its own (the Node server's rule).
         let expected = conditions.expectsVersion ? nil : update.versionInBody
         let asked = { @Sendable stored in try update.record(id, stored: stored) }
-        let stored = try await session.change(id, asked, replaces: update.replaces) { changed, scope, connection in
+        return try await session.change(
+            id, asked, replaces: update.replaces, reply: { request.reply(.ok, $0) }
+        ) { changed, scope, connection in
             let current = try update.revives ? existing(id, scope, connection) : living(id, scope, connection)
             if current[SystemColumn.deleted]?.bool == true {
                 try Access.check(.undelete, table.rules, session.principal)
@@ -70,37 +77,35 @@ struct RecordChanges: Sendable {
             let record = try update.giving(changed).applied(to: current)
             return try table.put(scope.stamped(record), now: backend.environment.now(), connection)
         }
-        return request.reply(.ok, stored)
     }
 
     /// Makes a tombstone of the record, or removes it where the table keeps none: 204.
     func delete(_ id: String) async throws -> Reply {
-        _ = try await request.session(.delete).change(id) { _, scope, connection in
+        try await request.session(.delete).change(id, reply: { _ in Reply(.noContent) }) { _, scope, connection in
             var record = try living(id, scope, connection)
             try check(record)
             guard table.rules.softDelete else {
-                try table.remove(id, connection)
+                try table.remove(id, now: backend.environment.now(), connection)
                 return record
             }
             record[SystemColumn.deleted] = true
             return try table.put(record, now: backend.environment.now(), connection)
         }
-        return Reply(.noContent)
     }
 
     /// Makes a record of a tombstone again: 201. A living record stays as it is.
     func undelete(_ id: String) async throws -> Reply {
         let session = try await request.session(.undelete)
         if !request.request.body.isEmpty { _ = try RequestBody.object(of: request.request, wire) }
-        let stored = try await session.change(id) { _, scope, connection in
+        return try await session.change(id, reply: { request.reply(.created, $0) }) { _, scope, connection in
             var record = try existing(id, scope, connection)
             try check(record)
             guard record[SystemColumn.deleted]?.bool == true else { return record }
             record[SystemColumn.deleted] = false
             return try table.put(record, now: backend.environment.now(), connection)
         }
-        return request.reply(.created, stored)
     }
+
     private func existing(_ id: String, _ scope: RowScope, _ connection: SQLiteConnection) throws -> JSON {
         guard let record = try table.record(id, in: scope, connection) else { throw Refusal.missing }
         return record

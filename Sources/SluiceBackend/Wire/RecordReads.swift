@@ -3,8 +3,8 @@ internal import SluiceCore
 
 /// The reading requests of a table.
 struct RecordReads: Sendable {
-    private let request: TableRequest
-    private var wire: ServerWire { request.wire }
+    let request: TableRequest
+    var wire: ServerWire { request.wire }
 
     init(_ request: TableRequest) { self.request = request }
 
@@ -13,6 +13,9 @@ struct RecordReads: Sendable {
         let session = try await request.session(.read)
         let parameters = try ListParameters(request)
         let scope = try await session.willRead(query: parameters.query)
+        if let run = try ChangeRun(request, parameters, session.scope, narrowed: scope) {
+            return try await changes(run, session)
+        }
         let (rows, count) = try await request.backend.database.read {
             [table = request.table, wire, asked = request.asked] connection in
             var query = parameters.query
@@ -20,19 +23,16 @@ struct RecordReads: Sendable {
             let living = QueryExpression.binary(.eq, .column(SystemColumn.deleted), .literal(.bool(false)))
             query.filter = scope.narrowed(to: hidesDeleted ? living : nil).applied(to: query.filter)
             // What is asked for beside a selection comes beside it.
-            if !query.select.isEmpty, wire.givesSystemColumnsOnRequest {
-                query.select += asked.subtracting(query.select).sorted()
-            }
+            query.select = wire.selection(query.select, asked: asked)
             // One row more than the page tells whether there is a next one.
             query.top = parameters.page + (parameters.wantsMore ? 1 : 0)
             let rows = try table.records(matching: query, connection)
             return (rows, query.includesCount ? try table.count(matching: query, connection) : nil)
         }
         let hasMore = rows.count > parameters.page
+        let records = try await session.answering(Array(rows.prefix(parameters.page)))
         return page(
-            try await session.answering(Array(rows.prefix(parameters.page))), count: count,
-            next: hasMore ? parameters.next : nil,
-            selected: parameters.query.select)
+            shown(records, selected: parameters.query.select), count: count, next: hasMore ? parameters.next : nil)
     }
 
     /// One record; a tombstone only where the client asks for such.
@@ -57,10 +57,16 @@ struct RecordReads: Sendable {
         }
     }
 
-    private func page(_ rows: [JSON], count: Int?, next: String?, selected: [String]) -> Reply {
+    /// Records as a list shows them.
+    func shown(_ records: [JSON], selected: [String]) -> [JSON] {
         // Who selects a column of the server's asks for it.
         let asked = request.asked.union(selected)
-        let records = JSON(rows.map { wire.record($0, asked: asked) })
+        return records.map { wire.record($0, asked: asked) }
+    }
+
+    /// A list of what is shown.
+    func page(_ rows: [JSON], count: Int?, next: String?) -> Reply {
+        let records = JSON(rows)
         switch wire.list {
         case .array:
             var reply = Reply(.ok, body: count.map { ["results": records, "count": JSON($0)] } ?? records)

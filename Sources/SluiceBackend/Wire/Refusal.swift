@@ -48,6 +48,11 @@ struct Refusal: Error {
     }
 }
 
+extension HTTPResponse.Status {
+    /// Another request, on which this one depends, was refused (RFC 4918, section 11.4).
+    static let failedDependency = HTTPResponse.Status(code: 424, reasonPhrase: "Failed Dependency")
+}
+
 extension ServerWire {
     /// A refusal as the wire's clients read it.
     func response(to refusal: Refusal, asked: Set<String>) -> Response {

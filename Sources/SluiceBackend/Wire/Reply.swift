@@ -3,6 +3,8 @@ internal import SluiceCore
 
 /// An answer in the making.
 struct Reply: Sendable {
+    static let serverVersion = HTTPField.Name("x-zumo-server-version")
+
     var status: HTTPResponse.Status
     var headers: HTTPFields = [:]
     var body: JSON?
@@ -27,7 +29,7 @@ struct Reply: Sendable {
     func response(_ body: Body, type: String) -> Response {
         var headers = headers
         headers[.cacheControl] = "no-cache"
-        if let name = HTTPField.Name("x-zumo-server-version") { headers[name] = "sluice-\(SluiceVersion.text)" }
+        if let name = Self.serverVersion { headers[name] = "sluice-\(SluiceVersion.text)" }
         if !body.isEmpty { headers[.contentType] = type }
         return Response(HTTPResponse(status: status, headerFields: headers), body: body)
     }

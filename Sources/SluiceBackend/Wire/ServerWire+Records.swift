@@ -11,6 +11,7 @@ extension ServerWire {
             record[SystemColumn.number] = nil
             if showsIntegerIDs { record["id"] = number }
         }
+        record[SystemColumn.left] = nil
         for column in SystemColumn.all {
             guard let value = record[column] else { continue }
             record[column] = nil
@@ -36,6 +37,24 @@ extension ServerWire {
         }
         if words.contains("*") { return Set(SystemColumn.all) }
         return Set(SystemColumn.all.filter { words.contains($0.lowercased()) })
+    }
+
+    /// The stored columns to read for a selection: what is asked for beside it comes beside it.
+    func selection(_ columns: [String], asked: Set<String>) -> [String] {
+        guard !columns.isEmpty, givesSystemColumnsOnRequest else { return columns }
+        return columns + asked.subtracting(columns).sorted()
+    }
+
+    /// What is told of a record that a client's list holds no more.
+    func removed(_ stored: JSON) -> JSON {
+        let isDeleted = stored[SystemColumn.deleted]?.bool == true
+        var tombstone: JSON = ["id": stored["id"] ?? .null]
+        for name in [SystemColumn.number, SystemColumn.version] { tombstone[name] = stored[name] }
+        tombstone[SystemColumn.deleted] = true
+        var shown = record(tombstone, asked: [SystemColumn.version, SystemColumn.deleted])
+        // OData JSON Format 4.01, section 15.3.
+        shown["@removed"] = ["reason": isDeleted ? "deleted" : "changed"]
+        return shown
     }
 
     /// The properties that a body gives, without the id, and without the server's columns that may stand in it.

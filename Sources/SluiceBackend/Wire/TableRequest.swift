@@ -8,6 +8,10 @@ struct TableRequest: Sendable {
     let wire: ServerWire
     let target: RequestTarget
     let request: Request
+    /// Its id, where it may come again.
+    var repeatable: RepeatableRequest?
+    /// The changes that this one is carried out with, and which of them it is.
+    var group: (writes: WriteGroup, part: Int)?
 
     var head: HTTPRequest { request.head }
 
@@ -28,7 +32,8 @@ struct TableRequest: Sendable {
     /// The stored column that a name in a query means; nil for a stored name that the wire does not have.
     func column(_ name: String) -> String? {
         if name == "id", wire.showsIntegerIDs, table.rules.ids == .integer { return SystemColumn.number }
-        return wire.names.stored(name) ?? (SystemColumn.all.contains(name) || name == SystemColumn.number ? nil : name)
+        return wire.names.stored(name)
+            ?? (SystemColumn.all.contains(name) || SystemColumn.hidden.contains(name) ? nil : name)
     }
 
     /// What a query may say of other properties than those that the table declares, if it declares any.

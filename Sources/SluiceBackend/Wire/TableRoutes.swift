@@ -4,6 +4,8 @@ internal import SluiceCore
 /// Finds what a request asks for, and turns every failure into an answer of the wire that the request speaks.
 struct TableRoutes: Sendable {
     let backend: Backend
+    /// The changes that those of this request are carried out with, and which of them it is.
+    var group: (writes: WriteGroup, part: Int)?
 
     func respond(to request: Request) async -> Response {
         let target = RequestTarget(request.head)
@@ -25,27 +27,56 @@ struct TableRoutes: Sendable {
         guard target.segments.first == "tables", (2...3).contains(target.segments.count) else {
             throw Refusal(.notFound, "there is nothing at this path; tables are at /tables/NAME")
         }
+        if target.segments == ["tables", BatchRequest.name] {
+            guard request.head.method == .post else { throw Refusal.method(allowed: "POST") }
+            return try await BatchRun(backend, request, target, wire).reply()
+        }
         guard let table = backend.table(target.segments[1]) else {
             throw Refusal(.notFound, "the table does not exist")
         }
-        let request = TableRequest(backend: backend, table: table, wire: wire, target: target, request: request)
-        guard target.segments.count == 3 else {
-            switch request.head.method {
-            case .get: return try await RecordReads(request).list()
-            case .post: return try await RecordChanges(request).insert()
-            default: throw Refusal.method(allowed: "GET, POST")
-            }
+        var request = TableRequest(
+            backend: backend, table: table, wire: wire, target: target, request: request, group: group)
+        guard request.head.method != .get else { return try await read(request) }
+        guard let repeatable = try RepeatableRequest(request) else { return try await change(request) }
+        request.repeatable = repeatable
+        do {
+            var reply = try await change(request)
+            RepeatableRequest.accept(&reply.headers)
+            return reply
+        } catch var refusal as Refusal {
+            RepeatableRequest.accept(&refusal.headers)
+            throw refusal
         }
-        let id = target.segments[2]
-        try RequestBody.check(id: id, table: table.name)
+    }
+
+    private func read(_ request: TableRequest) async throws -> Reply {
+        guard let id = try id(request) else { return try await RecordReads(request).list() }
+        // An id is encoded on its way.
+        if request.target.path.hasSuffix("/\(DigestReads.name)") { return try await DigestReads(request).digest() }
+        return try await RecordReads(request).lookup(id)
+    }
+
+    private func change(_ request: TableRequest) async throws -> Reply {
+        let wire = request.wire
+        guard let id = try id(request) else {
+            guard request.head.method == .post else { throw Refusal.method(allowed: "GET, POST") }
+            return try await RecordChanges(request).insert()
+        }
         switch request.head.method {
-        case .get: return try await RecordReads(request).lookup(id)
         case .patch where wire.patches: return try await RecordChanges(request).update(id, replacing: false)
         case .put: return try await RecordChanges(request).update(id, replacing: true)
         case .delete: return try await RecordChanges(request).delete(id)
         case .post where wire.undelete == .post: return try await RecordChanges(request).undelete(id)
         default: throw Refusal.method(allowed: wire.recordMethods)
         }
+    }
+
+    /// The id that the path ends with; nil for the table's own path.
+    private func id(_ request: TableRequest) throws -> String? {
+        guard request.target.segments.count == 3 else { return nil }
+        let id = request.target.segments[2]
+        try RequestBody.check(id: id, table: request.table.name)
+        return id
     }
 }
 

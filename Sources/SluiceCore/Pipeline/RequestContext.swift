@@ -32,6 +32,8 @@ public struct RequestContext: Sendable {
     public var recordID: String?
     /// The queued operation, on a push.
     public var operationID: String?
+    /// The tags of the queued operation, on a push.
+    public var tags: Set<String> = []
     /// The version of the record that the change was made on, for changes whose body does not hold it.
     public var version: String?
     /// How often the request has been sent before: 0 the first time.

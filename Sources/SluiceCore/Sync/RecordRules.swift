@@ -20,6 +20,38 @@ package enum RecordRules {
             && !scalars.contains { isControl($0) || forbidden.contains($0) }
     }
 
+    /// The id of a record that is to be made: its own, or a new one.
+    package static func id(ofNew record: JSON, table: String, _ environment: SyncEnvironment) throws(SluiceError)
+        -> String
+    {
+        guard record.kind == .object else {
+            throw SluiceError(.invalidRecord, "a record is a JSON object", table: table)
+        }
+        guard let given = record["id"], !given.isNull else { return environment.makeID() }
+        guard let id = given.string else {
+            throw SluiceError(.invalidRecord, "a record's id is a string", table: table)
+        }
+        return id
+    }
+
+    /// The id of a record that is to be changed.
+    package static func id(ofChanges changes: JSON, table: String) throws(SluiceError) -> String {
+        guard changes.kind == .object, let id = changes["id"]?.string else {
+            throw SluiceError(.invalidRecord, "an update needs an object with the record's id", table: table)
+        }
+        return id
+    }
+
+    /// The record with its id, and with what only the server sets as `server` has it.
+    package static func record(
+        _ record: JSON, withSystemColumns system: Set<String>, of server: JSON?, id: String
+    ) -> JSON {
+        var record = withoutSystemColumns(record, system)
+        record["id"] = JSON(id)
+        for name in system { if let value = server?[name] { record[name] = value } }
+        return record
+    }
+
     /// The record without the properties that the server sets (the id stays).
     package static func withoutSystemColumns(_ record: JSON, _ system: Set<String>) -> JSON {
         var record = record

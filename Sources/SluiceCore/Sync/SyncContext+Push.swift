@@ -4,15 +4,17 @@ extension SyncContext {
     /// A write that is made while the push runs does not wait for it. What fails for one operation alone is kept with
     /// its reason, and the push goes on.
     ///
-    /// - Parameter tables: only operations of these tables; nil means all.
+    /// - Parameters:
+    ///   - tables: only operations of these tables; nil means all.
+    ///   - tags: only operations with one of these tags, and their groups; nil means all.
     /// - Returns: how it ended; failures are told there, not thrown.
     /// - Throws: ``SluiceError`` of code `invalidArgument` for a context without a client, `storeBusy` while another
     ///   process synchronises the store.
     @discardableResult
-    public func push(tables: Set<String>? = nil) async throws -> PushResult {
+    public func push(tables: Set<String>? = nil, tags: Set<String>? = nil) async throws -> PushResult {
         let client = try requireClient()
         return try await exclusively { [options] store in
-            try await PushDriver(client: client, store: store, options: options, tables: tables).run()
+            try await PushDriver(client: client, store: store, options: options, tables: tables, tags: tags).run()
         }
     }
 }

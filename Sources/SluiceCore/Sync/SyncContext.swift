@@ -30,6 +30,9 @@ public final class SyncContext: Sendable {
         guard options.pageSize > 0 else {
             throw SluiceError(.invalidArgument, "the page size must be 1 or more, not \(options.pageSize)")
         }
+        guard options.maximumAttempts > 0, (1...100).contains(options.batchSize) else {
+            throw SluiceError(.invalidArgument, "an operation has 1 attempt or more, and a batch 1 to 100 operations")
+        }
         self.client = client
         self.store = store
         self.options = options

@@ -10,6 +10,9 @@ public struct SyncOptions: Sendable {
     /// network, and answers that say the server is busy (408, 429, 502, 503, 504) or wants other credentials (401), do
     /// not count; a try within a push counts once, however often it is repeated. Default 10.
     public var maximumAttempts: Int
+    /// How many operations a push may send in one request, up to 100. Above 1 they go to `tables/$batch`, as the embedded
+    /// backend takes them, and only then there can be groups: see ``SyncContext/group(options:_:)``. Default 1.
+    public var batchSize: Int
     /// How many rows a pull asks for at once; a server may send fewer.
     public var pageSize: Int
     /// How far a saved cursor stays behind the server's clock, because a transaction may be committed after one that
@@ -31,7 +34,7 @@ public struct SyncOptions: Sendable {
     /// Options; each has a default.
     public init(
         conflictHandlers: [any ConflictHandler] = [], conflictPolicy: ConflictPolicy = .hold,
-        maximumAttempts: Int = 10, pageSize: Int = 1000, commitLag: Duration = .seconds(30),
+        maximumAttempts: Int = 10, batchSize: Int = 1, pageSize: Int = 1000, commitLag: Duration = .seconds(30),
         leaseTimeout: Duration = .seconds(5), user: String = "",
         dialect: Dialect = .azureV2,
         logger: Logger = Logger(label: "sluice.sync") { _ in SwiftLogNoOpLogHandler() },
@@ -40,6 +43,7 @@ public struct SyncOptions: Sendable {
         self.conflictHandlers = conflictHandlers
         self.conflictPolicy = conflictPolicy
         self.maximumAttempts = maximumAttempts
+        self.batchSize = batchSize
         self.pageSize = pageSize
         self.commitLag = commitLag
         self.leaseTimeout = leaseTimeout

@@ -1,10 +1,18 @@
 /// The queue as an operator sees it: what waits, why, and what to do about it.
+///
+/// ```swift
+/// for operation in try await context.queue.operations(QueueFilter(states: [.parked, .dead])) {
+///     print(operation.id, operation.failure?.message ?? "")
+/// }
+/// ```
+///
+/// What changes an operation waits for a push that is under way, is one transaction, and is noted in the audit.
 public struct SyncQueue: Sendable {
     let context: SyncContext
 
-    /// All operations in the order in which they will be sent.
-    public func operations() async throws -> [TableOperation] {
-        try await context.store.read { try QueueReader($0).all() }
+    /// The operations that the filter takes, all without one, in the order in which they will be sent.
+    public func operations(_ filter: QueueFilter = QueueFilter()) async throws -> [TableOperation] {
+        try await context.store.read { try QueueReader($0).all(filter) }
     }
 
     /// The operation with that id, or nil.
@@ -32,52 +40,56 @@ public struct SyncQueue: Sendable {
         }
     }
 
-    /// Has the next push try a parked or dead operation again.
+    /// The record as the operation makes it, without the changes behind it; nil for a delete.
+    public func body(of operation: TableOperation) async throws -> JSON? {
+        try await context.store.read { reader in
+            let queue = QueueReader(reader)
+            let local = try reader.record(operation.recordID, in: operation.table)
+            let last = try queue.all(on: operation.recordID, in: operation.table).last
+            if last?.id == operation.id { return local }
+            let mirror = try queue.state(of: operation.recordID, in: operation.table)?.mirror
+            return operation.resultingRecord(local: local, mirror: mirror)
+        }
+    }
+
+    /// What was given up or changed on purpose, the oldest first.
+    public func audit() async throws -> [AuditEntry] {
+        let query = Query(SyncTables.audit.name, order: [.init("at")])
+        return try await context.store.read { try $0.records(matching: query).map { try AuditEntry(record: $0) } }
+    }
+
+    /// Has the next push try a parked or dead operation again, and all of its group.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` for an id that is not in the queue.
     public func retry(_ id: String) async throws {
         try await context.store.write { writer in
             let queue = QueueWriter(writer)
-            var operation = try find(id, queue.reader)
+            var operation = try Self.find(id, queue.reader)
+            if let group = operation.group { return try queue.revive(group) }
             guard operation.state != .inFlight else { return }
-            operation.state = .pending
-            operation.failure = nil
+            operation.revive()
             try queue.put(operation)
         }
     }
 
-    /// Gives an operation up and restores the record as the server last had it. Edits that were made on top of it while
-    /// it was under way stay: what is to be sent for them is derived anew; only those of a record that is no longer
-    /// restored go with the undelete. The audit keeps what was given up. Waits for a push that is under way.
+    /// Has the next push try all parked and dead operations again that the filter takes, with their groups.
     ///
-    /// - Parameter revision: the operation's ``TableOperation/revision`` as it was when the decision was made; nil
-    ///   discards it whatever it has become.
-    /// - Throws: ``SluiceError`` of code `operationRefused` if the record was edited since that revision; of code
-    ///   `invalidArgument` for an id that is not in the queue, and inside of a conflict handler or a filter, whose push
-    ///   would wait for itself.
-    public func discard(_ id: String, revision: Int? = nil) async throws {
-        let environment = context.options.environment
-        let columns = context.dialect.pushColumns
-        // Behind a push that runs: what is being sent cannot be given up.
-        try await context.exclusively { store in
-            try await store.write { writer in
-                let queue = QueueWriter(writer)
-                let operation = try find(id, queue.reader)
-                guard revision == nil || revision == operation.revision else {
-                    throw SluiceError(
-                        .operationRefused,
-                        "the record was edited since; look at the operation again before discarding it",
-                        table: operation.table, recordID: operation.recordID, operationID: id)
-                }
-                try Discard(
-                    operation: operation, columns: columns, environment: environment, store: writer,
-                    queue: queue
-                ).carryOut()
+    /// - Returns: how many they are, those of the groups not counted.
+    @discardableResult
+    public func retryAll(_ filter: QueueFilter = QueueFilter()) async throws -> Int {
+        try await context.store.write { writer in
+            let queue = QueueWriter(writer)
+            let held = try queue.reader.all(filter).filter(\.isHeld)
+            for var operation in held {
+                operation.revive()
+                try queue.put(operation)
             }
+            for group in Set(held.compactMap(\.group)) { try queue.revive(group) }
+            return held.count
         }
     }
 
-    private func find(_ id: String, _ queue: QueueReader) throws -> TableOperation {
+    static func find(_ id: String, _ queue: QueueReader) throws -> TableOperation {
         guard let operation = try queue.operation(id) else {
             throw SluiceError(.invalidArgument, "there is no such operation in the queue", operationID: id)
         }

@@ -13,18 +13,7 @@ public struct SyncTable: Sendable {
     /// - Throws: ``SluiceError`` of code `recordExists`, `invalidRecord`, or of the store.
     @discardableResult
     public func insert(_ record: JSON, options: OperationOptions = OperationOptions()) async throws -> JSON {
-        guard record.kind == .object else {
-            throw SluiceError(.invalidRecord, "a record is a JSON object", table: name)
-        }
-        let id: String
-        switch record["id"] {
-        case nil, .some(.null): id = context.options.environment.makeID()
-        case let given?:
-            guard let text = given.string else {
-                throw SluiceError(.invalidRecord, "a record's id is a string", table: name)
-            }
-            id = text
-        }
+        let id = try RecordRules.id(ofNew: record, table: name, context.options.environment)
         return try await change(.insert, id, content: record, options) ?? record
     }
 
@@ -35,9 +24,7 @@ public struct SyncTable: Sendable {
     /// - Throws: ``SluiceError`` of code `recordMissing`, `operationRefused`, `invalidRecord`, or of the store.
     @discardableResult
     public func update(_ changes: JSON, options: OperationOptions = OperationOptions()) async throws -> JSON {
-        guard changes.kind == .object, let id = changes["id"]?.string else {
-            throw SluiceError(.invalidRecord, "an update needs an object with the record's id", table: name)
-        }
+        let id = try RecordRules.id(ofChanges: changes, table: name)
         return try await change(.update, id, content: changes, options) ?? changes
     }
 
@@ -97,11 +84,9 @@ public struct SyncTable: Sendable {
     private func change(_ kind: TableOperation.Kind, _ id: String, content: JSON, _ options: OperationOptions)
         async throws -> JSON?
     {
-        try RecordRules.validate(id: id, table: name)
-        try options.validate(table: name)
+        let environment = context.options.environment
         let change = LocalChange(
             kind, id, in: name, content: content, options: options, systemColumns: context.dialect.pushColumns.system)
-        let environment = context.options.environment
         return try await context.store.write(at: .localChange, environment) {
             try change.apply(to: $0, environment: environment)
         }

@@ -156,7 +156,7 @@ package struct RecordTable: Sendable {
     }
 
     /// ` WHERE …`, or nothing where the query has no filter.
-    private func condition(_ query: Query) throws -> SQLText {
+    func condition(_ query: Query) throws -> SQLText {
         // Refuses what means nothing, by the one rule for every store.
         _ = try QueryEvaluator(query, schema: schema)
         guard let filter = query.filter else { return SQLText() }

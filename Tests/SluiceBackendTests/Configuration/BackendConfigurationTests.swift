@@ -29,6 +29,9 @@ import Testing
                         .init("notes", columns: [.init("text", .string), .init("at", .date)]), .init("plain"),
                     ]))
         #expect(try read("database: \"sqlite::memory:\"\ntables: {t: }").database == .memory)
+        #expect(configuration.requestIdsExpire == .seconds(86_400))
+        #expect(
+            try read("database: sqlite:x\nrequestIdsExpire: 2h\ntables: {t: }").requestIdsExpire == .seconds(7200))
     }
 
     @Test(
@@ -39,6 +42,7 @@ import Testing
             ("database: sqlite:x\ntables: {t: }\nzebra: 1", "backend.yaml:3:1: ", "known are database, auth, tables"),
             ("database: mysql:x\ntables: {t: }", "backend.yaml:1:11: ", "sqlite:PATH"),
             ("database: sqlite:x", "backend.yaml:1:1: ", "tables is missing"),
+            ("database: sqlite:x\nrequestIdsExpire: 0s\ntables: {t: }", "backend.yaml:2:19: ", "such as 30d"),
             ("database: sqlite:x\ntables: [t]", "backend.yaml:2:9: ", "mapping"),
             ("database: sqlite:x\ntables:\n  t: { pageSize: many }", "backend.yaml:3:18: ", "whole number"),
             ("database: sqlite:x\ntables:\n  t: { pageSize: 0 }", "backend.yaml:3:18: ", "pageSize is 1 to"),

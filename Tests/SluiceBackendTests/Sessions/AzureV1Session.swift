@@ -52,5 +52,16 @@ extension WireSession {
                 title: "A system column in a body is refused", method: .patch, path: "/tables/todoitem/7",
                 headers: [("Content-Type", "application/json")], body: #"{"__deleted":true}"#, status: 400,
                 contains: ["__deleted"]),
-        ])
+            Step(
+                title: "A change with an id", method: .patch, path: "/tables/todoitem/7?__systemProperties=__version",
+                headers: [("Content-Type", "application/json")] + repeatable, body: #"{"text":"buy bread"}"#,
+                status: 200,
+                contains: ["buy bread"], answers: ["ETag", "Repeatability-Result"]),
+            Step(
+                title: "The same again, as the answer was lost", method: .patch,
+                path: "/tables/todoitem/7?__systemProperties=__version",
+                headers: [("Content-Type", "application/json")] + repeatable, body: #"{"text":"buy bread"}"#,
+                status: 200,
+                contains: ["buy bread"], answers: ["ETag", "Repeatability-Result"]),
+        ] + servers)
 }

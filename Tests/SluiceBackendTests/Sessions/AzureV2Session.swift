@@ -52,5 +52,15 @@ extension WireSession {
                 title: "A query that means nothing", method: .get,
                 path: "/tables/todoitem?$filter=done%20equals%20true",
                 status: 400, contains: ["$filter", "character 5"]),
-        ])
+            Step(
+                title: "A change with an id", method: .patch, path: "/tables/todoitem/7",
+                headers: [("Content-Type", "application/json")] + repeatable, body: #"{"text":"buy bread"}"#,
+                status: 200,
+                contains: ["buy bread"], answers: ["ETag", "Repeatability-Result"]),
+            Step(
+                title: "The same again, as the answer was lost", method: .patch, path: "/tables/todoitem/7",
+                headers: [("Content-Type", "application/json")] + repeatable, body: #"{"text":"buy bread"}"#,
+                status: 200,
+                contains: ["buy bread"], answers: ["ETag", "Repeatability-Result"]),
+        ] + servers)
 }

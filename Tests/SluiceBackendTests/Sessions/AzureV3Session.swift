@@ -47,5 +47,15 @@ extension WireSession {
                 title: "A query for a column that is not there", method: .get,
                 path: "/tables/numbers?$filter=%28missing%20eq%2020%29", status: 400,
                 contains: ["missing", "character 1"]),
-        ])
+            Step(
+                title: "A change with an id", method: .put, path: "/tables/todoitem/7",
+                headers: [("Content-Type", "application/json")] + repeatable, body: #"{"text":"buy bread"}"#,
+                status: 200,
+                contains: ["buy bread"], answers: ["ETag", "Repeatability-Result"]),
+            Step(
+                title: "The same again, as the answer was lost", method: .put, path: "/tables/todoitem/7",
+                headers: [("Content-Type", "application/json")] + repeatable, body: #"{"text":"buy bread"}"#,
+                status: 200,
+                contains: ["buy bread"], answers: ["ETag", "Repeatability-Result"]),
+        ] + servers)
 }

@@ -23,6 +23,8 @@ struct WireSession: Sendable {
         var answers: [String] = []
         /// Under which name the answer's entity tag is remembered.
         var remember: String?
+        /// Under which name the answer's change token is remembered; documentation shows that name in its place.
+        var token: String?
     }
 
     /// The client's name: `azure-v1`.
@@ -35,6 +37,7 @@ struct WireSession: Sendable {
     func replay(at endpoint: Endpoint) async throws -> String {
         let transport = AsyncHTTPTransport()
         var memory: [String: String] = [:]
+        var tokens: [String: String] = [:]
         var transcript: [String] = []
         for step in steps {
             func filled(_ text: String) -> String {
@@ -58,7 +61,13 @@ struct WireSession: Sendable {
                 #expect(response.head.headerFields[HTTPField.Name(field)!] != nil, "\(name): \(step.title): \(field)")
             }
             if let key = step.remember { memory[key] = response.head.headerFields[.eTag] ?? "" }
-            transcript.append(Self.text(step, head, fields, body, response, endpoint))
+            if let key = step.token {
+                let value = response.head.headerFields[HTTPField.Name("X-Sluice-Delta-Token")!] ?? ""
+                memory[key] = value
+                tokens[value] = key
+            }
+            let exchange = Self.text(step, head, fields, body, response, endpoint)
+            transcript.append(tokens.reduce(exchange) { $0.replacing($1.key, with: $1.value) })
         }
         return transcript.joined(separator: "\n")
     }
@@ -71,7 +80,10 @@ struct WireSession: Sendable {
         lines += fields.map { "\($0.0): \($0.1)" }
         if !body.isEmpty { lines += ["", body] }
         lines += ["", "→ \(response.status)"]
-        for name in ["ETag", "Last-Modified", "Location", "Link", "Allow", "Content-Type"] {
+        for name in [
+            "ETag", "Last-Modified", "Location", "Link", "Allow", "Content-Type", "Repeatability-Result",
+            "Preference-Applied", "X-Sluice-Delta-Token",
+        ] {
             guard let value = response.head.headerFields[HTTPField.Name(name)!] else { continue }
             if name == "Content-Type", value.hasPrefix("application/json") { continue }
             lines.append("\(name): \(value)")

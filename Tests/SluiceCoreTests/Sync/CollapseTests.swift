@@ -4,73 +4,52 @@ import Testing
 
 @Suite("Collapse: a record that has an operation is changed again")
 struct CollapseTests {
-    struct Cell: CustomTestStringConvertible {
-        var queued: TableOperation.Kind
-        var state: TableOperation.State = .pending
-        var sent = false
-        var new: TableOperation.Kind
-        var expected: String
-
-        var testDescription: String {
-            "\(state.rawValue) \(queued.rawValue)\(sent ? " sent" : "") + \(new.rawValue) → \(expected)"
+    @Test("every cell of the table", arguments: CollapseTable.rows)
+    func row(_ row: CollapseTable.Row) {
+        for (new, expected) in zip(CollapseTable.kinds, row.outcomes) {
+            #expect(row.decide(new) == expected, "\(row.queued.rawValue) \(row.situation.rawValue) + \(new.rawValue)")
         }
     }
 
-    static let cells: [Cell] = [
-        .init(queued: .insert, new: .insert, expected: "refuse"),
-        .init(queued: .insert, new: .update, expected: "absorb"),
-        .init(queued: .insert, new: .delete, expected: "vanish"),
-        .init(queued: .insert, new: .undelete, expected: "refuse"),
-        .init(queued: .insert, sent: true, new: .insert, expected: "refuse"),
-        .init(queued: .insert, sent: true, new: .update, expected: "absorb"),
-        .init(queued: .insert, sent: true, new: .delete, expected: "become delete"),
-        .init(queued: .insert, sent: true, new: .undelete, expected: "refuse"),
-        .init(queued: .update, new: .insert, expected: "refuse"),
-        .init(queued: .update, new: .update, expected: "absorb"),
-        .init(queued: .update, new: .delete, expected: "moveToEnd delete"),
-        .init(queued: .update, new: .undelete, expected: "refuse"),
-        .init(queued: .delete, new: .insert, expected: "become update"),
-        .init(queued: .delete, new: .update, expected: "refuse"),
-        .init(queued: .delete, new: .delete, expected: "refuse"),
-        .init(queued: .delete, new: .undelete, expected: "vanish"),
-        .init(queued: .delete, sent: true, new: .insert, expected: "append"),
-        .init(queued: .delete, sent: true, new: .update, expected: "refuse"),
-        .init(queued: .delete, sent: true, new: .delete, expected: "refuse"),
-        .init(queued: .delete, sent: true, new: .undelete, expected: "append"),
-        .init(queued: .undelete, new: .update, expected: "append"),
-        .init(queued: .undelete, new: .delete, expected: "vanish"),
-        .init(queued: .undelete, sent: true, new: .delete, expected: "moveToEnd delete"),
-        .init(queued: .insert, state: .inFlight, sent: true, new: .update, expected: "append"),
-        .init(queued: .insert, state: .inFlight, sent: true, new: .delete, expected: "append"),
-        .init(queued: .insert, state: .inFlight, sent: true, new: .insert, expected: "refuse"),
-        .init(queued: .update, state: .inFlight, sent: true, new: .update, expected: "append"),
-        .init(queued: .update, state: .inFlight, sent: true, new: .delete, expected: "append"),
-        .init(queued: .delete, state: .inFlight, sent: true, new: .insert, expected: "append"),
-        .init(queued: .delete, state: .inFlight, sent: true, new: .undelete, expected: "append"),
-        .init(queued: .delete, state: .inFlight, sent: true, new: .update, expected: "refuse"),
-        .init(queued: .update, state: .parked, sent: true, new: .update, expected: "absorb"),
-        .init(queued: .insert, state: .dead, sent: true, new: .update, expected: "absorb"),
-        .init(queued: .insert, state: .parked, sent: true, new: .delete, expected: "vanish"),
-        .init(queued: .update, state: .parked, sent: true, new: .delete, expected: "moveToEnd delete"),
-        .init(queued: .delete, state: .parked, sent: true, new: .undelete, expected: "append"),
-    ]
-
-    @Test("every cell of the table", arguments: cells)
-    func cell(_ cell: Cell) {
-        var operation = TableOperation(
-            id: "op", sequence: 1, table: "todos", recordID: "1", kind: cell.queued, createdAt: Timestamp(ticks: 0))
-        operation.state = cell.state
-        operation.attempts = cell.sent ? 1 : 0
-        let decision = Collapse.decide(queued: operation, new: cell.new)
-        let text =
-            switch decision {
-            case .append: "append"
-            case .absorb: "absorb"
-            case .become(let kind): "become \(kind.rawValue)"
-            case .moveToEnd(let kind): "moveToEnd \(kind.rawValue)"
-            case .vanish: "vanish"
-            case .refuse: "refuse"
+    @Test("the table says something about every operation in every situation")
+    func complete() {
+        for queued in CollapseTable.kinds {
+            for situation in CollapseTable.Situation.allCases {
+                let rows = CollapseTable.rows.filter { $0.queued == queued && $0.situation == situation }
+                #expect(rows.count == 1, "\(queued.rawValue) \(situation.rawValue)")
             }
-        #expect(text == cell.expected)
+        }
+    }
+
+    @Test("an operation that stands for itself gets successors, whatever its state", arguments: CollapseTable.kinds)
+    func standsForItself(_ queued: TableOperation.Kind) {
+        for state in TableOperation.State.allCases {
+            for new in CollapseTable.kinds {
+                var alone = CollapseTable.operation(queued)
+                alone.state = state
+                var inFlight = alone
+                inFlight.state = .inFlight
+                let expected = Collapse.decide(queued: inFlight, new: new)
+                #expect(Collapse.decide(queued: alone, new: new, isMergeable: false) == expected)
+                #expect(Collapse.decide(queued: alone, new: new, group: "g") == expected)
+                alone.isMergeable = false
+                #expect(Collapse.decide(queued: alone, new: new) == expected)
+                alone.isMergeable = true
+                alone.group = "g"
+                #expect(Collapse.decide(queued: alone, new: new) == expected)
+                #expect(Collapse.decide(queued: alone, new: new, group: "other") == expected)
+            }
+        }
+    }
+
+    @Test("a group merges with itself", arguments: CollapseTable.kinds)
+    func group(_ queued: TableOperation.Kind) {
+        let alone = CollapseTable.operation(queued)
+        var member = alone
+        member.group = "g"
+        for new in CollapseTable.kinds {
+            #expect(
+                Collapse.decide(queued: member, new: new, group: "g") == Collapse.decide(queued: alone, new: new))
+        }
     }
 }

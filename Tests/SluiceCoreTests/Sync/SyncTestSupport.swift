@@ -31,7 +31,7 @@ struct Device {
         _ kind: StoreKind, server: ModelServer = ModelServer(), handlers: [any ConflictHandler] = [],
         policy: ConflictPolicy = .hold, filters: [any Filter] = [], pageSize: Int = 50,
         store: (any LocalStore)? = nil, transport: (any Transport)? = nil, retry: RetryPolicy = .never,
-        dialect: Dialect = .azureV2
+        dialect: Dialect = .azureV2, maximumAttempts: Int = 10, batchSize: Int = 1
     ) async throws {
         self.server = server
         self.store = if let store { store } else { try await kind.make() }
@@ -54,7 +54,8 @@ struct Device {
         context = try await SyncContext(
             client: client, store: self.store,
             options: SyncOptions(
-                conflictHandlers: handlers, conflictPolicy: policy, pageSize: pageSize, commitLag: .zero,
+                conflictHandlers: handlers, conflictPolicy: policy, maximumAttempts: maximumAttempts,
+                batchSize: batchSize, pageSize: pageSize, commitLag: .zero,
                 environment: environment))
         todos = try context.table("todos")
     }

@@ -1,7 +1,7 @@
 /// What becomes of the queue when a record that has an operation is changed again.
 ///
 /// The rules in one place, as a pure function: what is queued and what is new in, what to do out. An operation that is
-/// in flight is never changed; the new one becomes its successor.
+/// in flight is never changed, and neither is one that does not merge: the new one becomes its successor.
 package enum Collapse: Sendable, Hashable {
     /// The new change goes into the queue behind all others.
     case append
@@ -17,9 +17,15 @@ package enum Collapse: Sendable, Hashable {
     case refuse(String)
 
     /// What to do when `new` comes to a record whose newest operation is `queued`.
-    package static func decide(queued: TableOperation, new: TableOperation.Kind) -> Collapse {
-        if queued.state == .inFlight {
-            return new == .insert && queued.kind != .delete ? refuse(exists) : successor(of: queued.kind, new: new)
+    ///
+    /// - Parameters:
+    ///   - isMergeable: whether the new change may become part of another.
+    ///   - group: the group of the new change: one merges only with itself.
+    package static func decide(
+        queued: TableOperation, new: TableOperation.Kind, isMergeable: Bool = true, group: String? = nil
+    ) -> Collapse {
+        guard queued.state != .inFlight, queued.isMergeable, isMergeable, queued.group == group else {
+            return successor(of: queued.kind, new: new)
         }
         switch (queued.kind, new) {
         case (.insert, .insert), (.update, .insert), (.undelete, .insert): return refuse(exists)
@@ -43,6 +49,7 @@ package enum Collapse: Sendable, Hashable {
 
     private static func successor(of kind: TableOperation.Kind, new: TableOperation.Kind) -> Collapse {
         switch (kind, new) {
+        case (.insert, .insert), (.update, .insert), (.undelete, .insert): refuse(exists)
         case (.delete, .update), (.delete, .delete): refuse("the record is deleted")
         case (.insert, .undelete), (.update, .undelete), (.undelete, .undelete): refuse("the record is not deleted")
         default: append

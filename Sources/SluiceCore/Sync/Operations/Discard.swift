@@ -1,50 +1,64 @@
 /// Gives an operation up, inside one transaction: the record becomes what it was without it, and the audit keeps what
-/// was given up.
+/// was given up. Of a group all is given up.
 struct Discard {
-    let operation: TableOperation
     let columns: PushColumns
     let environment: SyncEnvironment
     let store: any StoreWriter
     let queue: QueueWriter
+    /// What the audit calls it.
+    var reason = "discard"
 
-    private var table: String { operation.table }
-    private var id: String { operation.recordID }
+    /// Gives the operation up, and all of the groups that this takes something from.
+    func carryOut(_ operation: TableOperation) throws {
+        try carryOut(groups: giveUp(operation))
+    }
 
-    func carryOut() throws {
+    /// Gives up what is left of the groups.
+    func carryOut(groups: Set<String>) throws {
+        var groups = groups
+        while let group = groups.popFirst() {
+            while let member = try queue.reader.members(of: group).last { groups.formUnion(try giveUp(member)) }
+        }
+    }
+
+    /// Gives this operation up.
+    ///
+    /// - Returns: the groups that are not whole any more.
+    func giveUp(_ operation: TableOperation) throws -> Set<String> {
+        let (table, id) = (operation.table, operation.recordID)
         let local = try store.record(id, in: table)
         let state = try queue.reader.state(of: id, in: table)
         let all = try queue.reader.all(on: id, in: table)
         let ahead = all.last { $0.sequence < operation.sequence }
         let behind = all.filter { $0.sequence > operation.sequence }
-        if let ahead {
-            try giveUp([operation] + behind, local)
-            try queue.setLocal(ahead.resultingRecord(local: local, mirror: state?.mirror), id, in: table)
-        } else if operation.kind == .undelete {
+        let before = ahead.map { $0.resultingRecord(local: local, mirror: state?.mirror) } ?? state?.mirror
+        let succession = Succession(columns: columns, environment: environment, queue: queue)
+        if operation.kind == .undelete {
             // Edits of a record that is not restored have nothing to stand on.
-            try giveUp(all, local)
-            try queue.setLocal(state?.mirror, id, in: table)
-            try queue.removeState(of: id, in: table)
-        } else {
-            try settle(local, state, hasSuccessors: !behind.isEmpty)
+            let groups = try remove([operation] + behind, local)
+            try queue.setLocal(before, id, in: table)
+            if ahead == nil { try queue.removeState(of: id, in: table) }
+            return groups
         }
+        let result = behind.isEmpty ? local : operation.resultingRecord(local: local, mirror: state?.mirror)
+        let groups = try remove([operation], behind.isEmpty ? local : result)
+        let steps = succession.steps(
+            of: behind, from: result, restored: state?.base, onto: before, local: local, mirror: state?.mirror)
+        if !steps.isEmpty {
+            try succession.write(
+                steps, on: ahead == nil ? .server(live: before, tombstone: nil) : .operation(result: before))
+        } else {
+            try queue.setLocal(before, id, in: table)
+            if ahead == nil { try queue.removeState(of: id, in: table) }
+        }
+        return groups
     }
 
-    private func giveUp(_ operations: [TableOperation], _ local: JSON?) throws {
+    private func remove(_ operations: [TableOperation], _ local: JSON?) throws -> Set<String> {
         for operation in operations {
-            try queue.audit(operation, "discard", local: local, at: environment.now())
+            try queue.audit(operation, reason, local: local, at: environment.now())
             try queue.remove(operation)
         }
-    }
-
-    /// As a conflict would be settled for the server; what was edited behind the operation is derived anew.
-    private func settle(_ local: JSON?, _ state: RecordState?, hasSuccessors: Bool) throws {
-        let before = hasSuccessors ? operation.resultingRecord(local: local, mirror: state?.mirror) : local
-        let conflict = Conflict(
-            operation: operation, client: before, server: state?.mirror, base: state?.base,
-            maybeApplied: operation.isUncertain, status: 0, isDeletedOnServer: state?.mirror == nil)
-        try ConflictSettlement(
-            operation: operation, item: PushItem(operation: operation, local: before, base: state?.base),
-            conflict: conflict, columns: columns, environment: environment, store: store, queue: queue
-        ).settle(.discard)
+        return Set(operations.compactMap(\.group))
     }
 }

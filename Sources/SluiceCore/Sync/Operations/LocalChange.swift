@@ -7,17 +7,20 @@ package struct LocalChange: Sendable {
     package var content: JSON
     /// What the application says of it besides.
     package let options: OperationOptions
+    /// The group that it is part of.
+    package let group: String?
     /// The names of the properties that only the server sets.
     package let systemColumns: Set<String>
 
     package init(
         _ kind: TableOperation.Kind, _ recordID: String, in table: String, content: JSON = .object,
-        options: OperationOptions = OperationOptions(), systemColumns: Set<String>
+        options: OperationOptions = OperationOptions(), group: String? = nil, systemColumns: Set<String>
     ) {
         self.kind = kind
         self.recordID = recordID
         self.table = table
         self.options = options
+        self.group = group
         self.systemColumns = systemColumns
         self.content = RecordRules.withoutSystemColumns(content, systemColumns)
         self.content["id"] = JSON(recordID)
@@ -27,6 +30,8 @@ package struct LocalChange: Sendable {
     package func apply(
         to store: any StoreWriter, environment: SyncEnvironment
     ) throws -> JSON? {
+        try RecordRules.validate(id: recordID, table: table)
+        try options.validate(table: table)
         let queue = QueueWriter(store)
         let local = try store.record(recordID, in: table)
         let queued = try queue.absorbEdits(of: recordID, in: table)
@@ -39,9 +44,13 @@ package struct LocalChange: Sendable {
             try append(kind, to: queue, environment: environment)
             return try write(changed(local, queue), to: queue)
         }
-        switch Collapse.decide(queued: newest, new: kind) {
+        switch Collapse.decide(queued: newest, new: kind, isMergeable: options.isMergeable, group: group) {
         case .refuse(let reason): throw refusal(reason)
         case .append:
+            guard group == nil || newest.group != group else {
+                throw refusal("a group holds one operation on a record, and these two cannot be one")
+            }
+            try queue.freeze(newest, as: local)
             try append(kind, to: queue, environment: environment)
         case .absorb:
             try queue.put(revived(newest, as: newest.kind))
@@ -52,6 +61,12 @@ package struct LocalChange: Sendable {
             try append(kind, to: queue, environment: environment, after: newest)
         case .vanish:
             let state = try queue.reader.state(of: recordID, in: table)
+            if newest.kind == .delete, queued.count == 1, state?.mirror == nil {
+                // Another has deleted the record meanwhile: that it is to be there has to be said.
+                try queue.put(RecordState(table: table, recordID: recordID, base: nil, mirror: nil))
+                try queue.put(revived(newest, as: .undelete))
+                break
+            }
             if let mirror = state?.mirror, newest.kind == .undelete, queued.count == 1 {
                 // Another has restored the record meanwhile: the delete has to be said.
                 try queue.put(RecordState(table: table, recordID: recordID, base: mirror, mirror: mirror))
@@ -101,6 +116,7 @@ package struct LocalChange: Sendable {
             kind: kind, createdAt: environment.now())
         operation.tags = options.tags
         operation.isMergeable = options.isMergeable
+        operation.group = group
         if let moved {
             operation.tags.formUnion(moved.tags)
             // What the moved one may have done on the server already, the new one has to know.
@@ -113,14 +129,10 @@ package struct LocalChange: Sendable {
         try queue.put(operation)
     }
 
-    /// The operation with a new body: ready to be sent, whatever it waited for before.
     private func revived(_ operation: TableOperation, as kind: TableOperation.Kind) -> TableOperation {
         var operation = operation
         operation.kind = kind
-        operation.revision += 1
-        operation.state = .pending
-        operation.failure = nil
-        operation.failedAttempts = 0
+        operation.revise()
         operation.tags.formUnion(options.tags)
         return operation
     }

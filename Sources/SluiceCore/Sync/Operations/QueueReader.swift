@@ -16,6 +16,11 @@ package struct QueueReader {
         .binary(.eq, .column(column), .literal(.string(value)))
     }
 
+    /// The operations that the filter takes, in the queue's order.
+    package func all(_ filter: QueueFilter) throws -> [TableOperation] {
+        try operations(filter.expression).filter(filter.matches)
+    }
+
     /// All operations, or those of a table, in the queue's order.
     package func all(in table: String? = nil) throws -> [TableOperation] {
         try operations(table.map { Self.equals("table", $0) })
@@ -24,6 +29,11 @@ package struct QueueReader {
     /// The operations on a record, in the queue's order.
     package func all(on recordID: String, in table: String) throws -> [TableOperation] {
         try operations(.binary(.and, Self.equals("table", table), Self.equals("record", recordID)))
+    }
+
+    /// The operations of a group, in the queue's order.
+    package func members(of group: String) throws -> [TableOperation] {
+        try operations(Self.equals("group", group))
     }
 
     /// The operation with that id.
@@ -50,7 +60,13 @@ package struct QueueReader {
     }
 
     /// The first operation behind `sequence` that a push may send: those on a record wait for the one before them.
-    package func nextToSend(after sequence: Int64, in tables: Set<String>?) throws -> TableOperation? {
+    ///
+    /// - Parameters:
+    ///   - tables: only of these tables; nil means all.
+    ///   - tags: only those with one of these tags, or of a group in which one has it; nil means all.
+    package func nextToSend(
+        after sequence: Int64, in tables: Set<String>?, tags: Set<String>? = nil
+    ) throws -> TableOperation? {
         var position = sequence
         while true {
             let behind = QueryExpression.binary(.gt, .column("sequence"), .literal(.number(JSONNumber(position))))
@@ -58,9 +74,16 @@ package struct QueueReader {
             guard let candidate = try operations(waiting, top: 1).first else { return nil }
             position = candidate.sequence
             if let tables, !tables.contains(candidate.table) { continue }
+            if let tags, try !hasTag(candidate, among: tags) { continue }
             let first = try all(on: candidate.recordID, in: candidate.table).first
             if first?.id == candidate.id { return candidate }
         }
+    }
+
+    private func hasTag(_ operation: TableOperation, among tags: Set<String>) throws -> Bool {
+        if !operation.tags.isDisjoint(with: tags) { return true }
+        guard let group = operation.group else { return false }
+        return try members(of: group).contains { !$0.tags.isDisjoint(with: tags) }
     }
 
     /// What the engine knows of a record that has operations.

@@ -21,12 +21,36 @@ package struct QueueWriter {
     func absorbEdits(of recordID: String, in table: String) throws -> [TableOperation] {
         let all = try reader.all(on: recordID, in: table)
         guard var held = all.first, held.isHeld, held.kind == .insert || held.kind == .update, all.count > 1,
+            all.allSatisfy({ $0.isMergeable && $0.group == nil }),
             all.dropFirst().allSatisfy({ $0.kind == .update && $0.state == .pending })
         else { return all }
-        for edit in all.dropFirst() { try remove(edit) }
+        for edit in all.dropFirst() {
+            try remove(edit)
+            held.tags.formUnion(edit.tags)
+        }
         held.revision += 1
+        held.frozen = nil
         try put(held)
         return [held]
+    }
+
+    /// Keeps the record as the operation made it, before a successor changes it. What is sealed is kept already.
+    func freeze(_ operation: TableOperation, as local: JSON?) throws {
+        guard operation.kind != .delete, operation.kind == .undelete || operation.sentAsIs == nil else { return }
+        var operation = operation
+        operation.frozen = local
+        try put(operation)
+    }
+
+    /// Puts the server's answer to the operation before them under the records that successors keep frozen.
+    package func rebase(
+        _ successors: [TableOperation], onto server: JSON, sent: SentBody, system: Set<String>
+    ) throws {
+        for var successor in successors {
+            guard let frozen = successor.frozen else { continue }
+            successor.frozen = Rebase.record(server: server, local: frozen, sent: sent, system: system)
+            try put(successor)
+        }
     }
 
     package func put(_ state: RecordState) throws {
@@ -43,6 +67,14 @@ package struct QueueWriter {
             try store.put(record, in: table)
         } else {
             try store.delete([recordID], from: table)
+        }
+    }
+
+    /// Has the next push try what is held of the group.
+    func revive(_ group: String) throws {
+        for var member in try reader.members(of: group) where member.isHeld {
+            member.revive()
+            try put(member)
         }
     }
 

@@ -114,8 +114,25 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     func resultingRecord(local: JSON?, mirror: JSON?) -> JSON? {
         switch kind {
         case .delete: nil
-        case .undelete: mirror
-        case .insert, .update: sent.last { $0.local != nil }?.local ?? local
+        case .undelete: frozen ?? mirror
+        case .insert, .update: frozen ?? sentAsIs?.local ?? sent.last { $0.local != nil }?.local ?? local
         }
+    }
+
+    /// What was sent for the revision that it has now.
+    var sentAsIs: SentBody? { sent.last { $0.revision == revision } }
+
+    /// Ready to be sent with a new body, whatever it waited for before.
+    mutating func revise() {
+        revision += 1
+        frozen = nil
+        revive()
+    }
+
+    /// Ready to be sent again, whatever it waited for before.
+    mutating func revive() {
+        state = .pending
+        failure = nil
+        failedAttempts = 0
     }
 }

@@ -4,9 +4,13 @@ package struct PushCommitter {
     package let columns: PushColumns
     package let environment: SyncEnvironment
 
-    package init(columns: PushColumns, environment: SyncEnvironment) {
+    /// How often in a row an operation may fail before it is dead.
+    package let maximumAttempts: Int
+
+    package init(columns: PushColumns, environment: SyncEnvironment, maximumAttempts: Int = 10) {
         self.columns = columns
         self.environment = environment
+        self.maximumAttempts = maximumAttempts
     }
 
     /// Freezes the operation's body before its first byte is sent, and gives the request its id.
@@ -57,16 +61,20 @@ package struct PushCommitter {
             try apply(operation, item, server: server, store, queue)
         case .rebased(let item, let server, let sent):
             guard let operation = try current(item, queue) else { return }
-            try rebase(operation, server: server, sent: sent, store, queue)
+            try rebase(operation, body: item.local, server: server, sent: sent, store, queue)
         case .unneeded(let item):
             guard let operation = try current(item, queue) else { return }
             try end(operation, queue)
         case .kept(let item, let state, let failure, let uncertain):
             guard let operation = try current(item, queue) else { return }
-            try keep(operation, item, state, failure, uncertain, queue)
+            var failed = operation
+            failed.fail(failure, state, reachedServer: uncertain, maximum: maximumAttempts)
+            try keep(failed, item, uncertain, queue)
         case .held(let item, let state, let failure, let conflict):
             guard let operation = try current(item, queue) else { return }
-            try keep(operation, item, state, failure, conflict.maybeApplied, queue)
+            var held = operation
+            (held.state, held.failure) = (state, failure)
+            try keep(held, item, conflict.maybeApplied, queue)
             try moveMirror(of: operation, to: conflict.isDeletedOnServer ? nil : conflict.server, queue)
         case .decided(let item, let conflict, let decision):
             guard let operation = try current(item, queue) else { return }
@@ -85,12 +93,9 @@ package struct PushCommitter {
     }
 
     private func keep(
-        _ operation: TableOperation, _ item: PushItem, _ state: TableOperation.State,
-        _ failure: TableOperation.Failure?, _ uncertain: Bool, _ queue: QueueWriter
+        _ operation: TableOperation, _ item: PushItem, _ uncertain: Bool, _ queue: QueueWriter
     ) throws {
         var operation = operation
-        operation.state = state
-        operation.failure = failure
         operation.isUncertain = operation.isUncertain || item.operation.isUncertain || uncertain
         try queue.put(operation)
     }
@@ -119,7 +124,8 @@ package struct PushCommitter {
         let (table, id) = (operation.table, operation.recordID)
         let local = try store.record(id, in: table)
         try queue.remove(operation)
-        let isLast = try queue.reader.all(on: id, in: table).isEmpty
+        let successors = try queue.reader.all(on: id, in: table)
+        let isLast = successors.isEmpty
         if let server {
             let sent =
                 operation.sent.last { $0.revision == operation.revision }
@@ -128,6 +134,7 @@ package struct PushCommitter {
             // An undelete brings a row that was not there; otherwise a row that is gone has been deleted since.
             let restored = operation.kind == .undelete && isLast ? rebased ?? server : rebased
             try queue.setLocal(restored, id, in: table)
+            try queue.rebase(successors, onto: server, sent: sent, system: columns.system)
         } else if isLast {
             try queue.setLocal(nil, id, in: table)
         }
@@ -140,24 +147,28 @@ package struct PushCommitter {
 
     /// The server has an earlier revision: what remains to be said is the difference to it.
     private func rebase(
-        _ operation: TableOperation, server: JSON, sent: SentBody, _ store: any StoreWriter, _ queue: QueueWriter
+        _ operation: TableOperation, body: JSON?, server: JSON, sent: SentBody, _ store: any StoreWriter,
+        _ queue: QueueWriter
     ) throws {
         let (table, id) = (operation.table, operation.recordID)
         let local = try store.record(id, in: table)
         let rebased = Rebase.record(server: server, local: local, sent: sent, system: columns.system)
         try queue.setLocal(rebased, id, in: table)
         try queue.put(RecordState(table: table, recordID: id, base: server, mirror: server))
-        if try queue.reader.all(on: id, in: table).count > 1 {
+        let successors = try queue.reader.all(on: id, in: table).filter { $0.id != operation.id }
+        try queue.rebase(successors, onto: server, sent: sent, system: columns.system)
+        if let next = successors.first, operation.isMergeable, next.isMergeable, operation.group == next.group {
             // Its successors say all that differs from there: an edit is in the local record, a delete needs no edit.
             return try queue.remove(operation)
         }
         var operation = operation
         operation.kind = operation.kind == .insert ? .update : operation.kind
-        operation.state = .pending
-        operation.revision += 1
+        operation.revise()
         operation.sent = []
         operation.isUncertain = false
-        operation.failure = nil
+        if !successors.isEmpty {
+            operation.frozen = Rebase.record(server: server, local: body, sent: sent, system: columns.system)
+        }
         try queue.put(operation)
     }
 }

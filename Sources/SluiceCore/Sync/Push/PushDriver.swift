@@ -7,9 +7,13 @@ struct PushDriver: Sendable {
     let store: any LocalStore
     let options: SyncOptions
     let tables: Set<String>?
+    let tags: Set<String>?
 
     private var columns: PushColumns { client.dialect.pushColumns }
-    private var committer: PushCommitter { PushCommitter(columns: columns, environment: options.environment) }
+    private var committer: PushCommitter {
+        PushCommitter(
+            columns: columns, environment: options.environment, maximumAttempts: options.maximumAttempts)
+    }
 
     func run() async throws -> PushResult {
         var session = PushSession(columns: columns)
@@ -76,21 +80,21 @@ struct PushDriver: Sendable {
     }
 
     private func load(after sequence: Int64) async throws -> PushItem? {
-        let tables = tables
+        let (tables, tags) = (tables, tags)
         return try await store.read { reader in
             let queue = QueueReader(reader)
-            guard var operation = try queue.nextToSend(after: sequence, in: tables) else { return nil }
+            guard var operation = try queue.nextToSend(after: sequence, in: tables, tags: tags) else { return nil }
             let (table, id) = (operation.table, operation.recordID)
             let state = try queue.state(of: id, in: table)
             // A frozen body stays as it is: the record has moved on, and its successor will say so.
             let isFrozen = try operation.state == .inFlight || queue.all(on: id, in: table).count > 1
-            let sent = operation.sent.last { $0.revision == operation.revision }
+            let made = operation.sentAsIs?.local ?? operation.frozen
             // Nobody waits for that send's answer any more: the process ended, or its commit failed.
             if operation.state == .inFlight { operation.isUncertain = true }
             let local: JSON?
             switch operation.kind {
             case .undelete: local = state?.base
-            case .insert, .update: local = try isFrozen && sent != nil ? sent?.local : reader.record(id, in: table)
+            case .insert, .update: local = try isFrozen && made != nil ? made : reader.record(id, in: table)
             case .delete: local = nil
             }
             return PushItem(operation: operation, local: local, base: state?.base)

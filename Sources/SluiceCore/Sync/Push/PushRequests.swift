@@ -25,6 +25,7 @@ struct PushRequests {
             request = dialect.undelete(table: table, id: id, record: record, version: version, endpoint: endpoint)
         }
         request.context.source = .push
+        request.context.tags = operation.tags
         request.context.operationID = operation.requestID
         return request
     }

@@ -1,0 +1,84 @@
+internal import SluiceCore
+internal import SluiceSQLite
+
+/// A page of what changed in a table.
+struct ChangePage: Sendable {
+    /// The records that the run is about, as they are now.
+    var records: [JSON] = []
+    /// The id, version and state of those that it is about no more.
+    var gone: [JSON] = []
+    /// The last change of the page: the next one begins behind it.
+    var position: Timestamp
+    /// How many changes there are from this page on; nil where it was not asked for.
+    var count: Int?
+}
+
+/// Which changes of a table somebody is told of.
+struct ChangeQuery: Sendable {
+    /// The records that the run is about: the client's filter within what the user may see.
+    var about: QueryExpression?
+    /// The user's records, whether the table's view shows them or not.
+    var owned: QueryExpression?
+    /// The table's view.
+    var view: QueryExpression?
+    /// The change behind which the page begins.
+    var position: Timestamp
+    /// The latest change at the beginning of the run that sent all. What was no part of it then and has not changed since
+    /// was never sent, so nobody is told that it is gone.
+    var base: Timestamp
+    /// The most changes of the page.
+    var limit: Int
+    var includesCount = false
+
+    /// What is told: a range of the index of times, and of these what the run is about or was about.
+    var filter: QueryExpression? {
+        let known = max(position, base)
+        // What left the view earlier could not be seen when the client last heard of the table: its id is no news.
+        let couldBeSeen = view.map { QueryExpression.binary(.or, $0, .later(SystemColumn.left, than: known)) }
+        let wasKnown = QueryExpression.all(.later(SystemColumn.updatedAt, than: known), couldBeSeen)
+        let told = about.map { about in QueryExpression.binary(.or, about, wasKnown ?? .literal(.bool(true))) }
+        return .all(behind, owned, told)
+    }
+
+    /// Of those, the records that the run is about.
+    func kept(upTo last: Timestamp) -> QueryExpression? {
+        let upTo = QueryExpression.binary(.le, .column(SystemColumn.updatedAt), .literal(.date(last)))
+        return .all(behind, upTo, owned, about)
+    }
+
+    private var behind: QueryExpression { .later(SystemColumn.updatedAt, than: position) }
+}
+
+extension BackendTable {
+    /// The next page of changes, in the order in which they were committed. Each record is in it once, as it is now:
+    /// what changes again while somebody pages comes again behind.
+    func changes(_ query: ChangeQuery, _ connection: SQLiteConnection) throws -> ChangePage {
+        let filter = query.filter
+        let asked = Query(
+            name, filter: filter, order: [.init(SystemColumn.updatedAt)], top: query.limit)
+        let rows = try records(matching: asked, connection)
+        let last = rows.last?[SystemColumn.updatedAt]?.string.flatMap { Timestamp($0) }
+        let latest = try BackendCatalog.changes(of: name, connection).latest
+        var page = ChangePage(position: rows.count < query.limit ? latest : last ?? query.position)
+        if query.includesCount { page.count = try count(matching: Query(name, filter: filter), connection) }
+        guard let last else { return page }
+        let kept = try records(matching: Query(name, filter: query.kept(upTo: last), select: ["id"]), connection)
+        let ids = Set(kept.compactMap { $0["id"]?.string })
+        for row in rows {
+            if ids.contains(row["id"]?.string ?? "") { page.records.append(row) } else { page.gone.append(row) }
+        }
+        return page
+    }
+}
+
+extension QueryExpression {
+    /// Whether a column's time is later than another.
+    static func later(_ column: String, than time: Timestamp) -> QueryExpression {
+        .binary(.gt, .column(column), .literal(.date(time)))
+    }
+
+    /// Those of the conditions that there are, together; nil for none.
+    static func all(_ conditions: QueryExpression?...) -> QueryExpression? {
+        conditions.compactMap { $0 }.reduce(nil) { all, next in all.map { .binary(.and, $0, next) } ?? next }
+    }
+}

@@ -1,0 +1,63 @@
+internal import HTTPTypes
+internal import SluiceCore
+internal import SluiceSQLite
+
+/// What a request brought about, and what it was answered.
+struct RememberedEffect: Sendable {
+    /// The answer, or the one before hooks saw it.
+    var reply: Reply
+    /// The record that hooks have still to see before it is shown; nil where they have, or where there are none.
+    var stored: JSON?
+
+    /// How many that have expired each new one takes with it, so that there is never much to do.
+    private static let pruned = 8
+
+    static func find(
+        user: String, request: String, _ connection: SQLiteConnection
+    ) throws -> (fingerprint: Int64, effect: RememberedEffect)? {
+        let rows = try connection.run(
+            "SELECT fingerprint, answer, stored FROM sluice_requests WHERE user = ? AND request = ?",
+            [.text(user), .text(request)])
+        guard let row = rows.first, case .integer(let fingerprint) = row[0], case .text(let answer) = row[1] else {
+            return nil
+        }
+        do {
+            let json = try JSON(parsing: answer)
+            var reply = Reply(.init(code: json["status"]?.int.map { Int($0) } ?? 200), body: json["body"])
+            for (name, value) in json["headers"]?.members ?? [] {
+                if let field = HTTPField.Name(name), let text = value.string { reply.headers[field] = text }
+            }
+            guard case .text(let record) = row[2] else { return (fingerprint, Self(reply: reply, stored: nil)) }
+            return (fingerprint, Self(reply: reply, stored: try JSON(parsing: record)))
+        } catch {
+            throw SluiceError(.storeCorrupt, "a remembered answer cannot be read", cause: error)
+        }
+    }
+
+    func insert(
+        user: String, request: String, fingerprint: Int64, expires: Timestamp, now: Timestamp,
+        _ connection: SQLiteConnection
+    ) throws {
+        try connection.run(
+            "DELETE FROM sluice_requests WHERE (user, request) IN "
+                + "(SELECT user, request FROM sluice_requests WHERE expires < ? ORDER BY expires LIMIT ?)",
+            [.integer(now.ticks), .integer(Int64(Self.pruned))])
+        try connection.run(
+            "INSERT OR REPLACE INTO sluice_requests (user, request, fingerprint, expires, answer, stored) "
+                + "VALUES (?, ?, ?, ?, ?, ?)",
+            [.text(user), .text(request), .integer(fingerprint), .integer(expires.ticks)] + values)
+    }
+
+    func update(user: String, request: String, _ connection: SQLiteConnection) throws {
+        try connection.run(
+            "UPDATE sluice_requests SET answer = ?, stored = ? WHERE user = ? AND request = ?",
+            values + [.text(user), .text(request)])
+    }
+
+    private var values: [SQLValue] {
+        let headers = reply.headers.map { (name: $0.name.canonicalName, value: JSON($0.value)) }
+        var answer: JSON = ["status": JSON(reply.status.code), "headers": JSON(members: headers)]
+        answer["body"] = reply.body
+        return [.text(answer.description), stored.map { .text($0.description) } ?? .null]
+    }
+}

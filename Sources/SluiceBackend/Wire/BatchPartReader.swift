@@ -1,0 +1,90 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+/// Makes a request of one that stands in a batch. It is then answered like every other; so what it may ask for is
+/// decided there, and here only whether it is a request.
+struct BatchPartReader {
+    private static let methods: [HTTPRequest.Method] = [.get, .post, .put, .patch, .delete]
+    /// What says which wire a request speaks.
+    private static let wireFields = ["ZUMO-API-VERSION", "X-ZUMO-APPLICATION"].compactMap { HTTPField.Name($0) }
+    /// What says whom it comes from.
+    private static let userFields = ["Authorization", "X-ZUMO-AUTH"].compactMap { HTTPField.Name($0) }
+
+    private let outer: HTTPRequest
+    private let target: RequestTarget
+
+    init(_ outer: HTTPRequest, _ target: RequestTarget) {
+        self.outer = outer
+        self.target = target
+    }
+
+    func request(_ element: JSON, isInGroup: Bool) throws(Refusal) -> Request {
+        guard let name = element["method"]?.string?.uppercased(),
+            let method = Self.methods.first(where: { $0.rawValue == name })
+        else { throw Self.refusal("the method is GET, POST, PUT, PATCH or DELETE") }
+        guard let url = element["url"]?.string else { throw Self.refusal("the request has no url") }
+        var head = HTTPRequest(
+            method: method, scheme: outer.scheme, authority: outer.authority, path: try Self.path(url))
+        head.headerFields = try Self.headers(element["headers"])
+        let inner = RequestTarget(head)
+        guard inner.segments.dropFirst().first != BatchRequest.name else {
+            throw Self.refusal("a batch holds no batch")
+        }
+        if method == .get {
+            if isInGroup { throw Self.refusal("an atomicity group holds changes only") }
+            // Pages would add up to what no memory holds.
+            guard inner.segments.count == 3 else {
+                throw Self.refusal("a batch reads records by their ids; lists are asked for by themselves")
+            }
+        }
+        inherit(into: &head, inner)
+        var body = Body.empty
+        if let json = element["body"], json != .null {
+            body = Body(json: json)
+            if head.headerFields[.contentType] == nil { head.headerFields[.contentType] = "application/json" }
+        }
+        return Request(head, body: body)
+    }
+
+    /// The wire and the user of the batch, where the request says nothing of its own.
+    private func inherit(into head: inout HTTPRequest, _ inner: RequestTarget) {
+        let names = [Self.wireFields, Self.userFields]
+        for (index, names) in names.enumerated() where !names.contains(where: { head.headerFields.contains($0) }) {
+            if index == 0, !inner.values("zumo-api-version").isEmpty { continue }
+            for name in names { head.headerFields[values: name] = outer.headerFields[values: name] }
+            // In the query of the batch it counts more than in its headers.
+            if index == 0, let version = target.values("zumo-api-version").first, let name = names.first,
+                HTTPField.isValidValue(version)
+            {
+                head.headerFields[name] = version
+            }
+        }
+    }
+
+    /// The path and query that a url stands for: relative to the address that the batch was sent below, or a path.
+    private static func path(_ url: String) throws(Refusal) -> String {
+        let path = url.hasPrefix("/") ? String(url.dropFirst()) : url
+        guard path.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }) else {
+            throw refusal("the url has a character that must be encoded")
+        }
+        guard path.hasPrefix("tables/") else {
+            throw refusal("the url is relative and begins with tables/")
+        }
+        return "/" + path
+    }
+
+    private static func headers(_ json: JSON?) throws(Refusal) -> HTTPFields {
+        guard let json, json != .null else { return [:] }
+        guard json.kind == .object, json.count <= 100 else { throw refusal("headers is an object of texts") }
+        var fields = HTTPFields()
+        for (name, value) in json.members ?? [] {
+            guard let field = HTTPField.Name(name), let text = value.string, HTTPField.isValidValue(text) else {
+                throw refusal("a header is no valid one")
+            }
+            fields.append(HTTPField(name: field, value: text))
+        }
+        return fields
+    }
+
+    private static func refusal(_ reason: String) -> Refusal { Refusal(.badRequest, reason) }
+}

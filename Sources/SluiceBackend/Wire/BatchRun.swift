@@ -1,0 +1,102 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+/// Carries the requests of a batch out, one after the other, each as if it had come by itself.
+struct BatchRun: Sendable {
+    /// The most bytes of all answers together; what would come behind is not carried out. Small changes of large records
+    /// could otherwise ask for answers that no memory holds.
+    static let mostBytes = 8 * BackendResponder.maximumBody
+
+    private let backend: Backend
+    private let batch: BatchRequest
+    private let wire: ServerWire
+
+    /// Reads the batch.
+    ///
+    /// - Throws: ``Refusal``: 400 for what is no batch, 413 for one that is too large, 415 where the wire wants it declared
+    ///   as JSON.
+    init(_ backend: Backend, _ request: Request, _ target: RequestTarget, _ wire: ServerWire) throws {
+        guard request.body.bytes.count <= BackendResponder.maximumBody else {
+            throw Refusal(.contentTooLarge, "the batch is larger than \(BackendResponder.maximumBody) bytes")
+        }
+        self.backend = backend
+        self.wire = wire
+        batch = try BatchRequest(RequestBody.object(of: request, wire), outer: request.head, target)
+    }
+
+    func reply() async throws -> Reply {
+        var answers: [JSON] = []
+        var size = 0
+        // The requests and groups that did not succeed.
+        var failed: Set<String> = []
+        var rest = batch.parts[...]
+        while let first = rest.first {
+            let parts = Array(rest.prefix { $0.id == first.id || ($0.group != nil && $0.group == first.group) })
+            rest = rest.dropFirst(parts.count)
+            let responses: [Response]
+            if size > Self.mostBytes {
+                responses = parts.map { _ in wire.response(to: Self.tooMuch, asked: []) }
+            } else if let name = parts.lazy.flatMap(\.dependsOn).first(where: failed.contains) {
+                let refusal = Refusal(.failedDependency, "not carried out: it depends on \(name), which failed")
+                responses = parts.map { _ in wire.response(to: refusal, asked: []) }
+            } else if first.group == nil {
+                responses = [await respond(to: first)]
+            } else {
+                responses = await respond(toGroup: parts)
+            }
+            for (part, response) in zip(parts, responses) {
+                size += response.body.bytes.count
+                if response.status >= 400 { failed.formUnion([part.id] + (part.group.map { [$0] } ?? [])) }
+                answers.append(Self.answer(part, response))
+            }
+        }
+        return Reply(.ok, body: ["responses": JSON(answers)])
+    }
+
+    private func respond(
+        to part: BatchRequest.Part, _ group: (writes: WriteGroup, part: Int)? = nil
+    ) async -> Response {
+        switch part.request {
+        case .success(let request): await TableRoutes(backend: backend, group: group).respond(to: request)
+        case .failure(let refusal): wire.response(to: refusal, asked: [])
+        }
+    }
+
+    private func respond(toGroup parts: [BatchRequest.Part]) async -> [Response] {
+        let writes = WriteGroup(parts: parts.indices, backend.database)
+        return await withTaskGroup(of: (Int, Response).self) { tasks in
+            for (index, part) in parts.enumerated() {
+                tasks.addTask {
+                    let response = await respond(to: part, (writes, index))
+                    await writes.end(index, refusedAs: response.status >= 400 ? part.id : nil)
+                    return (index, response)
+                }
+            }
+            var responses: [(Int, Response)] = []
+            for await response in tasks { responses.append(response) }
+            return responses.sorted { $0.0 < $1.0 }.map(\.1)
+        }
+    }
+
+    private static func answer(_ part: BatchRequest.Part, _ response: Response) -> JSON {
+        var answer: JSON = ["id": JSON(part.id)]
+        if let group = part.group { answer["atomicityGroup"] = JSON(group) }
+        answer["status"] = JSON(response.status)
+        // What every answer has is said once, by the batch's own.
+        answer["headers"] = JSON(
+            members: response.head.headerFields.filter { $0.name != .cacheControl && $0.name != Reply.serverVersion }
+                .map { (name: $0.name.canonicalName, value: JSON($0.value)) })
+        if !response.body.isEmpty {
+            answer["body"] =
+                (try? response.body.json) ?? JSON(String(decoding: response.body.bytes, as: UTF8.self))
+        }
+        return answer
+    }
+
+    private static var tooMuch: Refusal {
+        var refusal = Refusal(
+            .serviceUnavailable, "not carried out: the answers before are too large; send it again by itself")
+        refusal.headers[.retryAfter] = "0"
+        return refusal
+    }
+}

@@ -1,0 +1,120 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+/// A list that is read in the order of changes: one that begins with a token, or that asks for tokens (OData 4.01,
+/// Protocol, sections 8.2.8.8 and 11.3).
+struct ChangeRun: Sendable {
+    /// The token that the request brings; nil for a run that begins.
+    let token: ChangeToken?
+    /// From when on a run that begins is to tell; nil for everything.
+    let start: Timestamp?
+    /// What the run is about, without the token's place.
+    let query: ChangeQuery
+    let parameters: ListParameters
+    /// Who asks for what: tokens are for that alone, in one database.
+    private let purpose: [String]
+
+    /// Nil for a list of the ordinary kind.
+    ///
+    /// A hook that narrows what a request sees may do so by rules of its own making: which records it showed earlier is
+    /// not known, so a list of that kind has no tokens.
+    ///
+    /// - Throws: ``Refusal``: 400 where the order is another than that of changes, 410 where a hook narrows.
+    init?(
+        _ request: TableRequest, _ parameters: ListParameters, _ scope: RowScope, narrowed: RowScope
+    ) throws(Refusal) {
+        let isInOrder = Self.isInOrder(parameters.query)
+        let hidesMore = narrowed.filter != scope.filter
+        if let text = parameters.deltaToken {
+            let token = try ChangeToken(text)
+            guard isInOrder else {
+                throw Refusal(
+                    .badRequest, "$deltatoken has neither $skip nor $orderby; changes come in their own order")
+            }
+            if hidesMore { throw ChangeToken.gone("what the request may see is decided by the server's own rules") }
+            self.token = token
+        } else {
+            guard request.wantsChanges, isInOrder, !hidesMore else { return nil }
+            token = nil
+        }
+        let (filter, start) = Self.split(parameters.query.filter)
+        self.start = start
+        self.parameters = parameters
+        let rules = request.table.rules
+        let living = QueryExpression.binary(.eq, .column(SystemColumn.deleted), .literal(.bool(false)))
+        query = ChangeQuery(
+            about: scope.narrowed(to: parameters.query.includesDeleted ? nil : living).applied(to: filter),
+            owned: scope.owned, view: rules.view, position: token?.position ?? Timestamp(ticks: 0),
+            base: token?.base ?? Timestamp(ticks: 0), limit: parameters.page,
+            includesCount: parameters.query.includesCount)
+        purpose = [
+            rules.name, filter?.odata(.v4) ?? "", rules.view?.odata(.v4) ?? "", scope.owned?.odata(.v4) ?? "",
+        ]
+    }
+
+    /// What tokens of this run are good for, in that database.
+    func fingerprint(_ identity: String) -> UInt64 {
+        Fingerprint.of([identity] + purpose)
+    }
+
+    /// Whether a list asks for no other order than that of changes.
+    private static func isInOrder(_ query: Query) -> Bool {
+        let order = query.order.filter { $0.column != "id" && $0.column != SystemColumn.number }
+        return query.skip == 0 && (query.order.isEmpty || order == [.init(SystemColumn.updatedAt)])
+    }
+
+    /// The filter without conditions of its outermost `and` that say only from when on, and the earliest such time. A
+    /// client that has read by time until now goes on from there.
+    private static func split(_ filter: QueryExpression?) -> (filter: QueryExpression?, start: Timestamp?) {
+        switch filter {
+        case .binary(.and, let left, let right)?:
+            let (left, right) = (split(left), split(right))
+            let starts = [left.start, right.start].compactMap { $0 }
+            return (.all(left.filter, right.filter), starts.min())
+        case .binary(.gt, .column(SystemColumn.updatedAt), .literal(.date(let time)))?: return (nil, time)
+        case .binary(.ge, .column(SystemColumn.updatedAt), .literal(.date(let time)))?:
+            return (nil, Timestamp(ticks: time.ticks - 1))
+        default: return (filter, nil)
+        }
+    }
+}
+
+extension TableRequest {
+    /// Whether the client asks for tokens with its list: `Prefer: odata.track-changes`, or without the prefix.
+    var wantsChanges: Bool {
+        guard let name = HTTPField.Name("Prefer") else { return false }
+        return head.headerFields[values: name].flatMap { $0.split(separator: ",") }.contains { preference in
+            let word = preference.prefix { $0 != ";" && $0 != "=" }.filter { $0 != " " && $0 != "\t" }.lowercased()
+            return word == "odata.track-changes" || word == "track-changes"
+        }
+    }
+}
+
+extension RecordReads {
+    /// A page of changes, and the token behind which the next one begins.
+    func changes(_ run: ChangeRun, _ session: TableSession) async throws -> Reply {
+        let (page, token) = try await request.backend.database.read { [table = request.table] connection in
+            let fingerprint = run.fingerprint(try BackendCatalog.identity(connection))
+            let changes = try BackendCatalog.changes(of: table.name, connection)
+            var query = run.query
+            if let token = run.token {
+                try token.check(fingerprint, changes)
+            } else {
+                query.base = run.start ?? changes.latest
+                query.position = run.start ?? query.position
+            }
+            let page = try table.changes(query, connection)
+            return (page, ChangeToken(position: page.position, base: query.base, fingerprint: fingerprint))
+        }
+        let selected = run.parameters.query.select
+        let columns = wire.selection(selected, asked: request.asked)
+        let records = try await session.answering(page.records.map { QueryEvaluator.selecting(columns, from: $0) })
+        var reply = self.page(
+            shown(records, selected: selected) + page.gone.map(wire.removed), count: page.count, next: nil)
+        if let applied = HTTPField.Name("Preference-Applied"), let field = HTTPField.Name("X-Sluice-Delta-Token") {
+            reply.headers[applied] = "odata.track-changes"
+            reply.headers[field] = token.text
+        }
+        return reply
+    }
+}

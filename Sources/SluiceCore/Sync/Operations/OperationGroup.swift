@@ -1,0 +1,45 @@
+/// The changes of one group, while it is made: see ``SyncContext/group(options:_:)``.
+public struct OperationGroup {
+    /// The group's id, as its operations will have it.
+    public let id: String
+    let context: SyncContext
+    let options: OperationOptions
+    let store: any StoreWriter
+
+    /// Adds a record; see ``SyncTable/insert(_:options:)``.
+    @discardableResult
+    public func insert(_ record: JSON, in table: String) throws -> JSON {
+        let id = try RecordRules.id(ofNew: record, table: table, context.options.environment)
+        return try change(.insert, id, in: table, record) ?? record
+    }
+
+    /// Changes properties of a record; see ``SyncTable/update(_:options:)``.
+    @discardableResult
+    public func update(_ changes: JSON, in table: String) throws -> JSON {
+        try change(.update, try RecordRules.id(ofChanges: changes, table: table), in: table, changes) ?? changes
+    }
+
+    /// Deletes a record; see ``SyncTable/delete(id:options:)``.
+    public func delete(_ recordID: String, in table: String) throws { _ = try change(.delete, recordID, in: table) }
+
+    /// Brings a deleted record back; see ``SyncTable/undelete(id:options:)``.
+    public func undelete(_ recordID: String, in table: String) throws {
+        _ = try change(.undelete, recordID, in: table)
+    }
+
+    /// The record as it is, with what the group has changed so far; or nil.
+    public func record(_ recordID: String, in table: String) throws -> JSON? {
+        try SyncTables.validate(table)
+        return try store.record(recordID, in: table)
+    }
+
+    private func change(
+        _ kind: TableOperation.Kind, _ recordID: String, in table: String, _ content: JSON = .object
+    ) throws -> JSON? {
+        try SyncTables.validate(table)
+        let change = LocalChange(
+            kind, recordID, in: table, content: content, options: options, group: id,
+            systemColumns: context.dialect.pushColumns.system)
+        return try change.apply(to: store, environment: context.options.environment)
+    }
+}

@@ -1,0 +1,10 @@
+/// The 64-bit hash FNV-1a (RFC 9923): quick, the same everywhere, and no protection against anyone.
+package enum FNV1a {
+    private static let basis: UInt64 = 0xCBF2_9CE4_8422_2325
+    private static let prime: UInt64 = 0x100_0000_01B3
+
+    /// The hash of those bytes, or of what `seed` is the hash of and those bytes behind it.
+    package static func hash(_ bytes: some Sequence<UInt8>, behind seed: UInt64? = nil) -> UInt64 {
+        bytes.reduce(seed ?? basis) { ($0 ^ UInt64($1)) &* prime }
+    }
+}

@@ -29,13 +29,20 @@ public enum CommitPoint: String, Sendable, Hashable, CaseIterable {
 }
 
 extension LocalStore {
-    /// Runs `body` as one transaction, and says so before and after it.
+    /// Runs `body` as one transaction, says so before and after it, and publishes what it changed.
+    ///
+    /// - Parameter source: who changes records; nil for whom the point says.
     package func write<Result: Sendable>(
-        at point: CommitPoint, _ environment: SyncEnvironment,
+        at point: CommitPoint, _ environment: SyncEnvironment, from source: ChangeSource? = nil,
         _ body: @Sendable (any StoreWriter) throws -> Result
     ) async throws -> Result {
         try await environment.reached(point, .before)
-        let result = try await write(body)
+        let result: Result
+        if let changes = environment.changes {
+            result = try await changes.write(to: self, from: source ?? point.source, body)
+        } else {
+            result = try await write(body)
+        }
         try await environment.reached(point, .after)
         return result
     }

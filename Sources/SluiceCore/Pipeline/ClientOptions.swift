@@ -4,6 +4,11 @@ public struct ClientOptions: Sendable {
     public var tokenProvider: (any TokenProvider)?
     /// How tokens are sent. Default `X-ZUMO-AUTH`.
     public var tokenScheme: TokenScheme
+    /// How long before a token expires it is refreshed, where the provider knows when it does. Default 60 s.
+    public var tokenLead: Duration
+    /// For how long a token that was fetched is not replaced again, even if the server refuses it: so that a server
+    /// that refuses every token does not make the provider fetch one for each request. Default 10 s.
+    public var tokenCoolDown: Duration
     /// When requests are sent again.
     public var retry: RetryPolicy
     /// The bounds of each exchange.
@@ -28,6 +33,7 @@ public struct ClientOptions: Sendable {
     /// Options.
     public init(
         tokenProvider: (any TokenProvider)? = nil, tokenScheme: TokenScheme = .zumo,
+        tokenLead: Duration = .seconds(60), tokenCoolDown: Duration = .seconds(10),
         retry: RetryPolicy = RetryPolicy(), limits: Limits = Limits(),
         systemProperties: SystemPropertySelection = SystemPropertySelection(),
         applicationKey: String? = nil, installationID: String? = nil,
@@ -36,6 +42,8 @@ public struct ClientOptions: Sendable {
     ) {
         self.tokenProvider = tokenProvider
         self.tokenScheme = tokenScheme
+        self.tokenLead = tokenLead
+        self.tokenCoolDown = tokenCoolDown
         self.retry = retry
         self.limits = limits
         self.systemProperties = systemProperties

@@ -43,6 +43,8 @@ public struct RequestContext: Sendable {
     package var seal: (@Sendable (Request) async throws -> Request)?
     /// What is to happen when an attempt that was sealed has certainly not reached the server: no connection came about.
     package var unsealed: (@Sendable () -> Void)?
+    /// The operation, where its request may go with others in one batch.
+    package var batchMember: String?
     /// Which system columns to ask for, by the wire's names, in the place of the client's selection; nil leaves it.
     package var systemProperties: [String]?
     /// The bounds that transports keep to; the limits filter sets them.

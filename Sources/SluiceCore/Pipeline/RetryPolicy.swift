@@ -8,14 +8,22 @@ public struct RetryPolicy: Sendable, Hashable {
     public var attempts: Int
     /// The longest pause before the second attempt; it doubles with each further one. Default 0.5 s.
     public var firstPause: Duration
-    /// The longest pause before any attempt, a server's `Retry-After` included. Default 30 s.
+    /// The longest pause before any attempt. Where a server's `Retry-After` asks for more, its answer is given back at
+    /// once, for whoever can wait that long: see ``SyncScheduler``. Default 30 s.
     public var longestPause: Duration
+    /// How many repeats a client may make on top of a tenth of its answered requests, whatever they are for: when a
+    /// server fails altogether, each request is soon sent once only. Default 20.
+    public var budget: Int
 
     /// A policy.
-    public init(attempts: Int = 4, firstPause: Duration = .milliseconds(500), longestPause: Duration = .seconds(30)) {
+    public init(
+        attempts: Int = 4, firstPause: Duration = .milliseconds(500), longestPause: Duration = .seconds(30),
+        budget: Int = 20
+    ) {
         self.attempts = attempts
         self.firstPause = firstPause
         self.longestPause = longestPause
+        self.budget = budget
     }
 
     /// Every request is sent once.

@@ -17,6 +17,8 @@ public struct SluiceClient: Sendable {
     public let options: ClientOptions
     /// The built-in filters around the caller's, and the transport.
     public let chain: FilterChain
+    /// What the server's answers say about the pace at which it wants to be asked.
+    package let pace: ServerPace
     private let refresh: TokenRefresh?
 
     /// A client.
@@ -30,21 +32,23 @@ public struct SluiceClient: Sendable {
     ) {
         self.init(
             endpoint: endpoint, dialect: dialect, transport: transport, filters: filters, options: options,
-            refresh: options.tokenProvider.map { TokenRefresh($0) })
+            pace: ServerPace(budget: options.retry.budget),
+            refresh: options.tokenProvider.map { TokenRefresh($0, options) })
     }
 
     private init(
         endpoint: Endpoint, dialect: Dialect, transport: any Transport, filters: [any Filter],
-        options: ClientOptions, refresh: TokenRefresh?
+        options: ClientOptions, pace: ServerPace, refresh: TokenRefresh?
     ) {
         self.endpoint = endpoint
         self.dialect = dialect
         self.filters = filters
         self.options = options
+        self.pace = pace
         self.refresh = refresh
         var links: [any Filter] = [
             CorrelationID(makeID: options.environment.makeID),
-            Retry(policy: options.retry, environment: options.environment),
+            Retry(policy: options.retry, environment: options.environment, pace: pace),
         ]
         if let refresh {
             links.append(Authentication(refresh: refresh, scheme: options.tokenScheme, endpoint: endpoint))
@@ -62,11 +66,19 @@ public struct SluiceClient: Sendable {
     }
 
     /// A client with one filter more, inside of those that are there. This one stays as it is. The two share nothing
-    /// that changes but the token provider, so that a token is refreshed once for both.
+    /// that changes but the token provider, so that a token is refreshed once for both, and what the server's answers
+    /// say about its pace.
     public func with(_ filter: any Filter) -> SluiceClient {
         SluiceClient(
             endpoint: endpoint, dialect: dialect, transport: chain.transport, filters: filters + [filter],
-            options: options, refresh: refresh)
+            options: options, pace: pace, refresh: refresh)
+    }
+
+    /// The same client on another transport.
+    func sending(through transport: any Transport) -> SluiceClient {
+        SluiceClient(
+            endpoint: endpoint, dialect: dialect, transport: transport, filters: filters, options: options,
+            pace: pace, refresh: refresh)
     }
 
     /// Sends a request through the chain. An answer of any status is an answer.

@@ -5,9 +5,19 @@ public protocol TokenProvider: Sendable {
     /// The token to send now; nil to send none.
     func token() async throws -> String?
 
-    /// A token in the place of one that the server refused with 401; nil if there is none to be had. While it runs all
-    /// requests that were refused wait for this one call.
+    /// A token in the place of one that the server refused with 401, or that is about to expire; nil if there is none
+    /// to be had. All requests that need it wait for this one call; one that is cancelled leaves it running for the
+    /// others. It must not send requests through the client that it gives tokens to.
     func refresh(refused: String?) async throws -> String?
+
+    /// When the token will expire; nil if that is not known, which is the default. A token is refreshed a little ahead:
+    /// see ``ClientOptions/tokenLead``.
+    func expiry(of token: String) async throws -> Timestamp?
+}
+
+extension TokenProvider {
+    /// Not known.
+    public func expiry(of token: String) async throws -> Timestamp? { nil }
 }
 
 /// How a token is sent.

@@ -1,20 +1,24 @@
 extension SyncContext {
-    /// Sends what waits in the queue, in order, one operation at a time.
+    /// Sends what waits in the queue: per record in order always; ``SyncOptions/concurrency``,
+    /// ``SyncOptions/batchSize`` and ``SyncOptions/dependencies`` say what else.
     ///
     /// A write that is made while the push runs does not wait for it. What fails for one operation alone is kept with
     /// its reason, and the push goes on.
     ///
     /// - Parameters:
     ///   - tables: only operations of these tables; nil means all.
-    ///   - tags: only operations with one of these tags, and their groups; nil means all.
+    ///   - tags: only operations with one of these tags, and those of their groups; nil means all.
     /// - Returns: how it ended; failures are told there, not thrown.
     /// - Throws: ``SluiceError`` of code `invalidArgument` for a context without a client, `storeBusy` while another
     ///   process synchronises the store.
     @discardableResult
     public func push(tables: Set<String>? = nil, tags: Set<String>? = nil) async throws -> PushResult {
         let client = try requireClient()
-        return try await exclusively { [options] store in
-            try await PushDriver(client: client, store: store, options: options, tables: tables, tags: tags).run()
+        let selection = PushSelection(tables: tables, tags: tags)
+        return try await exclusively { [options, board, batches] store in
+            let driver = PushDriver(
+                client: client, store: store, options: options, selection: selection, batches: batches)
+            return try await board.during(.pushing, Reachability.init) { try await driver.run() }
         }
     }
 }

@@ -113,7 +113,7 @@ extension SyncQueue {
         let environment = context.options.environment
         let columns = context.dialect.pushColumns
         return try await context.exclusively { store in
-            try await store.write { writer in
+            try await store.write(at: .localChange, environment) { writer in
                 try body(
                     Tools(columns: columns, environment: environment, store: writer, queue: QueueWriter(writer)))
             }

@@ -62,7 +62,7 @@ public struct SyncQueue: Sendable {
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` for an id that is not in the queue.
     public func retry(_ id: String) async throws {
-        try await context.store.write { writer in
+        try await context.store.write(at: .localChange, context.options.environment) { writer in
             let queue = QueueWriter(writer)
             var operation = try Self.find(id, queue.reader)
             if let group = operation.group { return try queue.revive(group) }
@@ -77,7 +77,7 @@ public struct SyncQueue: Sendable {
     /// - Returns: how many they are, those of the groups not counted.
     @discardableResult
     public func retryAll(_ filter: QueueFilter = QueueFilter()) async throws -> Int {
-        try await context.store.write { writer in
+        try await context.store.write(at: .localChange, context.options.environment) { writer in
             let queue = QueueWriter(writer)
             let held = try queue.reader.all(filter).filter(\.isHeld)
             for var operation in held {

@@ -1,5 +1,7 @@
 /// What a store holds and what it waits for.
 public struct SyncStatus: Sendable, Hashable {
+    /// What the context is doing.
+    public var phase = SyncPhase.idle
     /// How many operations wait to be sent.
     public var pending = 0
     /// How many are being sent, or were when a process ended.
@@ -17,8 +19,11 @@ public struct SyncStatus: Sendable, Hashable {
         public var table: String
         /// The query's name.
         public var name: String
-        /// The server's time up to which all is here, as the server wrote it.
+        /// The server's time up to which all is here, as the server wrote it; empty for a query that is not followed by
+        /// time.
         public var updatedAt: String
+        /// By what the server's changes are followed.
+        public var grade: PullGrade
     }
 
     /// How many operations need someone's attention.
@@ -26,21 +31,22 @@ public struct SyncStatus: Sendable, Hashable {
 }
 
 extension SyncContext {
-    /// What the store holds and waits for, read in one transaction.
+    /// What the context does, and what the store holds and waits for: counts, read in one transaction.
     public func status() async throws -> SyncStatus {
         try await store.read { reader in
+            let queue = QueueReader(reader)
             var status = SyncStatus()
-            for operation in try QueueReader(reader).all() {
-                switch operation.state {
-                case .pending: status.pending += 1
-                case .inFlight: status.inFlight += 1
-                case .parked: status.parked += 1
-                case .dead: status.dead += 1
-                }
-            }
+            status.pending = try queue.count(.pending)
+            status.inFlight = try queue.count(.inFlight)
+            status.parked = try queue.count(.parked)
+            status.dead = try queue.count(.dead)
+            status.phase = board.now.phase(held: status.needsAttention)
             let cursors = try reader.records(matching: Query(Cursor.schema.name)).compactMap(Cursor.init(record:))
-            status.cursors = cursors.map {
-                .init(table: $0.owner.table, name: $0.owner.name, updatedAt: $0.position.updatedAt)
+            status.cursors = cursors.compactMap { cursor in
+                cursor.position.map {
+                    .init(
+                        table: cursor.owner.table, name: cursor.owner.name, updatedAt: $0.updatedAt, grade: $0.grade)
+                }
             }
             return status
         }

@@ -8,7 +8,10 @@ package enum SyncTables {
         "sluice_audit",
         columns: [.init("at", .date), .init("what", .string), .init("operation", .json), .init("local", .json)])
 
-    package static let all = [TableOperation.schema, RecordState.schema, Cursor.schema, LeaseRecord.schema, audit]
+    package static let all = [
+        TableOperation.schema, SentTombstone.schema, RecordState.schema, Cursor.schema, Membership.schema,
+        ChangeStamps.schema, QuarantinedRow.schema, LeaseRecord.schema, ScheduleState.schema, audit,
+    ]
 
     /// Checks the name of one of the application's tables.
     package static func validate(_ table: String) throws(SluiceError) {

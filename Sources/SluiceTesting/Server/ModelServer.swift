@@ -27,21 +27,48 @@ public final class ModelServer: Transport {
         case answerAfter(Response)
     }
 
+    /// What the server can do besides.
+    public enum Feature: Sendable, Hashable {
+        /// It takes several requests in one: `POST /tables/$batch`.
+        case batches
+        /// It remembers what requests with an id brought about, and answers a repeat with that.
+        case requestIDs
+    }
+
+    /// What the server is able to do.
+    public struct Traits: Sendable, Hashable {
+        /// Whether lists come with change tokens where they are asked for.
+        public var issuesChangeTokens = false
+        /// Whether it gives digests of its tables.
+        public var givesDigests = false
+        /// Whether it looks at the order that is asked for; else rows come as they were first stored.
+        public var sorts = true
+        /// Whether rows of one time come in the order of their ids; else in one of its own.
+        public var sortsTiesByID = true
+
+        /// A server that sorts, and no more.
+        public init() {}
+    }
+
     private let state: Mutex<State>
 
-    private struct State {
+    fileprivate struct State {
+        var traits = Traits()
+        var epoch = 1
         var tables: [String: ModelTable] = [:]
         var hook: (@Sendable (Request) async -> Fault)?
         var log: [Request] = []
         var ticks: Int64
         var version: Int64 = 0
         var pageSize: Int
+        var features: Set<Feature> = []
+        var memory = ModelMemory()
 
         /// A version never used before, and a time later than all before.
         mutating func stamp() -> ModelStamp {
             version += 1
             ticks += 10_000
-            return ModelStamp(version: "v\(version)", time: Timestamp(ticks: ticks))
+            return ModelStamp(version: "v\(version)", time: Timestamp(ticks: ticks), number: version)
         }
     }
 
@@ -53,6 +80,15 @@ public final class ModelServer: Transport {
     public init(pageSize: Int = 50, start: Timestamp = Timestamp(ticks: 17_000_000_000_000_000)) {
         state = Mutex(State(ticks: start.ticks, pageSize: pageSize))
     }
+
+    /// Says what the server can do besides; nothing of it to begin with.
+    public func offer(_ features: Set<Feature>) { state.withLock { $0.features = features } }
+
+    /// Makes the server one that is able to do that.
+    public func set(_ traits: Traits) { state.withLock { $0.traits = traits } }
+
+    /// Forgets the change tokens that were issued so far.
+    public func expireTokens() { state.withLock { $0.epoch += 1 } }
 
     /// Asks `hook` about every request before it is answered.
     public func onRequest(_ hook: (@Sendable (Request) async -> Fault)?) { state.withLock { $0.hook = hook } }
@@ -102,6 +138,11 @@ public final class ModelServer: Transport {
         state.withLock { _ = $0.tables[table]?.rows.removeValue(forKey: id) }
     }
 
+    /// Marks a row as deleted, and leaves its time and its place among the changes as they are.
+    public func deleteUntold(_ table: String, _ id: String) {
+        state.withLock { $0.tables[table]?.rows[id]?.isDeleted = true }
+    }
+
     /// Gives several rows one and the same time of change.
     public func restamp(_ table: String, _ ids: [String], at time: Timestamp) {
         state.withLock { state in for id in ids { state.tables[table]?.rows[id]?.updatedAt = time } }
@@ -128,14 +169,53 @@ public final class ModelServer: Transport {
 
     private func answer(_ request: Request) -> Response {
         state.withLock { state in
-            let call = ModelCall(request)
-            guard let name = call.table else { return .model(404, ["error": "no such route"]) }
-            state.tables[name, default: ModelTable()].pageSize = state.pageSize
-            let stamp = state.stamp()
-            var response = state.tables[name, default: ModelTable()].answer(call, stamp: stamp)
-            response.head.headerFields[.date] = ModelDate.text(Timestamp(ticks: state.ticks))
-            return response
+            guard state.features.contains(.batches), ModelBatch.isBatch(request) else { return state.answer(request) }
+            guard let batch = ModelBatch(request) else { return .model(400, ["error": "that is no batch"]) }
+            return state.answer(batch)
         }
+    }
+}
+
+extension ModelServer.State {
+    fileprivate mutating func answer(_ request: Request) -> Response {
+        let remembers = features.contains(.requestIDs)
+        if remembers, let known = memory.answer(to: request) { return known }
+        let call = ModelCall(request)
+        guard let name = call.table else { return .model(404, ["error": "no such route"]) }
+        tables[name, default: ModelTable()].pageSize = pageSize
+        tables[name]?.traits = traits
+        tables[name]?.epoch = epoch
+        let stamp = stamp()
+        var response = tables[name, default: ModelTable()].answer(call, stamp: stamp)
+        response.head.headerFields[.date] = ModelDate.text(Timestamp(ticks: ticks))
+        if remembers { memory.remember(response, to: request) }
+        return response
+    }
+
+    /// Answers each part; those of a group have an effect together or none.
+    fileprivate mutating func answer(_ batch: ModelBatch) -> Response {
+        var answers: [(id: String, response: Response)] = []
+        var failed: Set<String> = []
+        var rest = batch.parts[...]
+        while let first = rest.first {
+            let parts = rest.prefix { $0.id == first.id || ($0.group != nil && $0.group == first.group) }
+            rest = rest.dropFirst(parts.count)
+            let before = self
+            for part in parts {
+                let isSkipped =
+                    part.dependsOn.contains(where: failed.contains) || parts.contains { failed.contains($0.id) }
+                let response = isSkipped ? .model(424, ["error": "another part failed"]) : answer(part.request)
+                if response.status >= 400 { failed.insert(part.id) }
+                answers.append((part.id, response))
+            }
+            if parts.contains(where: { failed.contains($0.id) }), parts.count > 1 {
+                self = before
+                for index in answers.indices.suffix(parts.count) where answers[index].response.status < 400 {
+                    answers[index].response = .model(424, ["error": "another part failed"])
+                }
+            }
+        }
+        return ModelBatch.answer(answers)
     }
 }
 
@@ -143,4 +223,6 @@ public final class ModelServer: Transport {
 struct ModelStamp {
     var version: String
     var time: Timestamp
+    /// The place of the change among all.
+    var number: Int64
 }

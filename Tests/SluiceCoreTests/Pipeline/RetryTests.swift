@@ -1,7 +1,9 @@
 import HTTPTypes
-import SluiceCore
 import SluiceTesting
+import Synchronization
 import Testing
+
+@testable import SluiceCore
 
 @Suite("Retry")
 struct RetryTests {
@@ -102,5 +104,44 @@ struct RetryTests {
             [.json(503, "", ["Retry-After": "17"])], otherwise: .json(200, #"{"id":"1"}"#))
         _ = try await client(transport, options: quickOptions(pauses)).send(read)
         #expect(pauses.all == [.seconds(17)])
+    }
+
+    @Test("where the server asks for more than the longest pause, its answer comes back at once")
+    func longRetryAfter() async throws {
+        for asked in ["31", "1000000000", "Fri, 31 Dec 9999 23:59:59 GMT"] {
+            let transport = ScriptedTransport(otherwise: .json(503, "", ["Retry-After": asked]))
+            let client = client(transport)
+            #expect(try await client.send(read).status == 503)
+            #expect(transport.requests.count == 1)
+            #expect(client.pace.asked?.length ?? .zero > .seconds(30))
+        }
+    }
+
+    @Test("a Retry-After that means nothing is none", arguments: ["-1", "soon", "", "1.5", "１２"])
+    func garbage(field: String) async throws {
+        let pauses = Recorder<Duration>()
+        let transport = ScriptedTransport(
+            [.json(503, "", ["Retry-After": field])], otherwise: .json(200, #"{"id":"1"}"#))
+        let client = client(transport, options: quickOptions(pauses))
+        #expect(try await client.send(read).status == 200)
+        #expect(pauses.all == [.milliseconds(500)] && client.pace.asked == nil)
+    }
+
+    @Test("when a server fails altogether, each request is soon sent once only, until it answers again")
+    func budget() async throws {
+        let isDown = Mutex(true)
+        let transport = ScriptedTransport { _ in isDown.withLock { $0 } ? .json(503, "") : .json(200, #"{"id":"1"}"#) }
+        var options = quickOptions()
+        options.retry.budget = 10
+        let client = client(transport, options: options)
+        for _ in 0..<20 { _ = try await client.with(Tap { try await $1($0) }).send(read) }
+        #expect(transport.requests.count == 20 + 10)
+        isDown.withLock { $0 = false }
+        for _ in 0..<30 { _ = try await client.send(read) }
+        isDown.withLock { $0 = true }
+        let before = transport.requests.count
+        for _ in 0..<20 { _ = try await client.send(read) }
+        let repeats = transport.requests.count - before - 20
+        #expect((2...3).contains(repeats))
     }
 }

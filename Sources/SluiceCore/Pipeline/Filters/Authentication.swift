@@ -11,7 +11,7 @@ struct Authentication: Filter {
         guard let field, endpoint.isOrigin(of: request.head), request.head.headerFields[field] == nil else {
             return try await next(request)
         }
-        let token = try await provided(request) { try await refresh.token() }
+        let token = try await provided(request) { try await refresh.current() }
         let response = try await next(try authorized(request, field, token))
         guard response.status == 401 else { return response }
         let fresh = try await provided(request) { try await refresh.token(inPlaceOf: token) }

@@ -4,6 +4,7 @@ internal import HTTPTypes
 struct Retry: Filter {
     let policy: RetryPolicy
     let environment: SyncEnvironment
+    let pace: ServerPace
 
     func handle(_ request: Request, next: Next) async throws -> Response {
         var request = request
@@ -13,9 +14,12 @@ struct Retry: Filter {
             let pause: Duration
             do {
                 let response = try await next(request)
-                guard !isLast, repeats(response, to: request) else { return response }
-                pause = policy.pause(after: attempt, random: environment.random(), asked: retryAfter(response))
+                let asked = pace.note(response, now: environment.now())
+                guard !isLast, repeats(response, to: request), asked ?? .zero <= policy.longestPause, pace.takeRepeat()
+                else { return response }
+                pause = policy.pause(after: attempt, random: environment.random(), asked: asked)
             } catch let error as SluiceError where !isLast && repeats(error, of: request) {
+                guard pace.takeRepeat() else { throw error }
                 pause = policy.pause(after: attempt, random: environment.random(), asked: nil)
             }
             try await environment.sleep(pause)
@@ -46,9 +50,5 @@ struct Retry: Filter {
     private func repeats(_ error: SluiceError, of request: Request) -> Bool {
         if error.code == .network && error.cause is RequestNotSent { return true }
         return error.code.isNetwork && isRepeatable(request)
-    }
-
-    private func retryAfter(_ response: Response) -> Duration? {
-        response.head.headerFields[.retryAfter].flatMap { RetryAfter.duration($0, now: environment.now()) }
     }
 }

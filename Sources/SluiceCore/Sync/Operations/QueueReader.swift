@@ -41,6 +41,23 @@ package struct QueueReader {
         try store.record(id, in: TableOperation.schema.name).map { try TableOperation(record: $0) }
     }
 
+    /// Those of the ids whose records have operations.
+    func recordIDs(in table: String, among ids: [String]) throws -> Set<ExactText> {
+        let ofTable = Self.equals("table", table)
+        let count = try store.count(matching: Query(TableOperation.schema.name, filter: ofTable))
+        if count == 0 || ids.isEmpty { return [] }
+        // A few are looked at all; of many only those that the index leads to.
+        if count <= 64 { return try recordIDs(in: table).intersection(ids.map(ExactText.init)) }
+        var found: Set<ExactText> = []
+        for start in stride(from: 0, to: ids.count, by: 500) {
+            let some = ids[start..<min(start + 500, ids.count)].map { QueryLiteral.string($0) }
+            let filter = QueryExpression.binary(.and, ofTable, .membership(.column("record"), some))
+            let records = try store.records(matching: Query(TableOperation.schema.name, filter: filter))
+            for record in records { if let id = record["record"]?.string { found.insert(ExactText(id)) } }
+        }
+        return found
+    }
+
     /// The ids of the table's records that have operations.
     func recordIDs(in table: String) throws -> Set<ExactText> {
         let query = Query(TableOperation.schema.name, filter: Self.equals("table", table), select: ["id", "record"])
@@ -53,37 +70,18 @@ package struct QueueReader {
         return try store.count(matching: Query(TableOperation.schema.name, filter: filter)) > 0
     }
 
+    /// How many operations are in that state.
+    func count(_ state: TableOperation.State) throws -> Int {
+        try store.count(matching: Query(TableOperation.schema.name, filter: Self.equals("state", state.rawValue)))
+    }
+
+    /// How many operations wait for a decision.
+    func countOfHeld() throws -> Int { try count(.parked) + count(.dead) }
+
     private static var isWaiting: QueryExpression {
         .binary(
             .or, equals("state", TableOperation.State.pending.rawValue),
             equals("state", TableOperation.State.inFlight.rawValue))
-    }
-
-    /// The first operation behind `sequence` that a push may send: those on a record wait for the one before them.
-    ///
-    /// - Parameters:
-    ///   - tables: only of these tables; nil means all.
-    ///   - tags: only those with one of these tags, or of a group in which one has it; nil means all.
-    package func nextToSend(
-        after sequence: Int64, in tables: Set<String>?, tags: Set<String>? = nil
-    ) throws -> TableOperation? {
-        var position = sequence
-        while true {
-            let behind = QueryExpression.binary(.gt, .column("sequence"), .literal(.number(JSONNumber(position))))
-            let waiting = QueryExpression.binary(.and, behind, Self.isWaiting)
-            guard let candidate = try operations(waiting, top: 1).first else { return nil }
-            position = candidate.sequence
-            if let tables, !tables.contains(candidate.table) { continue }
-            if let tags, try !hasTag(candidate, among: tags) { continue }
-            let first = try all(on: candidate.recordID, in: candidate.table).first
-            if first?.id == candidate.id { return candidate }
-        }
-    }
-
-    private func hasTag(_ operation: TableOperation, among tags: Set<String>) throws -> Bool {
-        if !operation.tags.isDisjoint(with: tags) { return true }
-        guard let group = operation.group else { return false }
-        return try members(of: group).contains { !$0.tags.isDisjoint(with: tags) }
     }
 
     /// What the engine knows of a record that has operations.

@@ -9,7 +9,7 @@ extension TableOperation {
             .init("tags", .json), .init("group", .string), .init("mergeable", .boolean),
             .init("failedAttempts", .integer), .init("frozen", .json),
         ],
-        indexes: [["table", "record"], ["sequence"], ["group"]])
+        indexes: [["table", "record"], ["sequence"], ["group"], ["state"]])
 
     /// The operation as a record of ``schema``.
     package var record: JSON {

@@ -1,3 +1,5 @@
+internal import HTTPTypes
+
 extension Dialect {
     /// The columns that the wire gives a meaning, as a push needs them.
     package var pushColumns: PushColumns {
@@ -13,6 +15,10 @@ extension Dialect {
         if let body = try? response.body.json, body[columns.id]?.string != nil, body[columns.version]?.string != nil {
             record = body
         }
-        return PushAnswer(status: response.status, record: record, message: ServerMessage.text(of: response))
+        // OASIS Repeatable Requests 1.0, section 3: "rejected" goes with a refusal that has nothing else behind it.
+        let result = HTTPField.Name("Repeatability-Result").flatMap { response.head.headerFields[$0] }
+        return PushAnswer(
+            status: response.status, record: record, message: ServerMessage.text(of: response),
+            isIDRefused: response.status >= 400 && result?.lowercased() == "rejected")
     }
 }

@@ -1,0 +1,45 @@
+internal import Synchronization
+
+/// Tells every subscriber what happens. Nobody waits: a subscriber only puts it aside.
+final class Broadcast<Element: Sendable>: Sendable {
+    private struct State {
+        var subscribers: [Int: @Sendable (Element) -> Void] = [:]
+        var nextID = 0
+    }
+    private let state = Mutex(State())
+
+    var isObserved: Bool { state.withLock { !$0.subscribers.isEmpty } }
+
+    func send(_ element: Element) {
+        state.withLock { state in
+            for deliver in state.subscribers.values { deliver(element) }
+        }
+    }
+
+    /// Tells `deliver` of everything from now on, for as long as the subscription lives.
+    func subscribe(_ deliver: @escaping @Sendable (Element) -> Void) -> Subscription {
+        let id = state.withLock { state in
+            state.nextID += 1
+            state.subscribers[state.nextID] = deliver
+            return state.nextID
+        }
+        return Subscription { [weak self] in self?.state.withLock { $0.subscribers[id] = nil } }
+    }
+
+    /// A mailbox with all from now on, for as long as the subscription lives.
+    func subscribe<Contents: Backlog>(
+        into contents: Contents
+    ) -> (Mailbox<Contents>, Subscription) where Contents.Element == Element {
+        let mailbox = Mailbox(contents)
+        return (mailbox, subscribe { mailbox.send($0) })
+    }
+}
+
+/// Held by a consumer, so that it is told no more when it has gone.
+final class Subscription: Sendable {
+    private let end: @Sendable () -> Void
+
+    init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+
+    deinit { end() }
+}

@@ -1,0 +1,118 @@
+/// When a scheduler runs, as a pure state machine: events and the time in, what to do out.
+package struct ScheduleMachine: Sendable {
+    /// What happened.
+    package enum Event: Sendable, Hashable {
+        /// A local write was committed.
+        case changed
+        /// Somebody asked for a run now.
+        case requested
+        /// The network may be there again.
+        case networkAvailable
+        /// The pause is over.
+        case due
+        /// The run is over.
+        case finished(Outcome)
+    }
+
+    /// How a run ended.
+    package struct Outcome: Sendable, Hashable {
+        /// Whether it has to be tried again before its time.
+        package var failed: Bool
+        /// When the server asked to be left alone, and for how long.
+        package var asked: ServerPace.Pause?
+
+        package init(failed: Bool, asked: ServerPace.Pause? = nil) {
+            self.failed = failed
+            self.asked = asked
+        }
+    }
+
+    /// What to do.
+    package enum Effect: Sendable, Hashable {
+        /// Push, and then pull if so it says.
+        case run(pulls: Bool)
+        /// Wait so long for an event; then the pause is over.
+        case wait(Duration)
+    }
+
+    private let schedule: SyncSchedule
+    /// How often in a row a run has failed.
+    package private(set) var failures: Int
+    /// The time that the server asked to wait for; nil if it asked for nothing.
+    package private(set) var notBefore: Timestamp?
+    private var nextRun: Timestamp
+    private var nextPush: Timestamp?
+
+    /// - Parameters:
+    ///   - failures: what an earlier process has left.
+    ///   - notBefore: what an earlier process has left.
+    package init(
+        _ schedule: SyncSchedule, failures: Int = 0, notBefore: Timestamp? = nil, now: Timestamp, random: Double
+    ) {
+        self.schedule = schedule
+        self.failures = max(0, failures)
+        // A clock that was wrong then or is wrong now does not make it longer than a server may ask for.
+        self.notBefore = notBefore.map { min($0, now.advanced(by: schedule.retryAfter.upperBound)) }
+        nextRun = now
+        nextRun = soonest(now, random)
+    }
+
+    /// The time of the next run if it is later than the schedule says, because of a failure or of the server's wish.
+    package var waitsUntil: Timestamp? { failures > 0 || notBefore != nil ? nextRun : nil }
+
+    /// When the next run is due.
+    package var next: Timestamp { nextPush.map { min($0, nextRun) } ?? nextRun }
+
+    /// Takes an event and says what to do next.
+    package mutating func handle(_ event: Event, now: Timestamp, random: Double) -> Effect {
+        switch event {
+        // After a failure the next run sends it: coming earlier would undo the pause.
+        case .changed:
+            if waitsUntil == nil { nextPush = min(nextPush ?? .max, now.advanced(by: schedule.changeDelay)) }
+        case .requested: nextRun = max(now, notBefore ?? now)
+        case .networkAvailable: nextRun = min(nextRun, soonest(now, random))
+        case .due:
+            let pulls = nextRun <= nextPush ?? .max
+            return .run(pulls: pulls)
+        case .finished(let outcome): finish(outcome, now, random)
+        }
+        return pause(from: now)
+    }
+
+    /// What to do while nothing happens: wait for what is due next.
+    package func pause(from now: Timestamp) -> Effect {
+        .wait(min(max(.zero, now.duration(to: next)), longestWait))
+    }
+
+    /// As soon as the server wants it, and spread, so that not all clients come at once.
+    private func soonest(_ now: Timestamp, _ random: Double) -> Timestamp {
+        max(now, notBefore ?? now).advanced(by: schedule.spread * random)
+    }
+
+    private mutating func finish(_ outcome: Outcome, _ now: Timestamp, _ random: Double) {
+        let hasPulled = nextRun <= nextPush ?? .max
+        nextPush = nil
+        failures = outcome.failed ? failures + 1 : 0
+        notBefore = outcome.asked.map { asked in
+            let bounds = schedule.retryAfter
+            return asked.since.advanced(by: min(max(asked.length, bounds.lowerBound), bounds.upperBound))
+        }
+        if let time = notBefore, time <= now { notBefore = nil }
+        if failures > 0 {
+            let limit = min(schedule.longestPause, schedule.firstPause * (1 << min(failures - 1, 30)))
+            nextRun = now.advanced(by: limit * random)
+        } else if hasPulled {
+            nextRun = now.advanced(by: schedule.interval * (0.9 + 0.2 * random))
+        }
+        if notBefore != nil { nextRun = max(nextRun, soonest(now, random)) }
+    }
+
+    /// No pause is longer, even if the clock was set back meanwhile.
+    private var longestWait: Duration {
+        max(schedule.interval * 1.1, schedule.longestPause, schedule.retryAfter.upperBound + schedule.spread)
+    }
+}
+
+extension Timestamp {
+    fileprivate static var max: Timestamp { Timestamp(ticks: .max) }
+}

@@ -89,7 +89,8 @@ import Testing
             #expect(try await Program.sluice("queue", "resolve", id, "merge", merged, "--store", two).status == 0)
             #expect(try await Program.sluice.run(["push", "--store", two] + to).status == 0)
             #expect(try await Program.sluice.run(["sync", "notes", "--store", one] + to).status == 0)
-            #expect(try await Program.sluice("get", "notes", "n1", "--store", one, "--json").json["text"] == "one and two")
+            #expect(
+                try await Program.sluice("get", "notes", "n1", "--store", one, "--json").json["text"] == "one and two")
         }
     }
 

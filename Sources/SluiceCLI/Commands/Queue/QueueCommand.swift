@@ -13,7 +13,11 @@ struct QueueCommand: AsyncParsableCommand {
 
 /// Which changes a command is about.
 struct QueueFilterOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Only those in this state; may be given more than once.", valueName: "state"))
+    @Option(
+        help: ArgumentHelp(
+            "Only those in this state (\(TableOperation.State.names)); may be given more than once.",
+            valueName: "state"),
+        transform: TableOperation.State.named)
     var state: [TableOperation.State] = []
 
     @Option(help: "Only those of this table.")
@@ -45,8 +49,17 @@ struct OperationArgument: ParsableArguments {
     var revision: Int?
 }
 
-extension TableOperation.State: ExpressibleByArgument {}
-extension TableOperation.Kind: ExpressibleByArgument {}
+/// What can be named on the command line by one of a few words.
+extension RawRepresentable where RawValue == String, Self: CaseIterable {
+    static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
+
+    static func named(_ text: String) throws -> Self {
+        guard let value = Self(rawValue: text) else {
+            throw ValidationError("'\(text)' is none of \(names)")
+        }
+        return value
+    }
+}
 
 /// A command that repairs one operation and says in a line what it did.
 protocol QueueRepairCommand: OutcomeCommand {

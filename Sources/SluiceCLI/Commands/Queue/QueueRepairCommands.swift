@@ -106,7 +106,8 @@ struct QueueChangeKindCommand: QueueRepairCommand {
 
     @OptionGroup var operation: OperationArgument
 
-    @Argument(help: "The new kind.")
+    @Argument(
+        help: "The new kind: \(TableOperation.Kind.names).", transform: TableOperation.Kind.named)
     var kind: TableOperation.Kind
 
     @Argument(help: "The whole record as a JSON object, - to read it from standard input; without it, as it is here.")

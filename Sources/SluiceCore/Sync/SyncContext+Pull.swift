@@ -18,17 +18,21 @@ extension SyncContext {
     @discardableResult
     public func pull(
         _ query: Query, named queryName: String? = nil,
-        progress: (@Sendable (PullProgress) -> Void)? = nil
+        progress: (@Sendable (SyncProgress) -> Void)? = nil
     ) async throws -> PullResult {
         try SyncTables.validate(query.table)
         try validate(query, queryName)
         let client = try requireClient()
         let push = try await pushIfNeeded(before: query.table)
         let owner = queryName.map { self.owner(of: query.table, named: $0, client) }
+        let meter = meter(SyncProgress(step: .pulling, table: query.table), progress)
         var result = try await exclusively { [options, board] store in
             let driver = PullDriver(
-                client: client, store: store, options: options, query: query, owner: owner, progress: progress)
-            return try await board.during(.pulling, { _ in .reached }) { try await driver.run() }
+                client: client, store: store, options: options, query: query, owner: owner,
+                progress: meter.map { meter in { meter.stored($0.rows) } })
+            return try await board.during(.pulling, { _ in .reached }) {
+                try await ProgressMeter.$current.withValue(meter) { try await driver.run() }
+            }
         }
         result.push = push
         return result

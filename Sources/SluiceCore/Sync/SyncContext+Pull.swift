@@ -29,7 +29,7 @@ extension SyncContext {
         var result = try await exclusively { [options, board] store in
             let driver = PullDriver(
                 client: client, store: store, options: options, query: query, owner: owner,
-                progress: meter.map { meter in { meter.stored($0.rows) } })
+                progress: { meter?.stored($0.rows) })
             return try await board.during(.pulling, { _ in .reached }) {
                 try await ProgressMeter.$current.withValue(meter) { try await driver.run() }
             }

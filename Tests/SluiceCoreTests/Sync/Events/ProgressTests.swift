@@ -26,8 +26,8 @@ struct ProgressTests {
         _ = try await device.context.push { told.add($0) }
         #expect(told.all.map(\.rows) == [1, 2, 3])
         #expect(told.all.allSatisfy { $0.step == .pushing && $0.total == 3 })
-        let body = JSON(["id": "r0", "text": "milk"] as JSON).description.utf8.count
-        #expect(told.all.last?.bytes == 3 * body)
+        let body: JSON = ["id": "r0", "text": "milk"]
+        #expect(told.all.last?.bytes == 3 * body.description.utf8.count)
     }
 
     @Test("the sequence tells of pushes and pulls, whoever began them, and ends with the newest")

@@ -3,7 +3,7 @@
 
 SWIFT ?= swift
 
-.PHONY: demo test lint format bench fuzz docs setup
+.PHONY: demo test lint format bench fuzz simulate docs setup
 
 demo: setup
 	$(SWIFT) build --product sluice
@@ -12,12 +12,13 @@ demo: setup
 test: setup lint
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build
+	@.ci/simulate 2000
 
 lint:
-	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources
+	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources Tests/Simulation/Package.swift
 
 format:
-	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources
+	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources Tests/Simulation/Package.swift
 
 # Figures against a plain C program in the same run, in a release build: make bench ONLY=pull runs one. The touch makes
 # the package manager look again for files that were added to Sluice since.
@@ -28,6 +29,11 @@ bench: setup
 # (or json, or wire) runs one, SECONDS=60 runs shorter. See docs/fuzzing.md.
 fuzz: setup
 	@.ci/fuzz "$(ONLY)" "$(SECONDS)"
+
+# Plays seeded stories of devices and a server, on all cores: make simulate SEEDS=100000 FROM=1. What came of it goes
+# into docs/simulations.txt. See docs/simulator.md.
+simulate: setup
+	@.ci/simulate "$(or $(SEEDS),2000)" "$(or $(FROM),1)" docs/simulations.txt
 
 # Writes what tests put into the documentation anew.
 docs:

@@ -19,6 +19,7 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
             case network, timeout, cancelled, unauthorized, forbidden, notFound, conflict, preconditionFailed, rejected
             case serverFailure, brokenProtocol, tooLarge, filter, aborted
             case invalidArgument, invalidQuery, invalidRecord, invalidTable
+            case limitReached, removalsHeld
             case recordExists, recordMissing, operationRefused, operationsPending
             case storeNotADatabase, storeBusy, storeFull, storeInputOutput, storeCorrupt, storeSchema, storeClosed
             case storeLeaseLost
@@ -61,6 +62,10 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
         public static let invalidRecord = Code(name: .invalidRecord)
         /// The table's name is not allowed.
         public static let invalidTable = Code(name: .invalidTable)
+        /// A pull has brought as much as its limits allow at once.
+        public static let limitReached = Code(name: .limitReached)
+        /// A pull or reconcile would remove more rows here than it may unasked.
+        public static let removalsHeld = Code(name: .removalsHeld)
         /// The record is there already.
         public static let recordExists = Code(name: .recordExists)
         /// The record is not there.

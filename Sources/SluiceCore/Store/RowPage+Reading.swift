@@ -3,17 +3,18 @@ extension RowPage {
     ///
     /// - Parameter requiresIDs: whether a row without an id is an error, as it is to whoever stores it. Else its id is
     ///   empty: a projection may leave the id out.
+    /// - Parameter setsAside: whether a row that cannot be stored is told by ``problems`` instead of failing the page.
     /// - Throws: ``SluiceError`` of code `brokenProtocol`: for bytes that are not JSON (the cause is the
     ///   ``JSONParseError``), for an answer without rows, and for a row that is not an object with a non-empty string
     ///   id (or an integer, where allowed), which the message names by its index.
     package init(
         bytes: [UInt8], columns: SystemColumns = SystemColumns(), shape: Shape = .results, table: String? = nil,
-        allowsIntegerIDs: Bool = false, requiresIDs: Bool = true
+        allowsIntegerIDs: Bool = false, requiresIDs: Bool = true, setsAside: Bool = false
     ) throws(SluiceError) {
         let read = bytes.withUnsafeBufferPointer { buffer -> Result<RowPage, SluiceError> in
             do throws(SluiceError) {
                 return .success(
-                    try Self.read(bytes, buffer, columns, shape, table, allowsIntegerIDs, requiresIDs))
+                    try Self.read(bytes, buffer, columns, shape, table, allowsIntegerIDs, requiresIDs, setsAside))
             } catch {
                 return .failure(error)
             }
@@ -23,7 +24,7 @@ extension RowPage {
 
     private static func read(
         _ bytes: [UInt8], _ buffer: UnsafeBufferPointer<UInt8>, _ columns: SystemColumns, _ shape: Shape,
-        _ table: String?, _ allowsIntegerIDs: Bool, _ requiresIDs: Bool
+        _ table: String?, _ allowsIntegerIDs: Bool, _ requiresIDs: Bool, _ setsAside: Bool
     ) throws(SluiceError) -> RowPage {
         let tape: JSONTape
         do throws(JSONParseError) {
@@ -33,12 +34,13 @@ extension RowPage {
                 .brokenProtocol, "The server's answer is not the page of rows that was asked for.", table: table,
                 cause: error)
         }
-        let reader = RowPageReader(
+        var reader = RowPageReader(
             tape: tape, bytes: buffer, columns: columns, table: table, allowsIntegerIDs: allowsIntegerIDs,
-            requiresIDs: requiresIDs)
+            requiresIDs: requiresIDs, setsAside: setsAside)
         let parts = try reader.parts(shape)
+        let rows = try reader.rows(in: parts.rows)
         return RowPage(
-            rows: try reader.rows(in: parts.rows), count: parts.count, nextLink: parts.nextLink, bytes: bytes,
+            rows: rows, problems: reader.problems, count: parts.count, nextLink: parts.nextLink, bytes: bytes,
             tape: tape)
     }
 
@@ -66,10 +68,10 @@ extension RowPage {
     /// - Throws: as ``init(bytes:columns:shape:table:)``.
     package init(
         body: Body, columns: SystemColumns = SystemColumns(), shape: Shape = .results, table: String? = nil,
-        allowsIntegerIDs: Bool = false, requiresIDs: Bool = true
+        allowsIntegerIDs: Bool = false, requiresIDs: Bool = true, setsAside: Bool = false
     ) throws(SluiceError) {
         try self.init(
             bytes: body.bytes, columns: columns, shape: shape, table: table, allowsIntegerIDs: allowsIntegerIDs,
-            requiresIDs: requiresIDs)
+            requiresIDs: requiresIDs, setsAside: setsAside)
     }
 }

@@ -13,8 +13,21 @@ public struct RowPage: Sendable {
         public var updatedAt: String?
         /// Whether the row is a tombstone.
         public var isDeleted: Bool
+        /// Whether the tombstone is of a row that is there still, and has left the query's filter.
+        package var leftQuery = false
+        /// Whether the row cannot be stored; the page's ``RowPage/problems`` say why. Its id is then made up of its bytes,
+        /// unless it has one.
+        package var isUnfit = false
         /// The index of the row's object in the tape.
         package var token: Int
+
+        package init(id: String, version: String?, updatedAt: String?, isDeleted: Bool, token: Int) {
+            self.id = id
+            self.version = version
+            self.updatedAt = updatedAt
+            self.isDeleted = isDeleted
+            self.token = token
+        }
     }
 
     /// Some rows of a page, by index.
@@ -37,11 +50,17 @@ public struct RowPage: Sendable {
     public let count: Int?
     /// Where the server says the next page is, if it said so: a URL, as the server wrote it.
     public let nextLink: String?
+    /// Why rows cannot be stored, by index; empty for pages that are read for one.
+    package let problems: [Int: String]
     package let bytes: [UInt8]
     package let tape: JSONTape
 
-    package init(rows: [Row], count: Int? = nil, nextLink: String? = nil, bytes: [UInt8], tape: JSONTape) {
+    package init(
+        rows: [Row], problems: [Int: String] = [:], count: Int? = nil, nextLink: String? = nil, bytes: [UInt8],
+        tape: JSONTape
+    ) {
         self.rows = rows
+        self.problems = problems
         self.count = count
         self.nextLink = nextLink
         self.bytes = bytes

@@ -6,16 +6,22 @@ struct RowPageReader {
     let table: String?
     private let allowsIntegerIDs: Bool
     private let requiresIDs: Bool
+    private let setsAside: Bool
+    /// Why rows cannot be stored, by index.
+    private(set) var problems: [Int: String] = [:]
     private let id: MemberName
     private let version: MemberName
     private let updatedAt: MemberName
     private let deleted: MemberName
+    private let removed = MemberName("@removed")
+    private let reason = MemberName("reason")
 
     init(
         tape: JSONTape, bytes: UnsafeBufferPointer<UInt8>, columns: RowPage.SystemColumns, table: String?,
-        allowsIntegerIDs: Bool = false, requiresIDs: Bool = true
+        allowsIntegerIDs: Bool = false, requiresIDs: Bool = true, setsAside: Bool = false
     ) {
         self.requiresIDs = requiresIDs
+        self.setsAside = setsAside
         self.allowsIntegerIDs = allowsIntegerIDs
         self.tape = tape
         self.bytes = bytes
@@ -81,7 +87,7 @@ struct RowPageReader {
     }
 
     /// The rows of the array whose token is at `array`.
-    func rows(in array: Int) throws(SluiceError) -> [RowPage.Row] {
+    mutating func rows(in array: Int) throws(SluiceError) -> [RowPage.Row] {
         let end = Int(tape.tokens[array].next)
         var rows: [RowPage.Row] = []
         var index = array + 1
@@ -94,11 +100,12 @@ struct RowPageReader {
         return rows
     }
 
-    private func row(at index: Int, number: Int) throws(SluiceError) -> RowPage.Row {
+    private mutating func row(at index: Int, number: Int) throws(SluiceError) -> RowPage.Row {
         let object = tape.tokens[index]
-        guard object.kind == .object else { throw failure(row: number, "is not an object") }
         var row = RowPage.Row(id: "", version: nil, updatedAt: nil, isDeleted: false, token: index)
+        guard object.kind == .object else { return try unfit(row, number, "is not an object") }
         var idKind: JSONTape.Kind?
+        var problem: String?
         var key = index + 1
         while key < Int(object.next) {
             let name = tape.tokens[key]
@@ -109,21 +116,71 @@ struct RowPageReader {
                 if value.kind == .number, allowsIntegerIDs { row.id = integer(value).map { String($0) } ?? "" }
             } else if version.matches(name, bytes) {
                 if value.kind == .string { row.version = tape.text(value, in: bytes) }
+                if value.kind != .string, value.kind != .null { problem = "has a “\(version.text)” that is not text" }
             } else if updatedAt.matches(name, bytes) {
                 if value.kind == .string { row.updatedAt = tape.text(value, in: bytes) }
+                if value.kind != .string, value.kind != .null {
+                    problem = "has an “\(updatedAt.text)” that is not text"
+                }
             } else if deleted.matches(name, bytes) {
                 row.isDeleted = value.kind == .bool && value.flag
+                if value.kind != .bool, value.kind != .null {
+                    problem = "has a “\(deleted.text)” that is neither true nor false"
+                }
+            } else if removed.matches(name, bytes) {
+                row.leftQuery = isChange(key + 1)
             }
             key = Int(name.next)
         }
-        guard row.id.isEmpty, requiresIDs else { return row }
-        switch idKind {
-        case nil: throw failure(row: number, "has no “\(id.text)”")
-        case .string: throw failure(row: number, "has an “\(id.text)” without a character")
-        case .number: throw failure(row: number, "has a number for its “\(id.text)”; only text can identify a row")
-        case .null: throw failure(row: number, "has null for its “\(id.text)”")
-        default: throw failure(row: number, "has an “\(id.text)” that is not text")
+        if !row.id.isEmpty || !requiresIDs {
+            guard setsAside, let problem = problem ?? Self.problem(with: row.version) else { return row }
+            return try unfit(row, number, problem)
         }
+        switch idKind {
+        case nil: return try unfit(row, number, "has no “\(id.text)”")
+        case .string: return try unfit(row, number, "has an “\(id.text)” without a character")
+        case .number:
+            return try unfit(row, number, "has a number for its “\(id.text)”; only text can identify a row")
+        case .null: return try unfit(row, number, "has null for its “\(id.text)”")
+        default: return try unfit(row, number, "has an “\(id.text)” that is not text")
+        }
+    }
+
+    /// A version goes back to the server in a header field.
+    private static func problem(with version: String?) -> String? {
+        guard let version, version.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return nil }
+        return "has a version with control characters"
+    }
+
+    /// Whether the value is `{"reason": "changed"}`: the row is there still, and the query no longer has it
+    /// (OData JSON format 4.01, section 15.3).
+    private func isChange(_ index: Int) -> Bool {
+        guard tape.tokens[index].kind == .object else { return false }
+        var key = index + 1
+        while key < Int(tape.tokens[index].next) {
+            let value = tape.tokens[key + 1]
+            if reason.matches(tape.tokens[key], bytes), value.kind == .string {
+                return tape.text(value, in: bytes) == "changed"
+            }
+            key = Int(tape.tokens[key].next)
+        }
+        return false
+    }
+
+    /// A row that cannot be stored: the page's error, or set aside under an id that tells it from others.
+    private mutating func unfit(
+        _ row: RowPage.Row, _ number: Int, _ reason: String
+    ) throws(SluiceError) -> RowPage.Row {
+        guard setsAside else { throw failure(row: number, reason) }
+        var row = row
+        row.isUnfit = true
+        problems[number] = "the row \(reason)"
+        if row.id.isEmpty {
+            let token = tape.tokens[row.token]
+            let source = bytes[Int(token.start)..<Int(token.end)]
+            row.id = "\u{0}" + String(FNV1a.hash(source), radix: 16)
+        }
+        return row
     }
 
     private func failure(row: Int, _ reason: String) -> SluiceError {

@@ -1,13 +1,13 @@
 /// A text that equals another only if both are the same code points. Swift's `String` takes the composed and the
 /// decomposed form of a letter for equal; for a server they are two ids.
-struct ExactText: Sendable, Hashable {
+package struct ExactText: Sendable, Hashable {
     private let text: String
 
-    init(_ text: String) { self.text = text }
+    package init(_ text: String) { self.text = text }
 
-    static func == (left: ExactText, right: ExactText) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+    package static func == (left: ExactText, right: ExactText) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
 
-    func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         let isHashed: Void? = text.utf8.withContiguousStorageIfAvailable { hasher.combine(bytes: .init($0)) }
         if isHashed == nil { for byte in text.utf8 { hasher.combine(byte) } }
     }

@@ -2,8 +2,9 @@ extension SyncContext {
     /// Brings the server's rows into the local store.
     ///
     /// With a name the pull is incremental: it brings what has changed since the last pull under that name, tombstones
-    /// included, and remembers how far it came, page by page, in the transaction that stores the page. Without a name
-    /// it brings all rows of the query and removes none.
+    /// included, and remembers how far it came, page by page, in the transaction that stores the page. The rows that
+    /// come belong to the query, until it lets them go. Without a name it brings all rows of the query, removes none
+    /// that the server does not mark as deleted, and remembers nothing.
     ///
     /// If changes of the table wait in the queue, everything waiting is pushed first. A row with changes that still
     /// wait is not overwritten.
@@ -12,12 +13,14 @@ extension SyncContext {
     ///   - query: which rows, whole: it has no `select` and asks for no count. With a name it may not have an order,
     ///     `top` or `skip` either.
     ///   - queryName: the name, 1 to 255 characters.
+    ///   - allowsMassRemoval: whether the pull may remove more rows than ``PullOptions`` lets it unasked.
     ///   - progress: told after each page.
     /// - Throws: ``SluiceError``: what ended the push or the pull. Pages stored before it stay, and so does their
-    ///   cursor; the next pull goes on from there.
+    ///   cursor; the next pull goes on from there. Of code `limitReached` at the limits of ``PullOptions``, of code
+    ///   `removalsHeld` where too many rows would be removed.
     @discardableResult
     public func pull(
-        _ query: Query, named queryName: String? = nil,
+        _ query: Query, named queryName: String? = nil, allowsMassRemoval: Bool = false,
         progress: (@Sendable (SyncProgress) -> Void)? = nil
     ) async throws -> PullResult {
         try SyncTables.validate(query.table)
@@ -29,13 +32,53 @@ extension SyncContext {
         var result = try await exclusively { [options, board] store in
             let driver = PullDriver(
                 client: client, store: store, options: options, query: query, owner: owner,
-                progress: { meter?.stored($0.rows) })
+                allowsRemovals: allowsMassRemoval, progress: { meter?.stored($0.rows) })
             return try await board.during(.pulling, { _ in .reached }) {
-                try await ProgressMeter.$current.withValue(meter) { try await driver.run() }
+                var driver = driver
+                return try await ProgressMeter.$current.withValue(meter) { try await driver.run() }
             }
         }
         result.push = push
         return result
+    }
+
+    /// Compares the rows that a named query holds here with those that the server has of it, and mends what differs:
+    /// rows that the server has no longer, or that left the query, go, unless another named query holds them; rows that
+    /// are missing or old are brought. Rows with waiting changes are left alone.
+    ///
+    /// The server's digests are used where it offers them, so that a table in step costs one request; else all ids and
+    /// versions are listed.
+    ///
+    /// - Parameters:
+    ///   - query: the query as it was pulled.
+    ///   - queryName: the name under which it was pulled.
+    ///   - allowsMassRemoval: whether more rows may be removed than ``PullOptions`` lets it unasked.
+    /// - Throws: ``SluiceError``: `invalidArgument` for a name that nothing was pulled under, or with another query;
+    ///   `removalsHeld`; and what a request or the store throws.
+    @discardableResult
+    public func reconcile(
+        _ query: Query, named queryName: String, allowsMassRemoval: Bool = false
+    ) async throws -> ReconcileResult {
+        try SyncTables.validate(query.table)
+        try validate(query, queryName)
+        let client = try requireClient()
+        let owner = owner(of: query.table, named: queryName, client)
+        return try await exclusively { [options] store in
+            let saved = try await store.read { try $0.record(owner.id, in: Cursor.schema.name) }
+            guard let cursor = saved.flatMap(Cursor.init(record:)), cursor.position != nil,
+                cursor.query == Cursor.text(of: query, client.dialect.odata)
+            else {
+                throw SluiceError(
+                    .invalidArgument, "this query was not pulled under the name \(queryName)", table: query.table)
+            }
+            let requests = PullRequests(
+                dialect: client.dialect, endpoint: client.endpoint, query: query, isNamed: true)
+            var driver = ReconcileDriver(
+                exchange: RowExchange(client: client, store: store, options: options, requests: requests),
+                query: query, cursor: cursor,
+                removals: RemovalGuard(options.pull, isAllowed: allowsMassRemoval))
+            return try await driver.run()
+        }
     }
 
     func owner(of table: String, named name: String, _ client: SluiceClient) -> Cursor.Owner {

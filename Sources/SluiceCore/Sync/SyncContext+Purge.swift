@@ -1,10 +1,10 @@
 extension SyncContext {
-    /// Removes rows from the local store without telling the server, and forgets how far the table was pulled, so that
-    /// the next pull brings what belongs here.
+    /// Removes rows from the local store without telling the server, and forgets how far they were pulled, so that the
+    /// next pull brings what belongs here.
     ///
     /// - Parameters:
     ///   - query: which rows of the table; its order, `top` and `skip` do not count.
-    ///   - queryName: of those rows only the ones that the query brings which was last pulled under that name.
+    ///   - queryName: of those rows only the ones that the query of that name holds, and no other: it lets them go.
     ///   - force: also gives up the changes that wait, each noted in the audit. Only for a whole table.
     /// - Returns: how many rows were removed.
     /// - Throws: ``SluiceError`` of code `operationsPending` while changes wait, `invalidArgument` for a name that
@@ -35,24 +35,64 @@ extension SyncContext {
                     try queue.remove(operation)
                 }
                 let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
-                let cursors = Query(Cursor.schema.name, filter: ofTable)
-                var rows = Query(table, filter: filter)
-                if let queryName,
-                    let named = try Self.filter(of: queryName, among: writer.records(matching: cursors), table)
-                {
-                    rows.filter = filter.map { .binary(.and, $0, named) } ?? named
-                }
                 _ = try writer.delete(matching: Query(RecordState.schema.name, filter: ofTable))
-                _ = try writer.delete(matching: cursors)
-                return try writer.delete(matching: rows)
+                _ = try writer.delete(matching: Query(QuarantinedRow.schema.name, filter: ofTable))
+                let cursors = try Cursor.all(of: table, in: writer)
+                guard let queryName else {
+                    return try Self.purge(Query(table, filter: filter), cursors, writer)
+                }
+                guard let cursor = cursors.first(where: { $0.owner.name == queryName }) else {
+                    throw SluiceError(
+                        .invalidArgument, "nothing was pulled under the name \(queryName)", table: table)
+                }
+                return try Self.purge(cursor, filter, writer)
             }
         }
     }
 
-    private static func filter(of name: String, among records: [JSON], _ table: String) throws -> QueryExpression? {
-        guard let cursor = records.compactMap(Cursor.init(record:)).first(where: { $0.owner.name == name }) else {
-            throw SluiceError(.invalidArgument, "nothing was pulled under the name \(name)", table: table)
+    /// Removes rows, whoever holds them. Queries that may have held some are pulled afresh; those of a whole table that
+    /// is emptied are forgotten.
+    private static func purge(_ rows: Query, _ cursors: [Cursor], _ writer: any StoreWriter) throws -> Int {
+        for cursor in cursors {
+            if rows.filter == nil {
+                try Membership(of: cursor, in: writer).forgetAll()
+                try writer.delete([cursor.owner.id], from: Cursor.schema.name)
+            } else {
+                try restart(cursor, writer)
+            }
         }
-        return cursor.query.isEmpty ? nil : try QueryExpression(odata: cursor.query)
+        return try writer.delete(matching: rows)
+    }
+
+    /// Has a query let its rows go, those that match, and removes the ones that no other query holds.
+    private static func purge(
+        _ cursor: Cursor, _ filter: QueryExpression?, _ writer: any StoreWriter
+    ) throws -> Int {
+        let membership = try Membership(of: cursor, in: writer)
+        var removed = 0
+        var last: String?
+        while true {
+            var page = Query(cursor.owner.table, filter: filter, order: [.init("id")], top: 500)
+            if let last { page.restrict(.binary(.gt, .column("id"), .literal(.string(last)))) }
+            let ids = try writer.records(matching: page).compactMap { $0["id"]?.string }
+            guard let end = ids.last else { break }
+            last = end
+            let free = try membership.release(try membership.held(of: ids))
+            try writer.delete(free, from: cursor.owner.table)
+            removed += free.count
+        }
+        if filter == nil {
+            try membership.forgetAll()
+            try writer.delete([cursor.owner.id], from: Cursor.schema.name)
+        } else {
+            try restart(cursor, writer)
+        }
+        return removed
+    }
+
+    private static func restart(_ cursor: Cursor, _ writer: any StoreWriter) throws {
+        var cursor = cursor
+        cursor.position = nil
+        try writer.put(cursor.record, in: Cursor.schema.name)
     }
 }

@@ -18,6 +18,8 @@ public struct SyncOptions: Sendable {
     /// How far a saved cursor stays behind the server's clock, because a transaction may be committed after one that
     /// began later. Rows of that time are read again by the next pull. Default 30 s.
     public var commitLag: Duration
+    /// Bounds of pulls, and when they reconcile.
+    public var pull = PullOptions()
     /// How long push, pull, purge and discard wait while another process, or another context, synchronises the store;
     /// then they throw `storeBusy`. Default 5 s; zero does not wait.
     public var leaseTimeout: Duration

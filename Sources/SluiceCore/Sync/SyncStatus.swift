@@ -19,8 +19,11 @@ public struct SyncStatus: Sendable, Hashable {
         public var table: String
         /// The query's name.
         public var name: String
-        /// The server's time up to which all is here, as the server wrote it.
+        /// The server's time up to which all is here, as the server wrote it; empty for a query that is not followed by
+        /// time.
         public var updatedAt: String
+        /// By what the server's changes are followed.
+        public var grade: PullGrade
     }
 
     /// How many operations need someone's attention.
@@ -39,8 +42,11 @@ extension SyncContext {
             status.dead = try queue.count(.dead)
             status.phase = board.now.phase(held: status.needsAttention)
             let cursors = try reader.records(matching: Query(Cursor.schema.name)).compactMap(Cursor.init(record:))
-            status.cursors = cursors.map {
-                .init(table: $0.owner.table, name: $0.owner.name, updatedAt: $0.position.updatedAt)
+            status.cursors = cursors.compactMap { cursor in
+                cursor.position.map {
+                    .init(
+                        table: cursor.owner.table, name: cursor.owner.name, updatedAt: $0.updatedAt, grade: $0.grade)
+                }
             }
             return status
         }

@@ -63,10 +63,20 @@ public struct SyncTable: Sendable {
         return try await context.store.read { try $0.count(matching: query) }
     }
 
-    /// Brings the server's rows here: see ``SyncContext/pull(_:named:)``.
+    /// Brings the server's rows here: see ``SyncContext/pull(_:named:allowsMassRemoval:progress:)``.
     @discardableResult
-    public func pull(_ query: Query? = nil, named queryName: String? = nil) async throws -> PullResult {
-        try await context.pull(local(query), named: queryName)
+    public func pull(
+        _ query: Query? = nil, named queryName: String? = nil, allowsMassRemoval: Bool = false
+    ) async throws -> PullResult {
+        try await context.pull(local(query), named: queryName, allowsMassRemoval: allowsMassRemoval)
+    }
+
+    /// Mends what differs between here and the server: see ``SyncContext/reconcile(_:named:allowsMassRemoval:)``.
+    @discardableResult
+    public func reconcile(
+        _ query: Query? = nil, named queryName: String, allowsMassRemoval: Bool = false
+    ) async throws -> ReconcileResult {
+        try await context.reconcile(local(query), named: queryName, allowsMassRemoval: allowsMassRemoval)
     }
 
     /// Removes rows from the local store only: see ``SyncContext/purge(_:named:force:)``.

@@ -61,18 +61,19 @@ extension Dialect {
 
     /// The rows of an answer to a list. Rows with integer ids are read for online requests on a wire that allows them,
     /// never into a store; rows without an id, as a projection leaves them, where `requiresIDs` is false. A
-    /// body that no filter asked to see is read from its bytes.
+    /// body that no filter asked to see is read from its bytes. With `setsAside` a row that cannot be stored is told by
+    /// the page's ``RowPage/problems`` and fails nothing.
     ///
     /// - Throws: ``SluiceError`` as ``failure(_:for:)``, and of code `brokenProtocol` for a body that is not a page.
     package func page(
-        in response: Response, for context: RequestContext, requiresIDs: Bool = true
+        in response: Response, for context: RequestContext, requiresIDs: Bool = true, setsAside: Bool = false
     ) throws(SluiceError) -> RowPage {
         if let failure = failure(response, for: context) { throw failure }
         do throws(SluiceError) {
             return try RowPage(
                 body: response.body, columns: columns, shape: shape, table: context.table,
                 allowsIntegerIDs: allowsIntegerIDs && context.source == .online,
-                requiresIDs: requiresIDs)
+                requiresIDs: requiresIDs, setsAside: setsAside)
         } catch {
             var failure = error
             failure.status = response.status

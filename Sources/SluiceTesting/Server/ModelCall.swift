@@ -9,6 +9,10 @@ struct ModelCall {
     /// The query's parameters, names in lower case, values decoded.
     let parameters: [String: String]
     let ifMatch: String?
+    /// Whether the request asks for change tokens.
+    let tracksChanges: Bool
+    /// The id by which a repeated request is known again (OASIS Repeatable Requests 1.0).
+    let repeatability: String?
     let body: JSON
 
     init(_ request: Request) {
@@ -24,7 +28,10 @@ struct ModelCall {
             parameters[Self.decode(sides[0]).lowercased()] = sides.count > 1 ? Self.decode(sides[1]) : ""
         }
         self.parameters = parameters
+        tracksChanges =
+            HTTPField.Name("Prefer").flatMap { request.head.headerFields[$0] } == "odata.track-changes"
         ifMatch = request.head.headerFields[.ifMatch].map { $0.filter { $0 != "\"" } }
+        repeatability = HTTPField.Name("Repeatability-Request-ID").flatMap { request.head.headerFields[$0] }
         body = (try? request.body.json) ?? .object
     }
 

@@ -27,9 +27,26 @@ public final class ModelServer: Transport {
         case answerAfter(Response)
     }
 
+    /// What the server is able to do.
+    public struct Traits: Sendable, Hashable {
+        /// Whether lists come with change tokens where they are asked for.
+        public var issuesChangeTokens = false
+        /// Whether it gives digests of its tables.
+        public var givesDigests = false
+        /// Whether it looks at the order that is asked for; else rows come as they were first stored.
+        public var sorts = true
+        /// Whether rows of one time come in the order of their ids; else in one of its own.
+        public var sortsTiesByID = true
+
+        /// A server that sorts, and no more.
+        public init() {}
+    }
+
     private let state: Mutex<State>
 
     private struct State {
+        var traits = Traits()
+        var epoch = 1
         var tables: [String: ModelTable] = [:]
         var hook: (@Sendable (Request) async -> Fault)?
         var log: [Request] = []
@@ -41,7 +58,7 @@ public final class ModelServer: Transport {
         mutating func stamp() -> ModelStamp {
             version += 1
             ticks += 10_000
-            return ModelStamp(version: "v\(version)", time: Timestamp(ticks: ticks))
+            return ModelStamp(version: "v\(version)", time: Timestamp(ticks: ticks), number: version)
         }
     }
 
@@ -53,6 +70,12 @@ public final class ModelServer: Transport {
     public init(pageSize: Int = 50, start: Timestamp = Timestamp(ticks: 17_000_000_000_000_000)) {
         state = Mutex(State(ticks: start.ticks, pageSize: pageSize))
     }
+
+    /// Makes the server one that is able to do that.
+    public func set(_ traits: Traits) { state.withLock { $0.traits = traits } }
+
+    /// Forgets the change tokens that were issued so far.
+    public func expireTokens() { state.withLock { $0.epoch += 1 } }
 
     /// Asks `hook` about every request before it is answered.
     public func onRequest(_ hook: (@Sendable (Request) async -> Fault)?) { state.withLock { $0.hook = hook } }
@@ -102,6 +125,11 @@ public final class ModelServer: Transport {
         state.withLock { _ = $0.tables[table]?.rows.removeValue(forKey: id) }
     }
 
+    /// Marks a row as deleted, and leaves its time and its place among the changes as they are.
+    public func deleteUntold(_ table: String, _ id: String) {
+        state.withLock { $0.tables[table]?.rows[id]?.isDeleted = true }
+    }
+
     /// Gives several rows one and the same time of change.
     public func restamp(_ table: String, _ ids: [String], at time: Timestamp) {
         state.withLock { state in for id in ids { state.tables[table]?.rows[id]?.updatedAt = time } }
@@ -131,6 +159,8 @@ public final class ModelServer: Transport {
             let call = ModelCall(request)
             guard let name = call.table else { return .model(404, ["error": "no such route"]) }
             state.tables[name, default: ModelTable()].pageSize = state.pageSize
+            state.tables[name]?.traits = state.traits
+            state.tables[name]?.epoch = state.epoch
             let stamp = state.stamp()
             var response = state.tables[name, default: ModelTable()].answer(call, stamp: stamp)
             response.head.headerFields[.date] = ModelDate.text(Timestamp(ticks: state.ticks))
@@ -143,4 +173,6 @@ public final class ModelServer: Transport {
 struct ModelStamp {
     var version: String
     var time: Timestamp
+    /// The place of the change among all.
+    var number: Int64
 }

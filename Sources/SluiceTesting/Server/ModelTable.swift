@@ -8,6 +8,9 @@ struct ModelRow {
     var createdAt: Timestamp
     var updatedAt: Timestamp
     var isDeleted = false
+    /// The place of its last change, and of its first, among all changes.
+    var change: Int64 = 0
+    var serial: Int64 = 0
 
     init(id: String, createdAt: Timestamp) {
         fields = ["id": JSON(id)]
@@ -22,7 +25,11 @@ struct ModelRow {
     mutating func stamp(_ stamp: ModelStamp) {
         version = stamp.version
         updatedAt = stamp.time
+        change = stamp.number
+        if serial == 0 { serial = stamp.number }
     }
+
+    var id: String { fields["id"]?.string ?? "" }
 
     static let system: Set<String> = ["version", "createdAt", "updatedAt", "deleted"]
 
@@ -41,10 +48,13 @@ struct ModelRow {
 struct ModelTable {
     var rows: [String: ModelRow] = [:]
     var pageSize = 50
+    var traits = ModelServer.Traits()
+    var epoch = 1
 
     mutating func answer(_ call: ModelCall, stamp: ModelStamp) -> Response {
         switch (call.method, call.id) {
         case (.get, nil): return list(call)
+        case (.get, "$digest"?) where traits.givesDigests: return digest(call)
         case (.get, let id?):
             guard let row = rows[id], !row.isDeleted else { return .model(404, ["error": "The item does not exist"]) }
             return .model(200, row.wire, version: row.version)
@@ -96,7 +106,9 @@ struct ModelTable {
 
     private func list(_ call: ModelCall) -> Response {
         do {
+            if traits.issuesChangeTokens, call.tracksChanges { return try changes(call) }
             let query = try call.query()
+            let select = (call.parameters["$select"] ?? "").split(separator: ",").map { String($0) }
             let includeDeleted = call.parameters["__includedeleted"] == "true"
             var matching = rows.values.filter { includeDeleted || !$0.isDeleted }
             if let filter = query.filter {
@@ -108,15 +120,24 @@ struct ModelTable {
                     return evaluator.matches(record)
                 }
             }
-            matching.sort { left, right in
-                query.order.contains { $0.column == "updatedAt" } && left.updatedAt != right.updatedAt
-                    ? left.updatedAt < right.updatedAt
-                    : (left.fields["id"]?.string ?? "") < (right.fields["id"]?.string ?? "")
-            }
+            matching.sort { isInOrder($0, $1, query.order) }
             let page = matching.dropFirst(query.skip).prefix(min(query.top ?? pageSize, pageSize))
-            return .model(200, JSON(page.map(\.wire)))
+            return .model(200, JSON(page.map { QueryEvaluator.selecting(select, from: $0.wire) }))
         } catch {
             return .model(400, ["error": JSON("\(error)")])
         }
+    }
+
+    private func isInOrder(_ left: ModelRow, _ right: ModelRow, _ order: [Query.SortKey]) -> Bool {
+        guard traits.sorts else { return left.serial < right.serial }
+        for key in order {
+            if key.column == "updatedAt", left.updatedAt != right.updatedAt {
+                return (left.updatedAt < right.updatedAt) != key.descending
+            }
+            if key.column == "id", order.count == 1 || traits.sortsTiesByID {
+                return (left.id < right.id) != key.descending
+            }
+        }
+        return traits.sortsTiesByID ? left.id < right.id : left.serial > right.serial
     }
 }

@@ -109,7 +109,7 @@ struct PullRunner {
         if let token = input["token_before"]?.string, let name, let client = device.context.client {
             let cursor = Cursor(
                 owner: device.context.owner(of: device.table.name, named: name, client),
-                query: try query(device).filter?.odata(client.dialect.odata) ?? "",
+                query: Cursor.text(of: try query(device), client.dialect.odata),
                 position: CursorPosition(updatedAt: token))
             try await device.store.write { try $0.put(cursor.record, in: Cursor.schema.name) }
         }

@@ -8,6 +8,7 @@ import Testing
 /// Two devices and a server, driven by a seed, with a ledger of every edit that was acknowledged.
 struct History {
     private let seed: UInt64
+    private let repairs: Bool
     private var random: SeededGenerator
     private let server: WatchedServer
     private var devices: [Device] = []
@@ -17,8 +18,10 @@ struct History {
     private let isHealed = Flag()
     private let clock = Counter()
 
-    init(seed: UInt64) async throws {
+    /// - Parameter repairs: whether some edits never merge, and operations are edited, resolved and undone too.
+    init(seed: UInt64, repairs: Bool = false) async throws {
         self.seed = seed
+        self.repairs = repairs
         random = SeededGenerator(seed: seed)
         faults = SharedGenerator(seed: seed &* 31)
         server = WatchedServer(ModelServer(pageSize: Int.random(in: 1...7, using: &random)))
@@ -88,7 +91,31 @@ struct History {
             }
         case 9 where Int.random(in: 0..<10, using: &random) == 0:
             try await devices[index].todos.purge(force: true)
+        case 10...13 where repairs: try await repair(index, choice)
         default: break
+        }
+    }
+
+    /// What an operator does, as far as it is possible with the operation as it is.
+    private mutating func repair(_ index: Int, _ choice: Int) async throws {
+        let queue = devices[index].context.queue
+        guard let operation = try await queue.operations().randomElement(using: &random) else { return }
+        do {
+            switch choice {
+            case 10: try await queue.undo(operation.recordID, in: operation.table)
+            case 11:
+                guard var body = try await queue.body(of: operation) else { return }
+                body["c"] = JSON(clock.next())
+                try await queue.edit(operation.id, to: body, revision: operation.revision)
+            case 12:
+                let decision = [ConflictDecision.client, .server, .delete, .discard].randomElement(using: &random)
+                try await queue.resolve(operation.id, decision ?? .client)
+            default:
+                let kind = TableOperation.Kind.allCases.randomElement(using: &random)
+                try await queue.changeKind(operation.id, to: kind ?? .update)
+            }
+        } catch let error as SluiceError where [.operationRefused, .invalidArgument].contains(error.code) {
+            return
         }
     }
 
@@ -109,15 +136,16 @@ struct History {
     /// One edit by the application, which `choice` stands for, noted in the ledger once it is acknowledged.
     private func edit(_ index: Int, _ choice: Int) async throws {
         let (id, value, todos) = ("r\(choice / 8 % 8)", clock.next(), devices[index].todos)
+        let options = OperationOptions(isMergeable: !repairs || choice / 64 % 3 > 0)
         var edit = Ledger.Edit(id: id, requestsSeen: server.requests)
         do {
             switch choice % 8 {
             case 0:
                 edit.fields = ["a": value, "b": value]
-                try await todos.insert(["id": JSON(id), "a": JSON(value), "b": JSON(value)])
+                try await todos.insert(["id": JSON(id), "a": JSON(value), "b": JSON(value)], options: options)
             case 1:
                 let before = try await operations(index, on: id)
-                try await todos.delete(id: id)
+                try await todos.delete(id: id, options: options)
                 // Not so where it only takes back what the server has not heard of: then nothing is to be said to it.
                 let cancels = before.last == .insert || before.last == .undelete
                 let isCancelled = try await operations(index, on: id).isEmpty
@@ -125,13 +153,13 @@ struct History {
                 edit.endsEarlier = true
             case 2:
                 edit.isUndelete = true
-                try await todos.undelete(id: id)
+                try await todos.undelete(id: id, options: options)
             case 3...5:
                 edit.fields = ["a": value]
-                try await todos.update(["id": JSON(id), "a": JSON(value)])
+                try await todos.update(["id": JSON(id), "a": JSON(value)], options: options)
             default:
                 edit.fields = ["b": value]
-                try await todos.update(["id": JSON(id), "b": JSON(value)])
+                try await todos.update(["id": JSON(id), "b": JSON(value)], options: options)
             }
         } catch let error as SluiceError
             where [.recordExists, .recordMissing, .operationRefused].contains(error.code)
@@ -151,7 +179,7 @@ struct History {
         for round in 0..<4 {
             for index in 0..<2 {
                 devices[index] = try await device(index, policy: seed / 2 % 3 == 2 ? .clientWins : nil)
-                for operation in try await devices[index].context.queue.operations() where operation.state == .parked {
+                for operation in try await devices[index].context.queue.operations() where operation.isHeld {
                     // An undelete of what the server has never had stays refused.
                     if round > 0, operation.kind == .undelete, operation.failure?.status == 404 {
                         try await devices[index].context.queue.discard(operation.id)

@@ -14,4 +14,14 @@ struct HistoryTests {
         try await history.heal()
         try await history.check()
     }
+
+    @Test(
+        "nor where operations never merge, and are edited, resolved, made others and undone",
+        arguments: 1...80 as ClosedRange<UInt64>)
+    func repairs(_ seed: UInt64) async throws {
+        var history = try await History(seed: seed, repairs: true)
+        for _ in 0..<40 { try await history.step() }
+        try await history.heal()
+        try await history.check()
+    }
 }

@@ -31,7 +31,9 @@ struct Device {
         _ kind: StoreKind, server: ModelServer = ModelServer(), handlers: [any ConflictHandler] = [],
         policy: ConflictPolicy = .hold, filters: [any Filter] = [], pageSize: Int = 50,
         store: (any LocalStore)? = nil, transport: (any Transport)? = nil, retry: RetryPolicy = .never,
-        dialect: Dialect = .azureV2, maximumAttempts: Int = 10, batchSize: Int = 1
+        dialect: Dialect = .azureV2, maximumAttempts: Int = 10, batchSize: Int = 1,
+        commitLag: Duration = .zero, pull: PullOptions = PullOptions(),
+        reached: @escaping @Sendable (CommitPoint, CommitPoint.Side) async throws -> Void = { _, _ in }
     ) async throws {
         self.server = server
         self.store = if let store { store } else { try await kind.make() }
@@ -44,19 +46,18 @@ struct Device {
                     return Timestamp(ticks: $0)
                 }
             },
-            makeID: { ids.next(at: Timestamp(ticks: 17_000_000_000_000_000)) })
+            makeID: { ids.next(at: Timestamp(ticks: 17_000_000_000_000_000)) }, reached: reached)
         var options = ClientOptions()
         options.retry = retry
         options.environment.sleep = { _ in }
         let client = SluiceClient(
             endpoint: try Endpoint("http://model.test"), dialect: dialect, transport: transport ?? server,
             filters: filters, options: options)
-        context = try await SyncContext(
-            client: client, store: self.store,
-            options: SyncOptions(
-                conflictHandlers: handlers, conflictPolicy: policy, maximumAttempts: maximumAttempts,
-                batchSize: batchSize, pageSize: pageSize, commitLag: .zero,
-                environment: environment))
+        var syncOptions = SyncOptions(
+            conflictHandlers: handlers, conflictPolicy: policy, maximumAttempts: maximumAttempts,
+            batchSize: batchSize, pageSize: pageSize, commitLag: commitLag, environment: environment)
+        syncOptions.pull = pull
+        context = try await SyncContext(client: client, store: self.store, options: syncOptions)
         todos = try context.table("todos")
     }
 

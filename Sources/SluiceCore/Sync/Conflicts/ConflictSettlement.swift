@@ -19,16 +19,20 @@ struct ConflictSettlement {
 
     func settle(_ decision: ConflictDecision) throws {
         let decided: JSON?
+        let what: String
         switch decision {
-        case .server, .discard:
-            decided = live
-            try queue.audit(
-                operation, decision == .server ? "server wins" : "discard", local: item.local, at: environment.now())
-        case .client: decided = item.local ?? (operation.kind == .undelete ? conflict.server : nil)
+        case .server: (decided, what) = (live, "server wins")
+        case .discard: (decided, what) = (live, "discard")
+        case .client:
+            (decided, what) = (item.local ?? (operation.kind == .undelete ? conflict.server : nil), "client wins")
         case .merge(let record):
             decided = RecordRules.record(record, withSystemColumns: columns.system, of: live, id: id)
-        case .delete: decided = nil
+            what = "merge"
+        case .delete: (decided, what) = (nil, "delete")
         case .defer, .ask, .abort, .next: return
+        }
+        if decision == .server || decision == .discard || !keepsChange(decided) {
+            try queue.audit(operation, what, local: item.local, at: environment.now())
         }
         let succession = Succession(columns: columns, environment: environment, queue: queue)
         let successors = try queue.reader.all(on: id, in: table).filter { $0.sequence > operation.sequence }
@@ -39,6 +43,14 @@ struct ConflictSettlement {
             [.init(operation: operation, target: decided)] + later,
             on: .server(live: live, tombstone: live == nil ? conflict.server : nil))
         try settleGroup(decision)
+    }
+
+    /// Whether all that the operation changes is in the decided record.
+    private func keepsChange(_ decided: JSON?) -> Bool {
+        guard let local = item.local else { return true }
+        guard let decided else { return false }
+        let changes = Rebase.changes(from: item.base ?? .object, to: local, system: columns.system)
+        return (changes.members ?? []).allSatisfy { (decided[$0.name] ?? .null) == $0.value }
     }
 
     /// A group goes whole or not at all: where its change of this record is given up, so are the others.

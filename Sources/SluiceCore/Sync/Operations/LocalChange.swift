@@ -39,7 +39,8 @@ package struct LocalChange: Sendable {
         guard let newest = queued.last else {
             try checkSettled(local)
             if kind != .insert {
-                try queue.put(RecordState(table: table, recordID: recordID, base: local, mirror: local))
+                let state = RecordState(table: table, recordID: recordID, base: local, mirror: local)
+                try queue.put(state, isNoted: false)
             }
             try append(kind, to: queue, environment: environment)
             return try write(changed(local, queue), to: queue)

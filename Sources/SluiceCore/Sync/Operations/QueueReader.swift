@@ -41,6 +41,23 @@ package struct QueueReader {
         try store.record(id, in: TableOperation.schema.name).map { try TableOperation(record: $0) }
     }
 
+    /// Those of the ids whose records have operations.
+    func recordIDs(in table: String, among ids: [String]) throws -> Set<ExactText> {
+        let ofTable = Self.equals("table", table)
+        let count = try store.count(matching: Query(TableOperation.schema.name, filter: ofTable))
+        if count == 0 || ids.isEmpty { return [] }
+        // A few are looked at all; of many only those that the index leads to.
+        if count <= 64 { return try recordIDs(in: table).intersection(ids.map(ExactText.init)) }
+        var found: Set<ExactText> = []
+        for start in stride(from: 0, to: ids.count, by: 500) {
+            let some = ids[start..<min(start + 500, ids.count)].map { QueryLiteral.string($0) }
+            let filter = QueryExpression.binary(.and, ofTable, .membership(.column("record"), some))
+            let records = try store.records(matching: Query(TableOperation.schema.name, filter: filter))
+            for record in records { if let id = record["record"]?.string { found.insert(ExactText(id)) } }
+        }
+        return found
+    }
+
     /// The ids of the table's records that have operations.
     func recordIDs(in table: String) throws -> Set<ExactText> {
         let query = Query(TableOperation.schema.name, filter: Self.equals("table", table), select: ["id", "record"])

@@ -14,6 +14,7 @@ package struct QueueWriter {
 
     package func remove(_ operation: TableOperation) throws {
         try store.delete([operation.id], from: TableOperation.schema.name)
+        try ChangeStamps.note(operation.recordID, in: operation.table, store)
     }
 
     /// The record's operations, after those edits that were made while the first one was sent have become part of it,
@@ -53,8 +54,11 @@ package struct QueueWriter {
         }
     }
 
-    package func put(_ state: RecordState) throws {
+    /// - Parameter isNoted: whether the record is noted as changed, so that a page which was asked for before does not
+    ///   take it back.
+    package func put(_ state: RecordState, isNoted: Bool = true) throws {
         try store.put(state.record, in: RecordState.schema.name)
+        if isNoted { try ChangeStamps.note(state.recordID, in: state.table, store) }
     }
 
     package func removeState(of recordID: String, in table: String) throws {

@@ -1,4 +1,4 @@
-/// How far a named query has been pulled.
+/// How far a named query has been pulled, and which rows it holds.
 ///
 /// A cursor belongs to one server, user, wire, table and query name, and remembers the query's text: another server or
 /// user never inherits it, and a query that has changed starts afresh.
@@ -26,54 +26,36 @@ package struct Cursor: Sendable, Hashable {
     }
 
     package var owner: Owner
-    /// The query's filter, as OData text.
+    /// What the query asks for, as OData text: its filter and its further parameters; empty for all rows of the table.
     package var query: String
-    package var position: CursorPosition
+    /// How far the pull has come; nil where it has to start afresh.
+    package var position: CursorPosition?
+    /// The number under which the rows that the query holds are noted.
+    package var key: Int64
+    /// Whether rows may be held that the query no longer has, and nobody will say so: a reconcile has to find them.
+    package var needsReconcile = false
+    /// Whether the query held all rows of the table before it was changed.
+    package var heldAll = false
+    /// How many pulls have ended since the last reconcile.
+    package var pulls: Int64 = 0
 
-    package init(owner: Owner, query: String, position: CursorPosition) {
+    package init(owner: Owner, query: String, position: CursorPosition?, key: Int64 = 0) {
         self.owner = owner
         self.query = query
         self.position = position
+        self.key = key
     }
 
-    /// The table of the store in which cursors are kept.
-    package static let schema = TableSchema(
-        "sluice_cursors",
-        columns: [
-            .init("endpoint", .string), .init("user", .string), .init("wire", .string), .init("table", .string),
-            .init("name", .string), .init("query", .string), .init("updatedAt", .string), .init("untimed", .boolean),
-        ],
-        indexes: [["table"]])
+    /// Whether the query is of the whole table: then it holds every row, and none is noted.
+    package var isOfAll: Bool { query.isEmpty }
 
-    package var record: JSON {
-        [
-            "id": JSON(owner.id), "endpoint": JSON(owner.endpoint), "user": JSON(owner.user),
-            "wire": JSON(owner.wire), "table": JSON(owner.table), "name": JSON(owner.name), "query": JSON(query),
-            "updatedAt": JSON(position.updatedAt), "untimed": JSON(position.hasUntimed),
-        ]
-    }
-
-    package init?(record: JSON) {
-        func text(_ name: String) -> String? { record[name]?.string }
-        guard let endpoint = text("endpoint"), let user = text("user"), let wire = text("wire"),
-            let table = text("table"), let name = text("name"), let query = text("query"),
-            let updatedAt = text("updatedAt")
-        else { return nil }
-        self.init(
-            owner: Owner(endpoint: endpoint, user: user, wire: wire, table: table, name: name), query: query,
-            position: CursorPosition(updatedAt: updatedAt, hasUntimed: record["untimed"]?.bool ?? false))
-    }
-}
-
-/// How far a pull has come.
-package struct CursorPosition: Sendable, Hashable {
-    /// The `updatedAt` up to which all is here, as the server wrote it.
-    package var updatedAt: String
-    /// Whether there are rows without a time, which have to be asked for by themselves.
-    package var hasUntimed: Bool
-
-    package init(updatedAt: String, hasUntimed: Bool = false) {
-        self.updatedAt = updatedAt
-        self.hasUntimed = hasUntimed
+    /// The text of a query.
+    package static func text(of query: Query, _ style: ODataStyle) -> String {
+        let filter = query.filter?.odata(style) ?? ""
+        if query.parameters.isEmpty { return filter }
+        let parameters = query.parameters.map {
+            "\(PercentEncoding.query($0.name))=\(PercentEncoding.query($0.value))"
+        }
+        return "\(filter)?\(parameters.joined(separator: "&"))"
     }
 }

@@ -1,20 +1,26 @@
 /// A pull without a name as a pure state machine: all rows of the query, once, and nothing remembered.
 ///
 /// Where the query has no order of its own the pages follow the id, so that rows which come, go or change meanwhile
-/// move no other row from one page to another. A query with an order, `$skip` or `$top` is paged by `$skip`.
+/// move no other row from one page to another. A server that does not sort by id is paged by `$skip`, again and again
+/// until a pass finds nothing new. A query with an order, `$skip` or `$top` is paged by `$skip`, once.
 package struct FullPullSession: Sendable {
     private enum State { case idle, waiting, committing, finished }
+    private enum Way { case id, passes, once }
 
     private let pageSize: Int
-    private let followsID: Bool
+    private var way: Way
     private var state = State.idle
     private var lastID: String?
     private var skip: Int
     private var remaining: Int?
+    /// What was taken so far, by id, with the version; only where there may be another pass.
+    private var seen: [ExactText: String?] = [:]
+    private var foundNew = false
+    private var previous: [ExactText] = []
 
     package init(query: Query, pageSize: Int) {
         self.pageSize = pageSize
-        followsID = query.order.isEmpty && query.skip == 0 && query.top == nil
+        way = query.order.isEmpty && query.skip == 0 && query.top == nil ? .id : .once
         skip = query.skip
         remaining = query.top
     }
@@ -39,23 +45,68 @@ package struct FullPullSession: Sendable {
         state = .waiting
         return .request(
             PullRequest(
-                position: lastID.map { .behindID($0) } ?? .start, skip: followsID ? 0 : skip,
+                position: way == .id ? lastID.map { .behindID($0) } ?? .start : .start, skip: skip,
                 top: min(pageSize, remaining ?? pageSize)))
     }
 
-    private mutating func take(_ page: PullPage) -> PullEffect {
-        guard let last = page.rows.last else { return finish(nil) }
-        if followsID {
-            if lastID.map({ ExactText($0) == ExactText(last.id) }) ?? false {
-                return finish(
-                    SluiceError(.brokenProtocol, "the server sends the same rows again: it ignores the filter on id"))
-            }
-            lastID = last.id
-        }
-        let rows = page.rows.prefix(remaining ?? page.rows.count)
-        skip += rows.count
-        remaining = remaining.map { $0 - rows.count }
+    private mutating func commit(_ rows: [Int]) -> PullEffect {
+        if rows.isEmpty { return request() }
         state = .committing
-        return .commit(rows: Array(rows.indices), cursor: nil)
+        return .commit(rows: rows, cursor: nil)
+    }
+
+    private mutating func take(_ page: PullPage) -> PullEffect {
+        switch way {
+        case .id: return takeByID(page)
+        case .passes: return takeInPasses(page)
+        case .once:
+            if page.rows.isEmpty { return finish(nil) }
+            let rows = page.rows.prefix(remaining ?? page.rows.count)
+            skip += rows.count
+            remaining = remaining.map { $0 - rows.count }
+            return commit(Array(rows.indices))
+        }
+    }
+
+    private mutating func takeByID(_ page: PullPage) -> PullEffect {
+        if page.rows.isEmpty { return finish(nil) }
+        // Rows that have no id of their own stand in no order, and are left behind by counting them.
+        let ids = page.rows.filter { !$0.isUnfit }.map(\.id)
+        guard IDOrder.isAscending((lastID.map { [$0] } ?? []) + ids) else {
+            way = .passes
+            skip = 0
+            return takeInPasses(PullPage(rows: []), storing: page)
+        }
+        if let last = ids.last {
+            lastID = last
+            let behind = page.rows.reversed().prefix { $0.isUnfit }.count
+            skip = behind
+        } else {
+            skip += page.rows.count
+        }
+        return commit(Array(page.rows.indices))
+    }
+
+    /// - Parameter first: a page that showed that the server sorts otherwise: it is stored, and the passes begin.
+    private mutating func takeInPasses(_ page: PullPage, storing first: PullPage? = nil) -> PullEffect {
+        if let first {
+            return commit(Array(first.rows.indices))
+        }
+        if page.rows.isEmpty {
+            guard foundNew else { return finish(nil) }
+            (foundNew, skip, previous) = (false, 0, [])
+            return request()
+        }
+        let ids = page.rows.map { ExactText($0.id) }
+        if ids == previous {
+            return finish(
+                SluiceError(.brokenProtocol, "the server sends the same rows again: it ignores the filter and $skip"))
+        }
+        previous = ids
+        skip += page.rows.count
+        let fresh = page.rows.indices.filter { seen[ids[$0]] != .some(page.rows[$0].version) }
+        foundNew = foundNew || !fresh.isEmpty
+        for index in fresh { seen[ids[index]] = .some(page.rows[index].version) }
+        return commit(fresh)
     }
 }

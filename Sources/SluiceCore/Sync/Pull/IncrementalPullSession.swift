@@ -1,28 +1,31 @@
-/// A named pull as a pure state machine: it follows `updatedAt` and cannot skip a row.
+/// A named pull by time of change as a pure state machine: it follows `updatedAt` and cannot skip a row.
 ///
-/// Pages are asked for as `updatedAt ge T`, never `gt`, ordered by `updatedAt`: rows that share one time with the last
-/// row seen are read again, and dropped by id and version. Only where a whole page has one time does the session page
-/// by `$skip`, inside that group alone, and then it repeats the group until a pass finds nothing new: a row that
-/// moves while the pages are read cannot slip through. Rows without a time, which no time leads to, have a pass of their
-/// own behind the others: on a first pull where they may come last, and on every pull once there are such rows.
+/// Pages are asked for as `updatedAt ge T`, ordered by `updatedAt`: rows that share one time with the last row seen are
+/// read again, and dropped by id and version. Where a whole page has one time the session pages by `$skip`, inside that
+/// group alone, and then it repeats the group until a pass finds nothing new: a row that moves while the pages are read
+/// cannot slip through.
+///
+/// A server that is proven to sort rows of one time by id (``TieCheck``) is asked for what comes behind (time, id)
+/// instead, which needs neither. If such a page brings nothing new, as where times are finer than they are written, the
+/// session goes back to times alone.
+///
+/// Rows without a time, which no time leads to, have a pass of their own behind the others: on a first pull where they
+/// may come last, and on every pull once there are such rows.
 package struct IncrementalPullSession: Sendable {
     private enum State { case idle, waiting, committing, finished }
+    private enum Keyset { case unknown, checking(TieCheck), proven, unfit }
 
     private let pageSize: Int
-    private let commitLag: Int64
     private var state = State.idle
-    /// The time from which pages are asked for, as the server wrote it; nil before any is known.
-    private var from: String?
-    private var fromTime: Timestamp?
-    /// The rows already taken that may come again: those of the time `from`, by id, with their versions.
-    private var group: [ExactText: String?] = [:]
+    private var keyset: Keyset
+    private var group = TimeGroup()
     private var skip = 0
     private var passFoundNew = false
     private var idlePages = 0
-    /// The earliest time at which the server's clock, less the lag, has held the cursor back. What came before it is not
-    /// read again in this pull, so a later answer does not move it.
-    private var ceiling: Timestamp?
+    private var ceiling: CursorCeiling
     private var position: CursorPosition?
+    /// Whether the server sorts in another way, or does not look at the condition on the time: no time leads anywhere.
+    package private(set) var isUnsorted = false
     /// Whether this pull has to look for rows without a time.
     private let looksForUntimed: Bool
     private var hasUntimed: Bool
@@ -39,12 +42,19 @@ package struct IncrementalPullSession: Sendable {
     ///     a first pull, which has no lower bound, reads them before it has one.
     package init(cursor: CursorPosition?, pageSize: Int, commitLag: Int64, untimedMayComeLast: Bool = false) {
         self.pageSize = pageSize
-        self.commitLag = commitLag
+        ceiling = CursorCeiling(commitLag: commitLag)
         position = cursor
         looksForUntimed = cursor == nil && untimedMayComeLast
         hasUntimed = cursor?.hasUntimed ?? false
-        from = cursor?.updatedAt
-        fromTime = from.flatMap { Timestamp($0) }
+        keyset = cursor?.grade == .keyset ? .proven : .unknown
+        if let cursor, !cursor.updatedAt.isEmpty { group = TimeGroup(time: cursor.updatedAt, lastID: cursor.id) }
+    }
+
+    /// By what changes are followed, as far as it is known.
+    package var grade: PullGrade {
+        if isUnsorted { return .full }
+        if case .proven = keyset { return .keyset }
+        return .timestamps
     }
 
     /// Takes an event and says what to do next.
@@ -53,6 +63,11 @@ package struct IncrementalPullSession: Sendable {
         case (.idle, .began): return request()
         case (.waiting, .page(let page)): return take(page)
         case (.committing, .committed): return request()
+        case (.waiting, .failed(let error)) where error.code == .rejected:
+            guard case .checking = keyset else { return finish(error) }
+            // A question that this server does not understand.
+            keyset = .unfit
+            return request()
         case (_, .failed(let error)): return finish(error)
         default: return finish(SluiceError(.brokenProtocol, "the pull was told something out of turn"))
         }
@@ -65,36 +80,86 @@ package struct IncrementalPullSession: Sendable {
 
     private mutating func request() -> PullEffect {
         state = .waiting
+        if case .checking(let check) = keyset { return .request(check.request) }
         if let untimedPass { return .request(untimedPass.request(top: pageSize)) }
-        return .request(
-            PullRequest(position: from.map { .changedSince($0) } ?? .start, skip: skip, top: pageSize))
+        guard let from = group.time else { return .request(PullRequest(position: .start, skip: skip, top: pageSize)) }
+        if case .proven = keyset, let id = group.lastID {
+            return .request(PullRequest(position: .behind(time: from, id: id), skip: 0, top: pageSize))
+        }
+        return .request(PullRequest(position: .changedSince(from), skip: skip, top: pageSize))
+    }
+
+    private mutating func commit(_ rows: [Int]) -> PullEffect {
+        state = .committing
+        return .commit(rows: rows, cursor: position)
     }
 
     private mutating func take(_ page: PullPage) -> PullEffect {
+        if case .checking(let check) = keyset { return takeTies(page, check) }
         if untimedPass != nil { return takeUntimed(page) }
-        let fresh = page.rows.indices.filter { group[ExactText(page.rows[$0].id)] != .some(page.rows[$0].version) }
-        // A short page is no end: a server may send fewer rows at once than it did before.
-        if page.rows.isEmpty {
-            if passFoundNew, skip > 0 {
-                // Rows came while the group was read: once more, until nothing does.
-                return beginPass()
-            }
-            // Without a lower bound all rows were read, those without a time too.
-            guard from != nil, looksForUntimed || hasUntimed else { return finish(nil) }
-            untimedPass = UntimedPass()
-            return request()
+        if page.rows.isEmpty { return takeEnd() }
+        let fresh = page.rows.indices.filter { !group.holds(page.rows[$0]) }
+        let times = page.rows.map { $0.updatedAt.flatMap { Timestamp($0) } }
+        if !Self.isSorted(times, from: group.timestamp) {
+            isUnsorted = true
+            position = .full
+            return commit(fresh)
         }
         remember(untimedOf: page)
+        if case .proven = keyset, group.lastID != nil { return takeBehind(page, fresh, times) }
         idlePages = fresh.isEmpty ? idlePages + 1 : 0
         if idlePages > 2 + group.count / max(1, page.rows.count) {
             return finish(
                 SluiceError(.brokenProtocol, "the server sends the same rows again and again: it ignores $skip"))
         }
-        advance(over: page, fresh)
+        advance(over: page, fresh, times)
         if fresh.isEmpty { return request() }
-        moveCursor(at: page.serverDate)
-        state = .committing
-        return .commit(rows: fresh, cursor: position)
+        moveCursor(at: page)
+        if case .unknown = keyset, let check = TieCheck(page, pageSize: pageSize) { keyset = .checking(check) }
+        return commit(fresh)
+    }
+
+    /// Whether no time comes before the one ahead of it. Rows without a time may stand anywhere.
+    private static func isSorted(_ times: [Timestamp?], from: Timestamp?) -> Bool {
+        var latest = from
+        for time in times {
+            guard let time else { continue }
+            if let latest, time < latest { return false }
+            latest = time
+        }
+        return true
+    }
+
+    /// An empty page; a short one is no end, since a server may send fewer rows at once than it did before.
+    private mutating func takeEnd() -> PullEffect {
+        if passFoundNew, skip > 0 {
+            // Rows came while the group was read: once more, until nothing does.
+            (skip, passFoundNew, idlePages) = (0, false, 0)
+            return request()
+        }
+        // Without a lower bound all rows were read, those without a time too.
+        guard group.time != nil, looksForUntimed || hasUntimed else { return finish(nil) }
+        untimedPass = UntimedPass()
+        return request()
+    }
+
+    private mutating func takeTies(_ page: PullPage, _ check: TieCheck) -> PullEffect {
+        keyset = check.isProven(by: page) ? .proven : .unfit
+        // The same rows, or others of the query: what is new among them is stored, and moves no cursor.
+        let fresh = page.rows.indices.filter { !group.holds(page.rows[$0]) }
+        return fresh.isEmpty ? request() : commit(fresh)
+    }
+
+    private mutating func takeBehind(_ page: PullPage, _ fresh: [Int], _ times: [Timestamp?]) -> PullEffect {
+        if fresh.isEmpty {
+            // Times are finer than they are written, or the condition on the id is not looked at.
+            keyset = .unfit
+            skip = 0
+            return request()
+        }
+        group.advance(over: page, times)
+        moveCursor(at: page)
+        return commit(fresh)
     }
 
     private mutating func takeUntimed(_ page: PullPage) -> PullEffect {
@@ -104,8 +169,7 @@ package struct IncrementalPullSession: Sendable {
         remember(untimedOf: page)
         if fresh.isEmpty { return request() }
         position?.hasUntimed = hasUntimed
-        state = .committing
-        return .commit(rows: fresh, cursor: position)
+        return commit(fresh)
     }
 
     private mutating func remember(untimedOf page: PullPage) {
@@ -115,57 +179,32 @@ package struct IncrementalPullSession: Sendable {
         }
     }
 
-    private mutating func beginPass() -> PullEffect {
-        skip = 0
-        passFoundNew = false
-        idlePages = 0
-        return request()
-    }
-
-    private mutating func advance(over page: PullPage, _ fresh: [Int]) {
-        let times = page.rows.indices.map { page.rows[$0].updatedAt.flatMap { Timestamp($0) } }
-        var newest: (row: Int, time: Timestamp)?
-        for (row, time) in times.enumerated() {
-            guard let time else { continue }
-            if newest.map({ time > $0.time }) ?? true { newest = (row, time) }
-        }
-        guard let newest, fromTime.map({ newest.time > $0 }) ?? true else {
+    private mutating func advance(over page: PullPage, _ fresh: [Int], _ times: [Timestamp?]) {
+        guard group.isBehind(times) else {
             skip += page.rows.count
             passFoundNew = passFoundNew || !fresh.isEmpty
-            for row in page.rows { group[ExactText(row.id)] = .some(row.version) }
+            group.add(page)
             return
         }
-        let foundNewInGroup = passFoundNew || fresh.contains { times[$0] == fromTime }
+        let foundNewInGroup = passFoundNew || fresh.contains { times[$0] == group.timestamp }
         if skip > 0, foundNewInGroup {
             // The group was paged by `$skip`, so a row that moved away may have hidden another: read it once more.
-            skip = 0
-            passFoundNew = false
-            remember(page, times, at: fromTime)
+            group.add(page, times)
         } else {
-            from = page.rows[newest.row].updatedAt
-            fromTime = newest.time
-            skip = 0
-            passFoundNew = false
-            group = [:]
-            remember(page, times, at: newest.time)
+            group.advance(over: page, times)
         }
+        skip = 0
+        passFoundNew = false
     }
 
-    /// Notes the rows of that time as those that may come again.
-    private mutating func remember(_ page: PullPage, _ times: [Timestamp?], at time: Timestamp?) {
-        for row in times.indices where times[row] == time {
-            group[ExactText(page.rows[row].id)] = .some(page.rows[row].version)
+    private mutating func moveCursor(at page: PullPage) {
+        guard let time = group.time, let timestamp = group.timestamp else { return }
+        let grade = grade
+        if let limit = ceiling.limit(timestamp, at: page) {
+            position = CursorPosition(grade: grade, updatedAt: limit, hasUntimed: hasUntimed)
+        } else {
+            let id = grade == .keyset ? group.lastID : nil
+            position = CursorPosition(grade: grade, updatedAt: time, id: id, hasUntimed: hasUntimed)
         }
-    }
-
-    /// Moves the cursor to save: never later than the server's clock less the lag, when what is before it was read.
-    private mutating func moveCursor(at serverDate: Timestamp?) {
-        guard let from, let fromTime else { return }
-        if commitLag > 0, let serverDate {
-            let latest = Timestamp(ticks: serverDate.ticks - commitLag)
-            if fromTime > latest { ceiling = min(ceiling ?? latest, latest) }
-        }
-        let text = ceiling.flatMap { $0 < fromTime ? $0.text(fractionDigits: 3) : nil }
-        position = CursorPosition(updatedAt: text ?? from, hasUntimed: hasUntimed)
     }
 }

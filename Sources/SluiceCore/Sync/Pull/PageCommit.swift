@@ -1,16 +1,31 @@
-/// Stores a page: rows without operations are written, the others move the mirror only. The cursor moves in the same
-/// transaction.
+/// Stores a page in one transaction: rows, what the query holds, and the cursor behind them.
+///
+/// Rows without operations are written, the others move the mirror only. A row whose record has changed since the page
+/// was asked for is not written, and then the cursor is not either: those rows have to be read again first.
 package struct PageCommit: Sendable {
     package let table: String
     package let page: RowPage
-    package let rows: [Int]
-    package let cursor: Cursor?
+    package private(set) var rows: [Int]
+    package var cursor: Cursor?
+    /// Whether the cursor is saved with the page; else it says only who holds the rows.
+    package var savesCursor = true
+    /// When the page was asked for.
+    package var askedAt: ChangeStamps.Mark?
+    package var removals: RemovalGuard
+    /// The name of the property that holds a record's version.
+    package var version = "version"
+    package var now: Timestamp
 
-    package init(table: String, page: RowPage, rows: [Int], cursor: Cursor?) {
+    package init(
+        table: String, page: RowPage, rows: [Int], cursor: Cursor?,
+        removals: RemovalGuard = RemovalGuard(PullOptions(), isAllowed: false), now: Timestamp = Timestamp(ticks: 0)
+    ) {
         self.table = table
         self.page = page
         self.rows = rows
         self.cursor = cursor
+        self.removals = removals
+        self.now = now
     }
 
     /// What a page did.
@@ -18,49 +33,140 @@ package struct PageCommit: Sendable {
         package var stored = 0
         package var deleted = 0
         package var pending = 0
+        package var conflicts = 0
+        package var quarantined = 0
+        /// The ids of rows that were not written because their records have changed since.
+        package var stale: [String] = []
+        /// The moment behind the page.
+        package var mark = ChangeStamps.Mark()
+        /// How many transactions it took.
+        package var commits = 1
+        /// Of rows that were asked for by their ids, those that the server has.
+        package var found: Set<ExactText> = []
+
+        mutating func add(_ other: Outcome) {
+            stored += other.stored
+            deleted += other.deleted
+            pending += other.pending
+            conflicts += other.conflicts
+            quarantined += other.quarantined
+            mark = other.mark
+            commits += other.commits
+            found.formUnion(other.found)
+        }
+    }
+
+    /// The same with those rows of the page.
+    func taking(_ rows: [Int]) -> PageCommit {
+        var commit = self
+        commit.rows = rows
+        return commit
     }
 
     /// Writes the page.
+    ///
+    /// - Throws: ``SluiceError`` of code `removalsHeld`, and of the store.
     package func write(to store: any StoreWriter) throws -> Outcome {
-        let queue = QueueWriter(store)
-        let pending = try queue.reader.recordIDs(in: table)
         var outcome = Outcome()
+        let sorted = PageRows(page, rows)
+        let ids = sorted.fit.map { page.rows[$0].id }
+        let stale = try askedAt.map { try ChangeStamps.changed(ids, in: table, since: $0, store) } ?? []
+        let queue = QueueWriter(store)
+        let pending = try queue.reader.recordIDs(in: table, among: ids)
         var upserts: [Int] = []
-        var deletes: [String] = []
-        for index in newestOfEach() {
-            if !pending.isEmpty, pending.contains(ExactText(page.rows[index].id)) {
+        var left: [String] = []
+        var gone: [String] = []
+        for index in sorted.fit {
+            let row = page.rows[index]
+            if !stale.isEmpty, stale.contains(ExactText(row.id)) {
+                outcome.stale.append(row.id)
+            } else if !pending.isEmpty, pending.contains(ExactText(row.id)) {
                 outcome.pending += 1
-                try moveMirror(index, queue)
-            } else if page.rows[index].isDeleted {
-                // Most tombstones of a first pull are of rows that never were here.
-                let id = page.rows[index].id
-                if try store.record(id, in: table) != nil { deletes.append(id) }
+                if !row.leftQuery, try moveMirror(index, queue) { outcome.conflicts += 1 }
+            } else if row.leftQuery {
+                left.append(row.id)
+            } else if row.isDeleted {
+                gone.append(row.id)
             } else {
                 upserts.append(index)
             }
         }
-        try store.put(RowPage.Selection(page, upserts), in: table)
-        try store.delete(deletes, from: table)
-        if let cursor { try store.put(cursor.record, in: Cursor.schema.name) }
-        outcome.stored = upserts.count
-        outcome.deleted = deletes.count
+        var unfit = sorted.unfit
+        unfit += try put(upserts, store)
+        outcome.stored = upserts.count - (unfit.count - sorted.unfit.count)
+        outcome.deleted = try remove(left: left, gone: gone, store)
+        if let cursor { try claim(sorted.fit, stale, cursor, store) }
+        outcome.quarantined = unfit.count
+        try quarantine(unfit, clearing: ids, store)
+        outcome.mark = try ChangeStamps.notePage(of: table, store)
+        if let cursor, savesCursor, outcome.stale.isEmpty { try store.put(cursor.record, in: Cursor.schema.name) }
         return outcome
     }
 
-    /// Of an id that the page holds twice, the last row counts.
-    private func newestOfEach() -> [Int] {
-        var last: [ExactText: Int] = [:]
-        last.reserveCapacity(rows.count)
-        for index in rows { last[ExactText(page.rows[index].id)] = index }
-        return last.count == rows.count ? rows : rows.filter { last[ExactText(page.rows[$0].id)] == $0 }
+    /// Puts the rows, and says which the store refuses.
+    private func put(_ upserts: [Int], _ store: any StoreWriter) throws -> [PageRows.Unfit] {
+        do {
+            try store.put(RowPage.Selection(page, upserts), in: table)
+            return []
+        } catch let error as SluiceError where error.code == .invalidRecord {
+            // One by one, to find out which it is.
+            var refused: [PageRows.Unfit] = []
+            for index in upserts {
+                do {
+                    try store.put(RowPage.Selection(page, [index]), in: table)
+                } catch let error as SluiceError where error.code == .invalidRecord {
+                    refused.append(.init(index: index, reason: error.message))
+                }
+            }
+            return refused
+        }
     }
 
-    private func moveMirror(_ index: Int, _ queue: QueueWriter) throws {
+    /// Removes rows that are gone, and those that left the query if no other holds them.
+    private func remove(left: [String], gone: [String], _ store: any StoreWriter) throws -> Int {
+        if left.isEmpty, gone.isEmpty { return 0 }
+        let membership = try cursor.map { try Membership(of: $0, in: store) }
+        try membership?.forget(gone)
+        let free = try membership?.release(left) ?? []
+        // Most tombstones of a first pull are of rows that never were here.
+        let here = try (gone + free).filter { try store.record($0, in: table) != nil }
+        try removals.check(here.count, of: table, in: store)
+        try store.delete(here, from: table)
+        return here.count
+    }
+
+    private func claim(_ fit: [Int], _ stale: Set<ExactText>, _ cursor: Cursor, _ store: any StoreWriter) throws {
+        if cursor.isOfAll { return }
+        let ids = fit.lazy.map { page.rows[$0] }.filter { !$0.isDeleted && !$0.leftQuery }.map(\.id)
+        try Membership(of: cursor, in: store).claim(ids.filter { stale.isEmpty || !stale.contains(ExactText($0)) })
+    }
+
+    private func quarantine(
+        _ unfit: [PageRows.Unfit], clearing ids: [String], _ store: any StoreWriter
+    ) throws {
+        let schema = QuarantinedRow.schema.name
+        let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
+        if try store.count(matching: Query(schema, filter: ofTable)) > 0 {
+            try store.delete(ids.map { "\(table)/\($0)" }, from: schema)
+        }
+        for row in unfit {
+            try store.put(
+                QuarantinedRow(
+                    table: table, recordID: row.hasID(in: page) ? page.rows[row.index].id : nil,
+                    distinction: page.rows[row.index].id, reason: row.reason,
+                    raw: page.record(at: row.index).description, at: now
+                ).record, in: schema)
+        }
+    }
+
+    /// - Returns: whether the mirror is newer than what the oldest waiting change was made on.
+    private func moveMirror(_ index: Int, _ queue: QueueWriter) throws -> Bool {
         let row = page.rows[index]
         var state =
             try queue.reader.state(of: row.id, in: table)
             ?? RecordState(table: table, recordID: row.id, base: nil, mirror: nil)
         state.mirror = row.isDeleted ? nil : page.record(at: index)
-        try queue.put(state)
+        try queue.put(state, isNoted: false)
+        return state.mirror?[version] != state.base?[version]
     }
 }

@@ -8,111 +8,197 @@ struct PullDriver: Sendable {
     let options: SyncOptions
     let query: Query
     let owner: Cursor.Owner?
+    let allowsRemovals: Bool
     let progress: (@Sendable (PullProgress) -> Void)?
+    private var cursor: Cursor?
+    private var mark = ChangeStamps.Mark()
+    private var removals: RemovalGuard
+    private var result = PullResult()
 
-    private var dialect: Dialect { client.dialect }
-    private var queryText: String { query.filter?.odata(dialect.odata) ?? "" }
-
-    func run() async throws -> PullResult {
-        if let owner {
-            var session = IncrementalPullSession(
-                cursor: try await savedCursor(owner), pageSize: options.pageSize,
-                commitLag: options.commitLag.ticks, untimedMayComeLast: dialect.maySortNullLast)
-            return try await run { session.handle($0) }
-        }
-        var session = FullPullSession(query: query, pageSize: options.pageSize)
-        return try await run { session.handle($0) }
+    init(
+        client: SluiceClient, store: any LocalStore, options: SyncOptions, query: Query, owner: Cursor.Owner?,
+        allowsRemovals: Bool = false, progress: (@Sendable (PullProgress) -> Void)? = nil
+    ) {
+        self.client = client
+        self.store = store
+        self.options = options
+        self.query = query
+        self.owner = owner
+        self.allowsRemovals = allowsRemovals
+        self.progress = progress
+        removals = RemovalGuard(options.pull, isAllowed: allowsRemovals)
     }
 
-    private func run(_ handle: (PullEvent) -> PullEffect) async throws -> PullResult {
-        var result = PullResult()
+    private var requests: PullRequests {
+        PullRequests(
+            dialect: client.dialect, endpoint: client.endpoint, query: query, isNamed: owner != nil)
+    }
+
+    private var exchange: RowExchange {
+        RowExchange(client: client, store: store, options: options, requests: requests)
+    }
+
+    mutating func run() async throws -> PullResult {
+        let table = query.table
+        cursor = try await savedCursor()
+        mark = try await store.read { try ChangeStamps.mark(of: table, in: $0) }
+        var session = AnySession(query: query, cursor: cursor, options: options, dialect: client.dialect)
+        try await follow(&session)
+        result.grade = session.grade
+        if cursor != nil { try await endNamed() }
+        return result
+    }
+
+    private mutating func follow(_ session: inout AnySession) async throws {
         var page: RowPage?
-        var effect = handle(.began)
+        var effect = session.handle(.began)
         while true {
             do {
                 switch effect {
                 case .request(let request):
                     try Task.checkCancellation()
-                    let (received, date) = try await receive(request)
-                    page = received
-                    effect = handle(.page(PullPage(rows: received.rows, serverDate: date)))
+                    try checkLimits()
+                    let answer = try await exchange.receive(try requests.request(for: request))
+                    page = answer.page
+                    effect = session.handle(
+                        .page(
+                            PullPage(
+                                rows: answer.page.rows, serverDate: answer.date,
+                                localDate: options.environment.now(), token: answer.token)))
                 case .commit(let rows, let position):
                     guard let stored = page else { throw SluiceError(.brokenProtocol, "there is no page to store") }
-                    try await commit(stored, rows, position, &result)
+                    if session.beganAfresh { cursor?.needsReconcile = true }
+                    try await commit(stored, rows, position)
                     page = nil
-                    effect = handle(.committed)
-                case .finish(nil): return result
+                    effect = session.handle(.committed)
+                case .finish(nil):
+                    if session.beganAfresh { cursor?.needsReconcile = true }
+                    return
                 case .finish(let error?): throw error
                 }
             } catch let error as SluiceError {
                 if case .finish = effect { throw error }
-                effect = handle(.failed(error))
+                effect = session.handle(.failed(error))
             } catch {
-                effect = handle(.failed(SluiceError(wrapping: error)))
+                effect = session.handle(.failed(SluiceError(wrapping: error)))
             }
         }
     }
 
-    private func commit(
-        _ page: RowPage, _ rows: [Int], _ position: CursorPosition?, _ result: inout PullResult
-    ) async throws {
-        let cursor = owner.flatMap { owner in
-            position.map { Cursor(owner: owner, query: queryText, position: $0) }
+    private func checkLimits() throws(SluiceError) {
+        let limits = options.pull
+        guard result.pages < limits.mostPages, result.rows < limits.mostRows else {
+            throw SluiceError(
+                .limitReached,
+                "the pull brought \(result.rows) rows in \(result.pages) pages, as many as its limits allow; the next "
+                    + "goes on from there", table: query.table)
         }
-        let commit = PageCommit(table: query.table, page: page, rows: rows, cursor: cursor)
-        let outcome = try await store.write(at: .page, options.environment) { try commit.write(to: $0) }
-        result.stored += outcome.stored
-        result.deleted += outcome.deleted
-        result.pending += outcome.pending
+    }
+
+    private mutating func commit(_ page: RowPage, _ rows: [Int], _ position: CursorPosition?) async throws {
+        if let position { cursor?.position = position }
+        var commit = PageCommit(
+            table: query.table, page: page, rows: rows, cursor: cursor, removals: removals,
+            now: options.environment.now())
+        commit.savesCursor = position != nil
+        commit.askedAt = mark
+        commit.version = client.dialect.columns.version
+        let stored = try await exchange.store(commit)
+        result.add(stored)
+        removals.removed += stored.deleted
+        mark = stored.mark
         result.pages += 1
         options.logger.debug(
             "page stored",
-            metadata: ["table": "\(query.table)", "stored": "\(outcome.stored)", "deleted": "\(outcome.deleted)"])
-        progress?(PullProgress(table: query.table, rows: result.stored + result.deleted + result.pending))
+            metadata: ["table": "\(query.table)", "stored": "\(stored.stored)", "deleted": "\(stored.deleted)"])
+        progress?(PullProgress(table: query.table, rows: result.rows))
     }
 
-    private func savedCursor(_ owner: Cursor.Owner) async throws -> CursorPosition? {
+    // MARK: The cursor
+
+    /// The cursor as it is saved, one for a first pull, or one to start afresh with where the query has changed.
+    private func savedCursor() async throws -> Cursor? {
+        guard let owner else { return nil }
+        let text = Cursor.text(of: query, client.dialect.odata)
         let saved = try await store.read { try $0.record(owner.id, in: Cursor.schema.name) }
-        guard let cursor = saved.flatMap(Cursor.init(record:)), cursor.query == queryText else { return nil }
-        return cursor.position
+        var cursor = saved.flatMap(Cursor.init(record:)) ?? Cursor(owner: owner, query: text, position: nil)
+        if cursor.query != text {
+            cursor.heldAll = cursor.heldAll || cursor.isOfAll
+            cursor.query = text
+            cursor.position = nil
+            cursor.needsReconcile = true
+        }
+        guard !cursor.isOfAll, cursor.key == 0 else { return cursor }
+        // No other may take the same key, so it is saved before it is used.
+        let keyless = cursor
+        return try await store.write { writer in
+            var cursor = keyless
+            cursor.key = try Cursor.nextKey(in: writer)
+            try writer.put(cursor.record, in: Cursor.schema.name)
+            return cursor
+        }
     }
 
-    private func receive(_ request: PullRequest) async throws -> (RowPage, Timestamp?) {
-        let columns = dialect.columns
-        var query = query
-        query.skip = request.skip
-        query.top = request.top
-        query.includesDeleted = true
-        switch request.position {
-        case .start: break
-        case .changedSince(let text):
-            guard let time = Timestamp(text) else {
-                throw SluiceError(.storeCorrupt, "the saved cursor is not a time", table: query.table)
+    /// Counts the pull, and reconciles where that is due.
+    private mutating func endNamed() async throws {
+        guard var cursor else { return }
+        let every = options.pull.reconcileEvery
+        if every != nil { cursor.pulls += 1 }
+        guard cursor.needsReconcile || every.map({ cursor.pulls >= Int64($0) }) ?? false else {
+            let counted = cursor
+            if every != nil {
+                try await store.write(at: .page, options.environment) {
+                    try $0.put(counted.record, in: Cursor.schema.name)
+                }
             }
-            query.restrict(.binary(.ge, .column(columns.updatedAt), .literal(.date(time))))
-        case .withoutTime(let id):
-            query.restrict(.binary(.eq, .column(columns.updatedAt), .literal(.null)))
-            if let id { query.restrict(.binary(.gt, .column(columns.id), .literal(.string(id)))) }
-        case .behindID(let id): query.restrict(.binary(.gt, .column(columns.id), .literal(.string(id))))
+            return
         }
-        if owner != nil {
-            query.order = [.init(columns.updatedAt), .init(columns.id)]
-        } else if query.order.isEmpty {
-            query.order = [.init(columns.id)]
-        }
-        var listRequest = try dialect.list(table: query.table, query: query, endpoint: client.endpoint)
-        listRequest.context.source = .pull
-        if owner != nil { listRequest.context.features.insert(.incremental) }
-        let response = try await client.send(listRequest)
-        let page = try dialect.page(in: response, for: listRequest.context)
-        return (page, response.head.headerFields[.date].flatMap { HTTPDate.timestamp($0) })
+        var reconcile = ReconcileDriver(
+            exchange: exchange, query: query, cursor: cursor, removals: removals)
+        result.reconcile = try await reconcile.run()
     }
 }
 
-extension Query {
-    /// Adds a condition that must hold as well.
-    fileprivate mutating func restrict(_ condition: QueryExpression) {
-        filter = filter.map { .binary(.and, $0, condition) } ?? condition
+extension PullResult {
+    /// How many rows the server has brought that meant something here.
+    fileprivate var rows: Int { stored + deleted + pending + quarantined }
+}
+
+/// The session of a named pull, or of one without a name.
+private enum AnySession {
+    case named(NamedPullSession)
+    case full(FullPullSession)
+
+    init(query: Query, cursor: Cursor?, options: SyncOptions, dialect: Dialect) {
+        if let cursor {
+            self = .named(
+                NamedPullSession(
+                    cursor: cursor.position, query: query, pageSize: options.pageSize,
+                    commitLag: options.commitLag.ticks, untimedMayComeLast: dialect.maySortNullLast))
+        } else {
+            self = .full(FullPullSession(query: query, pageSize: options.pageSize))
+        }
+    }
+
+    var beganAfresh: Bool {
+        if case .named(let session) = self { session.beganAfresh } else { false }
+    }
+
+    var grade: PullGrade? {
+        if case .named(let session) = self { session.grade } else { nil }
+    }
+
+    mutating func handle(_ event: PullEvent) -> PullEffect {
+        switch self {
+        case .named(var session):
+            let effect = session.handle(event)
+            self = .named(session)
+            return effect
+        case .full(var session):
+            let effect = session.handle(event)
+            self = .full(session)
+            return effect
+        }
     }
 }
 

@@ -2,28 +2,39 @@
 public struct PullResult: Sendable, Hashable {
     /// How many rows were stored.
     public var stored = 0
-    /// How many rows were removed because the server marks them as deleted.
+    /// How many rows were removed: those that the server marks as deleted, and those that left the query and that no
+    /// other query holds.
     public var deleted = 0
     /// How many rows were left alone because changes of theirs wait in the queue.
     public var pending = 0
+    /// How many of those have changed on the server since the change was made here: a conflict that the next push
+    /// will meet.
+    public var conflicts = 0
+    /// How many rows could not be stored; ``SyncContext/quarantine(table:)`` has them.
+    public var quarantined = 0
     /// How many pages were stored.
     public var pages = 0
+    /// By what a named pull followed the server's changes; ``PullGrade/full`` says that it could not, and read all rows.
+    public var grade: PullGrade?
     /// The push that came first, where there was one.
     public var push: PushResult?
+    /// The reconcile that came last, where there was one.
+    public var reconcile: ReconcileResult?
 
-    /// The result without its push compares by its counts.
-    public static func == (left: PullResult, right: PullResult) -> Bool {
-        (left.stored, left.deleted, left.pending, left.pages) == (
-            right.stored, right.deleted, right.pending, right.pages
-        )
-    }
+    /// The result without its push and reconcile compares by its counts.
+    public static func == (left: PullResult, right: PullResult) -> Bool { left.counts == right.counts }
 
     /// Hashes the counts.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(stored)
-        hasher.combine(deleted)
-        hasher.combine(pending)
-        hasher.combine(pages)
+    public func hash(into hasher: inout Hasher) { hasher.combine(counts) }
+
+    private var counts: [Int] { [stored, deleted, pending, conflicts, quarantined, pages] }
+
+    mutating func add(_ outcome: PageCommit.Outcome) {
+        stored += outcome.stored
+        deleted += outcome.deleted
+        pending += outcome.pending
+        conflicts += outcome.conflicts
+        quarantined += outcome.quarantined
     }
 }
 

@@ -4,10 +4,18 @@ package struct PullPage: Sendable {
     package var rows: [RowPage.Row]
     /// When the server answered, by its own clock.
     package var serverDate: Timestamp?
+    /// When the page came, by the clock here.
+    package var localDate: Timestamp?
+    /// The token behind the page, from a server that issues some.
+    package var token: String?
 
-    package init(rows: [RowPage.Row], serverDate: Timestamp? = nil) {
+    package init(
+        rows: [RowPage.Row], serverDate: Timestamp? = nil, localDate: Timestamp? = nil, token: String? = nil
+    ) {
         self.rows = rows
         self.serverDate = serverDate
+        self.localDate = localDate
+        self.token = token
     }
 }
 
@@ -39,8 +47,16 @@ package struct PullRequest: Sendable, Hashable {
     package enum Position: Sendable, Hashable {
         /// The first rows.
         case start
+        /// The first rows, and a token behind them, if the server issues any.
+        case tracked
+        /// Rows that were committed behind that token.
+        case token(String)
         /// Rows changed at or after that time, as the server wrote it.
         case changedSince(String)
+        /// Rows changed after that time, or at it and with an id behind that one.
+        case behind(time: String, id: String)
+        /// Rows changed at that very time whose id is that one or before it, the last id first.
+        case ties(time: String, id: String)
         /// Rows whose id comes behind that one.
         case behindID(String)
         /// Rows without a time of change, whose id comes behind that one.

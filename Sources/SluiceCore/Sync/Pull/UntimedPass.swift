@@ -4,14 +4,20 @@
 /// that a server sends in spite of the condition, too.
 struct UntimedPass: Sendable {
     private var lastID: String?
+    /// How many rows behind `lastID` have no id to go on from.
+    private var skip = 0
 
     func request(top: Int) -> PullRequest {
-        PullRequest(position: .withoutTime(behindID: lastID), skip: 0, top: top)
+        PullRequest(position: .withoutTime(behindID: lastID), skip: skip, top: top)
     }
 
     /// Goes on behind the page, or says why that is not possible.
     mutating func advance(over page: PullPage) -> SluiceError? {
-        guard let last = page.rows.last else { return nil }
+        guard let last = page.rows.last(where: { !$0.isUnfit }) else {
+            skip += page.rows.count
+            return nil
+        }
+        skip = page.rows.reversed().prefix { $0.isUnfit }.count
         if let lastID, ExactText(lastID) == ExactText(last.id) {
             return SluiceError(.brokenProtocol, "the server sends the same rows again: it ignores the filter on id")
         }

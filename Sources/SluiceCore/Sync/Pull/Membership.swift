@@ -1,0 +1,92 @@
+/// Which rows a named query holds.
+///
+/// A row stays while a query holds it. A query of a whole table holds all of its rows, and nothing is noted for it; for
+/// any other each row is noted that the server sent for it, by an id made of the cursor's key and the row's id. A record
+/// made here is noted by no query until a pull brings it, so none lets it go.
+package struct Membership {
+    /// The table of the store in which members are noted. It has no column but the id.
+    package static let schema = TableSchema("sluice_members")
+
+    private let store: any StoreWriter
+    private let cursor: Cursor
+    /// The cursors of the same server, user and table, this one left out: those that hold rows now.
+    private let others: [Cursor]
+
+    package init(of cursor: Cursor, in store: any StoreWriter) throws {
+        self.store = store
+        self.cursor = cursor
+        others = try Cursor.all(of: cursor.owner.table, in: store).filter {
+            $0.owner != cursor.owner && $0.owner.endpoint == cursor.owner.endpoint && $0.owner.user == cursor.owner.user
+        }
+    }
+
+    private static func id(_ key: Int64, _ recordID: String) -> String { "\(key)/\(recordID)" }
+
+    /// The query holds those rows from now on.
+    package func claim(_ ids: [String]) throws {
+        if cursor.isOfAll || ids.isEmpty { return }
+        // As a page, so that the store binds the ids without a document for each.
+        var bytes = Array("[".utf8)
+        for id in ids {
+            if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+            bytes += "{\"id\":\"\(cursor.key)/".utf8
+            bytes += JSON(id).bytes().dropFirst()
+            bytes.append(UInt8(ascii: "}"))
+        }
+        bytes.append(UInt8(ascii: "]"))
+        let page = try RowPage(bytes: bytes)
+        try store.put(RowPage.Selection(page, Array(page.rows.indices)), in: Self.schema.name)
+    }
+
+    /// The rows are gone from the server: no query holds them any more.
+    package func forget(_ ids: [String]) throws {
+        if ids.isEmpty { return }
+        for holder in [cursor] + others where !holder.isOfAll {
+            try store.delete(ids.map { Self.id(holder.key, $0) }, from: Self.schema.name)
+        }
+    }
+
+    /// Those of the ids that the query holds.
+    package func held(of ids: [String]) throws -> [String] {
+        if cursor.isOfAll || cursor.heldAll { return ids }
+        return try ids.filter { try store.record(Self.id(cursor.key, $0), in: Self.schema.name) != nil }
+    }
+
+    /// The query lets those rows go.
+    ///
+    /// - Returns: the ids that no other query holds.
+    package func release(_ ids: [String]) throws -> [String] {
+        try store.delete(ids.map { Self.id(cursor.key, $0) }, from: Self.schema.name)
+        return try ids.filter { try !isHeldByOther($0) }
+    }
+
+    private func isHeldByOther(_ id: String) throws -> Bool {
+        try others.contains { other in
+            try other.isOfAll || store.record(Self.id(other.key, id), in: Self.schema.name) != nil
+        }
+    }
+
+    /// Forgets all that the query holds.
+    package func forgetAll() throws {
+        _ = try store.delete(matching: Query(Self.schema.name, filter: Self.range(cursor.key)))
+    }
+
+    /// The ids that a query of a part of a table holds, in the order of their bytes.
+    package static func ids(heldBy cursor: Cursor, behind last: String?, top: Int, in store: any StoreReader) throws
+        -> [String]
+    {
+        var query = Query(schema.name, filter: range(cursor.key, behind: last), order: [.init("id")], top: top)
+        query.select = ["id"]
+        let prefix = "\(cursor.key)/"
+        return try store.records(matching: query).compactMap { record in
+            record["id"]?.string.map { String($0.unicodeScalars.dropFirst(prefix.unicodeScalars.count)) }
+        }
+    }
+
+    /// Slash is followed by zero.
+    private static func range(_ key: Int64, behind last: String? = nil) -> QueryExpression {
+        let start = QueryExpression.binary(
+            last == nil ? .ge : .gt, .column("id"), .literal(.string("\(key)/\(last ?? "")")))
+        return .binary(.and, start, .binary(.lt, .column("id"), .literal(.string("\(key)0"))))
+    }
+}

@@ -1,0 +1,203 @@
+/// Compares what a query holds here with what the server has of it, and mends what differs.
+///
+/// Digests by ranges of ids find the places that differ, where the server offers them; else all ids and versions are
+/// listed. Equal counts prove nothing. A row that the server did not list is asked for by its id, and let go only if that
+/// misses it too and nothing has touched it here since the listing began.
+struct ReconcileDriver: Sendable {
+    let exchange: RowExchange
+    let query: Query
+    private var cursor: Cursor
+    private var removals: RemovalGuard
+    private var mark = ChangeStamps.Mark()
+    private var pending: Set<ExactText> = []
+    private var result = ReconcileResult()
+
+    /// How many rows of a range are listed rather than taken apart further.
+    private static let leastRange = 500
+
+    init(exchange: RowExchange, query: Query, cursor: Cursor, removals: RemovalGuard) {
+        self.exchange = exchange
+        self.query = query
+        self.cursor = cursor
+        self.removals = removals
+    }
+
+    private var dialect: Dialect { exchange.client.dialect }
+    private var table: String { query.table }
+    private var environment: SyncEnvironment { exchange.options.environment }
+
+    mutating func run() async throws -> ReconcileResult {
+        let table = table
+        (mark, pending) = try await exchange.store.read { reader in
+            (try ChangeStamps.mark(of: table, in: reader), try QueueReader(reader).recordIDs(in: table))
+        }
+        let held = try await HeldRows(of: cursor, version: dialect.columns.version, in: exchange.store)
+        result.compared = held.ids.count
+        let difference = try await differences(held)
+        result.pending = difference.pending
+        try await bring(difference.wanted)
+        try await letGo(difference.missing, held)
+        return result
+    }
+
+    // MARK: What differs
+
+    /// What the server and the store disagree on.
+    private struct Difference {
+        /// Rows that are missing here or have another version.
+        var wanted: [String] = []
+        /// Rows that the server did not list.
+        var missing: [String] = []
+        var pending = 0
+    }
+
+    private mutating func differences(_ held: HeldRows) async throws -> Difference {
+        guard let digest = try await digest(of: nil) else {
+            var difference = Difference()
+            compare(held.ids, held, with: try await list(nil), &difference)
+            return difference
+        }
+        result.usedDigest = true
+        var difference = Difference()
+        if digest.sum != held.sum(of: held.ids) { try await descend(digest, held.ids, held, &difference) }
+        return difference
+    }
+
+    /// Compares the ranges of a digest with those of `ids` that lie in them; what lies in none, the server does not have.
+    private mutating func descend(
+        _ digest: TableDigest, _ ids: [String], _ held: HeldRows, _ difference: inout Difference
+    ) async throws {
+        var outside = Set(ids.map(ExactText.init))
+        for range in digest.ranges {
+            let here = held.ids(in: range)
+            for id in here { outside.remove(ExactText(id)) }
+            if held.sum(of: here) == range.sum { continue }
+            if range.sum.count > Self.leastRange, let finer = try await self.digest(of: range), finer.ranges.count > 1 {
+                try await descend(finer, Array(here), held, &difference)
+            } else {
+                compare(Array(here), held, with: try await list(range), &difference)
+            }
+        }
+        compare(ids.filter { outside.contains(ExactText($0)) }, held, with: [:], &difference)
+    }
+
+    private mutating func compare(
+        _ ids: [String], _ held: HeldRows, with listed: [ExactText: (id: String, version: String?)],
+        _ difference: inout Difference
+    ) {
+        for (key, row) in listed where held.versions[key] != .some(row.version) {
+            if pending.contains(key) { difference.pending += 1 } else { difference.wanted.append(row.id) }
+        }
+        for id in ids where listed[ExactText(id)] == nil {
+            if pending.contains(ExactText(id)) { difference.pending += 1 } else { difference.missing.append(id) }
+        }
+    }
+
+    /// The server's digest; nil where it offers none.
+    private func digest(of range: TableDigest.Range?) async throws -> TableDigest? {
+        var request = try dialect.digest(
+            table: table, query: query, range: range, endpoint: exchange.client.endpoint)
+        request.context.source = .pull
+        let response = try await exchange.client.send(request)
+        if [400, 404, 405, 501].contains(response.status) { return nil }
+        if let failure = dialect.failure(response, for: request.context) { throw failure }
+        return (try? response.body.json).flatMap { TableDigest($0) }
+    }
+
+    /// The ids and versions of the query's rows, or of those in a range.
+    private func list(_ range: TableDigest.Range?) async throws -> [ExactText: (id: String, version: String?)] {
+        let columns = dialect.columns
+        var query = query
+        query.select = [columns.id, columns.version]
+        if let range {
+            query.restrict(.binary(.ge, .column(columns.id), .literal(.string(range.from))))
+            query.restrict(.binary(.le, .column(columns.id), .literal(.string(range.to))))
+        }
+        let requests = PullRequests(
+            dialect: dialect, endpoint: exchange.client.endpoint, query: query, isNamed: false,
+            includesDeleted: false)
+        var listed: [ExactText: (id: String, version: String?)] = [:]
+        var session = FullPullSession(query: query, pageSize: exchange.options.pageSize)
+        var page: RowPage?
+        var effect = session.handle(.began)
+        while true {
+            switch effect {
+            case .request(let wanted):
+                try Task.checkCancellation()
+                let answer = try await exchange.receive(try requests.request(for: wanted))
+                page = answer.page
+                effect = session.handle(.page(PullPage(rows: answer.page.rows)))
+            case .commit(let rows, _):
+                for row in rows.compactMap({ page?.rows[$0] }) where !row.isDeleted && !row.isUnfit {
+                    listed[ExactText(row.id)] = (row.id, row.version)
+                }
+                effect = session.handle(.committed)
+            case .finish(nil): return listed
+            case .finish(let error?): throw error
+            }
+        }
+    }
+
+    // MARK: What is done about it
+
+    /// A commit of rows that are asked for by their ids.
+    private var commit: PageCommit {
+        get throws {
+            var commit = PageCommit(
+                table: table, page: try RowPage(records: []), rows: [], cursor: cursor, removals: removals)
+            commit.version = dialect.columns.version
+            return commit
+        }
+    }
+
+    private mutating func bring(_ ids: [String]) async throws {
+        if ids.isEmpty { return }
+        let outcome = try await fetch(ids)
+        result.stored += outcome.stored
+        result.removed += outcome.deleted
+        removals.removed += outcome.deleted
+    }
+
+    /// Fetches rows, and does not take for a change here what the fetch itself has stored.
+    private mutating func fetch(_ ids: [String]) async throws -> PageCommit.Outcome {
+        let table = table
+        let before = try await exchange.store.read { try ChangeStamps.mark(of: table, in: $0) }
+        let outcome = try await exchange.fetch(ids, like: try commit, since: before)
+        mark.pages += Int64(outcome.commits)
+        return outcome
+    }
+
+    /// Lets rows go that a second read misses too, and ends the reconcile.
+    private mutating func letGo(_ ids: [String], _ held: HeldRows) async throws {
+        var gone: [String] = []
+        if !ids.isEmpty {
+            let outcome = try await fetch(ids)
+            result.stored += outcome.stored
+            result.removed += outcome.deleted
+            removals.removed += outcome.deleted
+            gone = ids.filter { !outcome.found.contains(ExactText($0)) }
+        }
+        cursor.needsReconcile = false
+        cursor.heldAll = false
+        cursor.pulls = 0
+        let (table, cursor, mark, removals) = (table, cursor, mark, removals)
+        let version = dialect.columns.version
+        let missing = gone
+        result.removed += try await exchange.store.write(at: .membership, environment) { writer in
+            let membership = try Membership(of: cursor, in: writer)
+            let touched = try ChangeStamps.changed(missing, in: table, since: mark, writer)
+            let waiting = try QueueReader(writer).recordIDs(in: table, among: missing)
+            let free = missing.filter { !touched.contains(ExactText($0)) && !waiting.contains(ExactText($0)) }
+            let same = try free.filter { id in
+                guard let record = try writer.record(id, in: table) else { return false }
+                return held.versions[ExactText(id)] == .some(record[version]?.string)
+            }
+            let released = try membership.release(same)
+            try removals.check(released.count, of: table, in: writer)
+            try writer.delete(released, from: table)
+            if cursor.isOfAll { try membership.forgetAll() }
+            try writer.put(cursor.record, in: Cursor.schema.name)
+            return released.count
+        }
+    }
+}

@@ -1,0 +1,72 @@
+internal import HTTPTypes
+
+/// What a table holds at one time, in a few numbers: how many rows, and a sum over their ids and versions, in all and by
+/// ranges of ids.
+///
+/// The digest of a set is the sum, modulo 2^64, of FNV-1a-64 over each row's id, a NUL and its version, as 16 hexadecimal
+/// digits; ranges follow the binary order of the ids' UTF-8.
+package struct TableDigest: Sendable, Hashable {
+    /// Some rows: how many, and the sum of their hashes.
+    package struct Sum: Sendable, Hashable {
+        package var count = 0
+        package var digest: UInt64 = 0
+
+        package init() {}
+
+        /// Takes one more row in.
+        package mutating func add(id: String, version: String?) {
+            count += 1
+            let start = FNV1a.hash([0], behind: FNV1a.hash(id.utf8))
+            digest &+= FNV1a.hash((version ?? "").utf8, behind: start)
+        }
+    }
+
+    /// The rows whose ids are in `from...to`.
+    package struct Range: Sendable, Hashable {
+        package var from: String
+        package var to: String
+        package var sum: Sum
+    }
+
+    package var sum: Sum
+    package var ranges: [Range]
+
+    /// Reads a server's answer; nil for anything else.
+    package init?(_ answer: JSON) {
+        func sum(_ object: JSON) -> Sum? {
+            guard let count = object["count"]?.int, count >= 0, let text = object["digest"]?.string,
+                let digest = UInt64(text, radix: 16)
+            else { return nil }
+            var sum = Sum()
+            sum.count = Int(count)
+            sum.digest = digest
+            return sum
+        }
+        guard let whole = sum(answer), let list = answer["ranges"]?.elements else { return nil }
+        var ranges: [Range] = []
+        for item in list {
+            guard let from = item["from"]?.string, let to = item["to"]?.string, let part = sum(item) else { return nil }
+            ranges.append(Range(from: from, to: to, sum: part))
+        }
+        self.sum = whole
+        self.ranges = ranges
+    }
+}
+
+extension Dialect {
+    /// Asks for the digest of a query's rows, or of those of them whose ids are in a range.
+    package func digest(
+        table: String, query: Query, range: TableDigest.Range? = nil, endpoint: Endpoint
+    ) throws(SluiceError) -> Request {
+        var request = try list(table: table, query: query, endpoint: endpoint)
+        let parts = (request.head.path ?? "").split(separator: "?", maxSplits: 1)
+        var address = QueryString(ofPath: "\(parts.first ?? "")/$digest" + (parts.count > 1 ? "?\(parts[1])" : ""))
+        if let range {
+            address["from"] = range.from
+            address["to"] = range.to
+        }
+        request.head.path = address.path
+        request.context.paging = Paging()
+        return request
+    }
+}

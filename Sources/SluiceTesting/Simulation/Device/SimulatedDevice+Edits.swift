@@ -1,0 +1,73 @@
+internal import SluiceCore
+
+extension SimulatedDevice {
+    /// The record that a number stands for: few, so that devices meet on them.
+    static func record(_ choice: Int) -> RecordKey {
+        RecordKey(table: choice % 5 == 0 ? "notes" : "items", id: "r\(choice / 8 % 6)")
+    }
+
+    /// An edit by the application; what it acknowledges is noted by the oracle.
+    func edit(_ kind: SimulationAction.Kind, _ choice: Int) async {
+        let key = Self.record(choice)
+        let oracle = parts.oracle
+        var values: [String: Int64] = [:]
+        var record: JSON = ["id": JSON(key.id)]
+        switch kind {
+        case .insert:
+            values = ["a": oracle.newValue(), "b": oracle.newValue()]
+            record["group"] = JSON(choice / 64 % 4)
+        case .update:
+            values = [choice / 64 % 2 == 0 ? "a" : "b": oracle.newValue()]
+        case .move: record["group"] = JSON(choice / 64 % 4)
+        default: break
+        }
+        for (field, value) in values.sorted(by: { $0.key < $1.key }) { record[field] = JSON(value) }
+        var edit = SimulatedEdit(key: key, kind: kind, fields: values)
+        edit.hadRow = oracle.view(of: index) { $0.row(key) != nil }
+        oracle.begin(edit, on: index)
+        defer { oracle.end(key, on: index) }
+        let before = oracle.operations(on: key, of: index)
+        do {
+            guard let table = try context?.table(key.table) else { return }
+            switch kind {
+            case .insert: try await table.insert(record)
+            case .delete: try await table.delete(id: key.id)
+            case .undelete: try await table.undelete(id: key.id)
+            default: try await table.update(record)
+            }
+        } catch {
+            if Self.isRefusal(error) { return }
+            guard oracle.wasCommitted(edit, on: index) else { return explain(error, "\(kind.rawValue) of \(key)") }
+        }
+        if kind == .delete, before.last == "insert" || before.last == "undelete" {
+            // It only took back what the server has not heard of.
+            edit.isSilent = oracle.operations(on: key, of: index).isEmpty
+        }
+        parts.trace.note(
+            "edit", key.id, index,
+            line: "  device \(index) has made \(kind.rawValue) of \(key) \(SimulationText.of(record))")
+        oracle.note(edit, on: index)
+    }
+
+    /// What cannot be done to a record as it is now.
+    private static func isRefusal(_ error: any Error) -> Bool {
+        guard let code = (error as? SluiceError)?.code else { return false }
+        return [.recordExists, .recordMissing, .operationRefused].contains(code)
+    }
+
+    /// Notes an error that nothing in the story accounts for.
+    func explain(_ error: any Error, _ what: @autoclosure () -> String) {
+        if process.isDead || error is SimulatedCrash || error is CancellationError { return }
+        if let error = error as? SluiceError {
+            if error.cause is SimulatedCrash || error.cause is SimulatedMishap { return }
+            // With faults about, all that network, server and store may come to.
+            let isExpected =
+                error.code.isNetwork || error.code.isStore || error.code == .cancelled || error.code == .serverFailure
+                || error.code == .unauthorized || error.code == .brokenProtocol || error.code == .rejected
+                || error.code == .operationsPending || error.code == .aborted
+            if isExpected, !parts.setting.faults.isEmpty { return }
+            if error.code == .operationsPending || error.code == .aborted { return }
+        }
+        parts.oracle.violate(.documentedErrors, "device \(index), \(what()): \(error)")
+    }
+}

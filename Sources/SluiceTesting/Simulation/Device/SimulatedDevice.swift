@@ -1,0 +1,112 @@
+internal import SluiceCore
+internal import Synchronization
+
+/// A device: a store that lives as long as the story, and the process that works on it now.
+final class SimulatedDevice: Sendable {
+    private struct State {
+        var process: SimulatedProcess
+        var context: SyncContext?
+        var ids = 0
+        var isOffline = false
+        /// Who decides conflicts once all is well.
+        var policy: ConflictPolicy
+        /// Counts purges: a pull that ran beside one has no rows to answer for.
+        var purges = 0
+    }
+
+    let index: Int
+    let store: any LocalStore
+    let usesThreads: Bool
+    let parts: SimulationParts
+    private let state: Mutex<State>
+
+    init(index: Int, store: any LocalStore, usesThreads: Bool, parts: SimulationParts) {
+        self.index = index
+        self.store = store
+        self.usesThreads = usesThreads
+        self.parts = parts
+        state = Mutex(State(process: SimulatedProcess(device: index), policy: parts.setting.policy))
+    }
+
+    var process: SimulatedProcess { state.withLock { $0.process } }
+    var context: SyncContext? { state.withLock { $0.context } }
+    var purges: Int { state.withLock { $0.purges } }
+    var isOffline: Bool {
+        get { state.withLock { $0.isOffline } }
+        set { state.withLock { $0.isOffline = newValue } }
+    }
+
+    func setPolicy(_ policy: ConflictPolicy) { state.withLock { $0.policy = policy } }
+
+    /// Begins a process on the device's store.
+    func start() async throws {
+        let process = SimulatedProcess(device: index)
+        state.withLock {
+            $0.process = process
+            $0.context = nil
+        }
+        let environment = environment(process)
+        var client = ClientOptions()
+        client.environment = environment
+        client.retry = RetryPolicy(attempts: parts.setting.attempts)
+        client.timer = environment.sleep
+        var handlers: [any ConflictHandler] = parts.configuration.conflictHandlers
+        if let handler = SimulatedHandler.make(parts.setting.handler) { handlers = [handler] }
+        let watched = (handlers.isEmpty ? [nil] : handlers.map { .some($0) }).map {
+            SimulatedHandler(inner: $0, device: self, parts: parts)
+        }
+        var options = SyncOptions(conflictHandlers: watched, environment: environment)
+        options.conflictPolicy = state.withLock { $0.policy }
+        options.pageSize = parts.setting.devicePage
+        options.commitLag = .seconds(parts.setting.commitLag)
+        let context = try await SyncContext(
+            client: SluiceClient(
+                endpoint: try Endpoint("http://server.test"), dialect: parts.dialect,
+                transport: SimulatedTransport(process: process, parts: parts),
+                filters: [SimulatedFilter(process: process, parts: parts)] + parts.configuration.filters,
+                options: client),
+            store: SimulatedStore(inner: store, process: process, world: parts, usesThreads: usesThreads),
+            options: options)
+        state.withLock { $0.context = context }
+    }
+
+    private func environment(_ process: SimulatedProcess) -> SyncEnvironment {
+        let parts = parts
+        let skew = Int64(parts.setting.skews.indices.contains(index) ? parts.setting.skews[index] : 0)
+        return SyncEnvironment(
+            now: { Timestamp(ticks: parts.clock.now.ticks + skew * Timestamp.ticksPerSecond) },
+            makeID: { [self] in newID() },
+            sleep: { [self] in try await sleep($0) },
+            random: { Double(parts.luck.below(1 << 20)) / Double(1 << 20) },
+            reached: { [index] point, side in
+                try process.checkAlive()
+                if parts.faults.strikes(.crashAtCommitPoint, of: index) {
+                    try process.crash("\(side.rawValue) the commit point \(point.rawValue)")
+                }
+            })
+    }
+
+    /// A new id: which device made it, and the how many-eth it is.
+    private func newID() -> String {
+        state.withLock {
+            $0.ids += 1
+            return "\(index).\($0.ids)"
+        }
+    }
+
+    /// Waits in the world's time.
+    func sleep(_ duration: Duration) async throws {
+        let (seconds, attoseconds) = duration.components
+        let ticks = seconds * Timestamp.ticksPerSecond + attoseconds / 100_000_000_000
+        try await parts.agenda.wait(until: Timestamp(ticks: parts.clock.now.ticks + ticks), of: process)
+    }
+
+    /// Looks into the store itself.
+    func read<Result: Sendable>(_ body: @Sendable (any StoreReader) throws -> Result) async throws -> Result {
+        let store = store
+        guard usesThreads else { return try await store.read(body) }
+        return try await parts.executor.outside { try await store.read(body) }
+    }
+
+    func countPurge() { state.withLock { $0.purges += 1 } }
+}

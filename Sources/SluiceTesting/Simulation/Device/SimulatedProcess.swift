@@ -1,0 +1,33 @@
+internal import SluiceCore
+internal import Synchronization
+
+/// Thrown to whoever still runs in a process that has ended.
+struct SimulatedCrash: Error {}
+
+/// One run of a device's program, from its start to its end or its crash.
+final class SimulatedProcess: Sendable {
+    let device: Int
+    private let state = Mutex((isDead: false, crashes: ""))
+
+    init(device: Int) { self.device = device }
+
+    var isDead: Bool { state.withLock { $0.isDead } }
+    /// Where it ended.
+    var place: String { state.withLock { $0.crashes } }
+
+    /// Ends the process: whatever it still does fails.
+    func crash(_ place: @autoclosure () -> String) throws -> Never {
+        end(place())
+        throw SimulatedCrash()
+    }
+
+    func end(_ place: String) {
+        state.withLock { state in
+            if !state.isDead { state = (true, place) }
+        }
+    }
+
+    func checkAlive() throws {
+        if isDead { throw SimulatedCrash() }
+    }
+}

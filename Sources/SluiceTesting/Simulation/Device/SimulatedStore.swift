@@ -1,0 +1,95 @@
+internal import SluiceCore
+
+/// A device's store as one of its processes sees it: it ends with the process, fails where a fault strikes, and tells
+/// the oracle what every transaction that was committed has changed.
+struct SimulatedStore: LocalStore {
+    let inner: any LocalStore
+    let process: SimulatedProcess
+    let world: SimulationParts
+    let usesThreads: Bool
+
+    func define(_ tables: [TableSchema]) async throws {
+        try process.checkAlive()
+        try await call { try await inner.define(tables) }
+    }
+
+    func read<Result: Sendable>(_ body: @Sendable (any StoreReader) throws -> Result) async throws -> Result {
+        try process.checkAlive()
+        let result = try await call { try await inner.read(body) }
+        try process.checkAlive()
+        return result
+    }
+
+    func write<Result: Sendable>(_ body: @Sendable (any StoreWriter) throws -> Result) async throws -> Result {
+        try process.checkAlive()
+        if world.faults.strikes(.crashAtEffect, of: process.device) { try process.crash("before a transaction") }
+        if world.faults.strikes(.storeFailure, of: process.device) {
+            throw SluiceError(.storeInputOutput, "the simulated disk failed")
+        }
+        let (result, changes) = try await call {
+            try await inner.write { writer in
+                let watched = WatchedWriter(writer)
+                return (try body(watched), watched.changes)
+            }
+        }
+        if !changes.isEmpty { world.committed(changes, on: process.device) }
+        if world.faults.strikes(.crashAtEffect, of: process.device) { try process.crash("after a transaction") }
+        try process.checkAlive()
+        return result
+    }
+
+    func close() async throws {}
+
+    private func call<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
+        usesThreads ? try await world.executor.outside(body) : try await body()
+    }
+}
+
+/// What a transaction did to one record.
+struct StoreChange: Sendable {
+    let table: String
+    let id: String
+    /// The record as it is now; nil where it is gone.
+    let record: JSON?
+
+    var description: String { table + (record == nil ? "/\(id) gone" : "(\(SimulationText.of(record)))") }
+}
+
+/// Writes through, and remembers what was written.
+private final class WatchedWriter: StoreWriter {
+    private let inner: any StoreWriter
+    private(set) var changes: [StoreChange] = []
+
+    init(_ inner: any StoreWriter) { self.inner = inner }
+
+    func record(_ id: String, in table: String) throws -> JSON? { try inner.record(id, in: table) }
+    func records(matching query: Query) throws -> [JSON] { try inner.records(matching: query) }
+    func count(matching query: Query) throws -> Int { try inner.count(matching: query) }
+
+    func put(_ record: JSON, in table: String) throws {
+        try inner.put(record, in: table)
+        changes.append(StoreChange(table: table, id: record["id"]?.string ?? "", record: record))
+    }
+
+    func put(_ rows: RowPage.Selection, in table: String) throws {
+        try inner.put(rows, in: table)
+        for index in rows.indices {
+            let record = rows.page.record(at: index)
+            changes.append(StoreChange(table: table, id: rows.page.rows[index].id, record: record))
+        }
+    }
+
+    func delete(_ ids: [String], from table: String) throws {
+        try inner.delete(ids, from: table)
+        for id in ids { changes.append(StoreChange(table: table, id: id, record: nil)) }
+    }
+
+    func delete(matching query: Query) throws -> Int {
+        var all = Query(query.table, filter: query.filter)
+        all.parameters = query.parameters
+        let ids = try inner.records(matching: all).compactMap { $0["id"]?.string }
+        let count = try inner.delete(matching: query)
+        for id in ids { changes.append(StoreChange(table: query.table, id: id, record: nil)) }
+        return count
+    }
+}

@@ -1,0 +1,42 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+/// A device's way to the server: the world decides what becomes of each request.
+struct SimulatedTransport: Transport {
+    let process: SimulatedProcess
+    let parts: SimulationParts
+
+    func send(_ request: Request) async throws -> Response {
+        try process.checkAlive()
+        if parts.faults.strikes(.crashAtEffect, of: process.device) { try process.crash("before a request") }
+        parts.count(\.requests)
+        parts.trace.note(
+            "request", request.head.path ?? "", process.device,
+            line: "  device \(process.device) sends \(SimulatedTransport.text(request))")
+        let response = try await parts.agenda.exchange(request, of: process)
+        try process.checkAlive()
+        if parts.faults.strikes(.crashAtEffect, of: process.device) { try process.crash("before an answer is read") }
+        return response
+    }
+
+    static func text(_ request: Request) -> String {
+        let body = (try? request.body.json).map { " \(SimulationText.of($0))" } ?? ""
+        let condition = request.head.headerFields[.ifMatch].map { " If-Match \($0)" } ?? ""
+        let id = request.context.operationID.map { " as \($0)" } ?? ""
+        return "\(request.head.method) \(request.head.path ?? "")\(condition)\(id)\(body)"
+    }
+}
+
+/// A user's filter that fails now and then.
+struct SimulatedFilter: Filter {
+    let process: SimulatedProcess
+    let parts: SimulationParts
+
+    func handle(_ request: Request, next: Next) async throws -> Response {
+        if parts.faults.strikes(.filterThrows, of: process.device) { throw SimulatedMishap() }
+        return try await next(request)
+    }
+}
+
+/// What a user's filter or handler throws.
+struct SimulatedMishap: Error {}

@@ -1,0 +1,46 @@
+internal import Synchronization
+
+/// Decides whether a fault strikes, and counts those that did.
+final class SimulationFaults: Sendable {
+    private struct State {
+        var isCalm = true
+        var counts: [SimulationFault: Int] = [:]
+    }
+
+    private let probabilities: [SimulationFault: Double]
+    private let luck: SimulationLuck
+    private let state = Mutex(State())
+
+    init(_ probabilities: [SimulationFault: Double], luck: SimulationLuck) {
+        self.probabilities = probabilities
+        self.luck = luck
+    }
+
+    var counts: [SimulationFault: Int] { state.withLock { $0.counts } }
+
+    /// No fault happens while it is calm.
+    func setCalm(_ isCalm: Bool) { state.withLock { $0.isCalm = isCalm } }
+
+    /// Whether the story has the fault at all.
+    func allows(_ fault: SimulationFault) -> Bool { probabilities[fault] != nil }
+
+    /// Whether the fault happens now.
+    func strikes(_ fault: SimulationFault, of device: Int = 0) -> Bool {
+        guard let probability = probabilities[fault] else { return false }
+        // The luck is drawn in calm times too, so that what comes after stays as it was.
+        let strikes = luck.strikes(Self.isRare(fault) ? probability / 5 : probability)
+        return state.withLock { state in
+            guard strikes, !state.isCalm else { return false }
+            state.counts[fault, default: 0] += 1
+            return true
+        }
+    }
+
+    /// The ends of processes: what a story needs to have something to end.
+    private static func isRare(_ fault: SimulationFault) -> Bool {
+        switch fault {
+        case .crashAtCommitPoint, .crashAtEffect, .storeFailure, .clockBack, .pageSize, .forgetRequests: true
+        default: false
+        }
+    }
+}

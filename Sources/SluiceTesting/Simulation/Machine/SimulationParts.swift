@@ -1,0 +1,46 @@
+internal import SluiceCore
+internal import Synchronization
+
+/// What the parts of one simulation share.
+final class SimulationParts: Sendable {
+    let setting: SimulationSetting
+    let configuration: SimulationConfiguration
+    let executor = SimulationExecutor()
+    let luck: SimulationLuck
+    let faults: SimulationFaults
+    let trace: SimulationTrace
+    let clock = SimulationClock()
+    let agenda = SimulationAgenda()
+    let oracle: SimulationOracle
+    let server: SimulatedServer
+    let dialect: Dialect
+    private let counts = Mutex(SimulationCounts())
+
+    init(_ story: SimulationStory, _ configuration: SimulationConfiguration, keepsTrace: Bool) throws {
+        setting = story.setting
+        self.configuration = configuration
+        luck = SimulationLuck(seed: story.seed)
+        faults = SimulationFaults(story.setting.faults, luck: luck)
+        trace = SimulationTrace(isKept: keepsTrace)
+        dialect = try Dialect(named: story.setting.wire)
+        oracle = SimulationOracle(devices: story.setting.devices, columns: dialect.pushColumns)
+        server = SimulatedServer(
+            setting: story.setting, dialect: dialect, clock: clock, luck: luck, faults: faults, oracle: oracle)
+    }
+
+    /// What has happened so far, by kind.
+    var count: SimulationCounts { counts.withLock { $0 } }
+
+    func count(_ kind: any WritableKeyPath<SimulationCounts, Int> & Sendable) {
+        counts.withLock { $0[keyPath: kind] += 1 }
+    }
+
+    /// A device's store has committed a transaction.
+    func committed(_ changes: [StoreChange], on device: Int) {
+        count(\.commits)
+        trace.note(
+            "commit", changes[0].table, changes.count * 8 + device,
+            line: "  device \(device) commits: \(changes.map(\.description).joined(separator: ", "))")
+        oracle.committed(changes, on: device)
+    }
+}

@@ -1,0 +1,103 @@
+internal import SluiceCore
+internal import Synchronization
+
+extension SimulationWorld {
+    /// All is well from now on: every device synchronises until nothing is left to do, and then all copies are compared.
+    func heal() throws {
+        for device in devices {
+            if parts.setting.policy == .hold { device.setPolicy(parts.configuration.conflictPolicy ?? .clientWins) }
+            try complete { try await device.start() }
+        }
+        for round in 0..<4 {
+            parts.clock.advance(milliseconds: parts.setting.commitLag * 2000 + 10_000)
+            for device in devices {
+                try complete {
+                    await device.retry(givesUp: round > 0)
+                    await device.push()
+                    for query in device.queries().indices { await device.pull(query) }
+                }
+            }
+        }
+        parts.oracle.finish()
+        for device in devices { try check(device) }
+        if let violation = parts.oracle.violation { throw violation }
+    }
+
+    private func check(_ device: SimulatedDevice) throws {
+        let requests = parts.count.requests
+        try complete {
+            let result = await device.push()
+            if let result, result.end != .completed {
+                device.parts.oracle.violate(
+                    .queueDrains, "device \(device.index): a push with all well ended with \(result.end)")
+            }
+            await device.checkQueue()
+        }
+        if parts.count.requests > requests, parts.configuration.conflictHandlers.isEmpty {
+            parts.oracle.violate(.effort, "device \(device.index) sends requests with nothing to do")
+        }
+        device.checkRows()
+    }
+}
+
+extension SimulatedDevice {
+    /// L1 and L4: the queue is empty, or says why not; the status says the same; and the store is what was written to it.
+    func checkQueue() async {
+        let oracle = parts.oracle
+        do {
+            guard let context else { return }
+            let operations = try await context.queue.operations()
+            for operation in operations where operation.failure == nil || operation.state == .inFlight {
+                oracle.violate(.queueDrains, "device \(index) still has \(operation.kind) of \(operation.recordID)")
+            }
+            let isOurs = parts.configuration.conflictHandlers.isEmpty && parts.configuration.quirk == nil
+            if isOurs, let operation = operations.first {
+                let reason = operation.failure?.message ?? ""
+                oracle.violate(
+                    .queueDrains,
+                    "device \(index) still has \(operation.kind) of \(operation.recordID), \(operation.state): \(reason)"
+                )
+            }
+            let status = try await context.status()
+            if status.pending + status.inFlight + status.parked + status.dead != operations.count {
+                oracle.violate(.status, "device \(index) says \(status), and has \(operations.count) operations")
+            }
+            let states = try await read { try $0.count(matching: Query(RecordState.schema.name)) }
+            if states > operations.count {
+                oracle.violate(.bounded, "device \(index) remembers \(states) records that are settled")
+            }
+            for table in ["items", "notes"] {
+                let rows = try await read { try $0.records(matching: Query(table)) }
+                let known = oracle.view(of: index) { ($0.tables[table] ?? [:]) }
+                if rows.count != known.count || rows.contains(where: { known[$0["id"]?.string ?? ""] != $0 }) {
+                    oracle.violate(.atomicity, "the store of device \(index) holds other rows than were committed")
+                }
+            }
+        } catch {
+            explain(error, "a look at the queue")
+        }
+    }
+
+    /// L2 and L3: what the device holds is what the server holds.
+    func checkRows() {
+        guard parts.configuration.filters.isEmpty, parts.configuration.quirk == nil else { return }
+        for (name, table, group) in queries() {
+            let rows = parts.server.rows(table).filter {
+                !$0.isDeleted && (group == nil || $0.fields["group"]?.int == group.map { Int64($0) })
+            }
+            let local = parts.oracle.view(of: index) { view in
+                (view.tables[table] ?? [:]).filter { view.operations[RecordKey(table: table, id: $0.key)] == nil }
+            }
+            for row in rows where local[row.id] != row.wire {
+                let here = local[row.id].map { "\($0)" } ?? "nothing"
+                parts.oracle.violate(
+                    .convergence, "device \(index), \(name): \(table)/\(row.id) is \(here), the server's \(row.wire)")
+            }
+            // A row that left a query by a change of its own is found by a reconcile, not by a pull.
+            let ids = Set(rows.map(\.id))
+            if group == nil, let id = local.keys.sorted().first(where: { !ids.contains($0) }) {
+                parts.oracle.violate(.convergence, "device \(index) has \(table)/\(id), which the server has not")
+            }
+        }
+    }
+}

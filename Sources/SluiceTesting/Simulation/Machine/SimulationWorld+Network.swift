@@ -1,0 +1,106 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+extension SimulationWorld {
+    /// Brings a request to the server or an answer to its device, or loses it on the way.
+    func deliver(_ parcel: SimulationAgenda.Parcel) {
+        let device = devices[parcel.process.device]
+        parts.clock.advance(milliseconds: 1 + parts.luck.below(150))
+        if let answer = parcel.answer {
+            note("answer", parcel, "\(answer.status) reaches device \(device.index)")
+            return parts.agenda.end(parcel, .success(answer))
+        }
+        if device.isOffline || strikes(.refuseConnection) {
+            note("refused", parcel, "no connection of device \(device.index)")
+            let cause = RequestNotSent("there is no network")
+            return parts.agenda.end(parcel, .failure(SluiceError(.network, "no connection", cause: cause)))
+        }
+        if strikes(.dropRequest) { return lose(parcel, "the request") }
+        if let response = refusal(parcel.request) {
+            return answer(parcel, response, "instead of doing it")
+        }
+        var response = parts.server.answer(parcel.request, of: device.index)
+        if strikes(.duplicate) {
+            let second = parts.server.answer(parcel.request, of: device.index)
+            if parts.luck.below(2) == 0 { response = second }
+        }
+        if let quirk = parts.configuration.quirk { response = quirk(parcel.request, response) }
+        response = spoiled(response, to: parcel.request)
+        if strikes(.dropAnswer) { return lose(parcel, "the answer \(response.status)") }
+        answer(parcel, response, "")
+    }
+
+    private func strikes(_ fault: SimulationFault) -> Bool { parts.faults.strikes(fault) }
+
+    private func note(_ name: StaticString, _ parcel: SimulationAgenda.Parcel, _ line: @autoclosure () -> String) {
+        parts.trace.note(
+            name, parcel.request.head.path ?? "", parcel.number, line: "  \(line()), request \(parcel.number)")
+    }
+
+    private func lose(_ parcel: SimulationAgenda.Parcel, _ what: String) {
+        note("lost", parcel, "\(what) of device \(parcel.process.device) is lost")
+        if strikes(.silence) {
+            parts.agenda.lose(parcel)
+        } else {
+            parts.agenda.end(parcel, .failure(SluiceError(.network, "the connection broke")))
+        }
+    }
+
+    private func answer(_ parcel: SimulationAgenda.Parcel, _ response: Response, _ remark: String) {
+        note(
+            "answered", parcel,
+            "the server answers \(response.status) \(remark) to device \(parcel.process.device): "
+                + SimulatedTransport.text(parcel.request)
+                + ((try? response.body.json).map { " -> \(SimulationText.of($0))" } ?? ""))
+        guard parts.agenda.isAwaited(parcel) else { return }
+        if parts.luck.below(2) == 0 { return parts.agenda.end(parcel, .success(response)) }
+        var parcel = parcel
+        parcel.answer = response
+        parts.agenda.put(parcel)
+    }
+
+    /// An answer of a server that does nothing.
+    private func refusal(_ request: Request) -> Response? {
+        let isChange = request.head.method != .get
+        if strikes(.tooManyRequests) { return Self.later(429, "2") }
+        if strikes(.unavailable) {
+            let now = Timestamp(ticks: parts.clock.now.ticks + 5 * Timestamp.ticksPerSecond)
+            return Self.later(503, [nil, "1", ModelDate.text(now), "soon"][parts.luck.below(4)])
+        }
+        if strikes(.failBefore) { return .model(500, ["error": "an accident"]) }
+        if strikes(.unauthorized) { return .model(401, ["error": "who are you?"]) }
+        if isChange, strikes(.refusal) { return .model(400, ["error": "not today"]) }
+        if strikes(.webPage) {
+            var page = Response(HTTPResponse(status: .ok), body: Body(bytes: Array("<html>Sign in</html>".utf8)))
+            page.head.headerFields[.contentType] = "text/html"
+            return page
+        }
+        return nil
+    }
+
+    private static func later(_ status: Int, _ retryAfter: String?) -> Response {
+        var response = Response.model(status, nil)
+        response.head.headerFields[.retryAfter] = retryAfter
+        return response
+    }
+
+    /// The answer to what was done, as it arrives.
+    private func spoiled(_ response: Response, to request: Request) -> Response {
+        let isDelete = request.head.method == .delete
+        let isDone = 200..<300 ~= response.status
+        if request.head.method != .get {
+            if strikes(.failAfter) { return .model(500, ["error": "an accident"]) }
+            // To a delete it would be a lie where the server refuses it.
+            if isDone, strikes(.noContent) { return .model(204, nil) }
+            if isDelete, isDone, strikes(.notFoundAfterDelete) { return .model(404, ["error": "gone"]) }
+            if response.status == 409 || response.status == 412, strikes(.bareConflict) {
+                return .model(response.status, ["error": "another was faster"])
+            }
+        }
+        guard strikes(.cutBody) else { return response }
+        var cut = response
+        let bytes = response.body.bytes
+        cut.body = Body(bytes: Array(bytes.prefix(bytes.isEmpty ? 0 : parts.luck.below(bytes.count))))
+        return cut
+    }
+}

@@ -1,0 +1,199 @@
+internal import SluiceCore
+internal import Synchronization
+
+/// Plays one story: it begins what the actions say, delivers requests, answers and timers in an order that follows from
+/// the luck, begins processes anew that have ended, and in the end lets all be well.
+final class SimulationWorld {
+    let parts: SimulationParts
+    let story: SimulationStory
+    private(set) var devices: [SimulatedDevice] = []
+    private let tasks: SimulationTasks
+    private var events = 0
+
+    init(_ story: SimulationStory, _ configuration: SimulationConfiguration, keepsTrace: Bool) throws {
+        self.story = story
+        parts = try SimulationParts(story, configuration, keepsTrace: keepsTrace)
+        tasks = SimulationTasks(parts.executor)
+    }
+
+    /// Plays the story to its end, or to the first invariant that does not hold.
+    func play() {
+        do {
+            try setUp()
+            for action in story.actions {
+                try act(action)
+            }
+            try settleDown()
+            try heal()
+        } catch {
+            if let violation = error as? SimulationViolation {
+                parts.oracle.violate(violation.invariant, violation.message)
+            } else {
+                parts.oracle.violate(.progress, "the simulation itself failed: \(error)")
+            }
+            // What still waits has to end, or its tasks would never be freed.
+            for device in devices { end(device) }
+        }
+    }
+
+    private func setUp() throws {
+        let kind = parts.configuration.stores[story.setting.store % parts.configuration.stores.count]
+        parts.server.edit("items", (0..<5).map { ("r\($0)", ["group": JSON($0 % 3), "a": 0, "b": 0]) })
+        parts.server.edit("notes", [("r0", ["a": 0, "b": 0])])
+        let stores = Mutex<[any LocalStore]>([])
+        let count = story.setting.devices
+        try complete {
+            for _ in 0..<count {
+                let store = try await kind.make()
+                stores.withLock { $0.append(store) }
+            }
+        }
+        devices = stores.withLock { $0 }.enumerated().map {
+            SimulatedDevice(index: $0.offset, store: $0.element, usesThreads: kind.usesThreads, parts: parts)
+        }
+        for device in devices { try complete { try await device.start() } }
+    }
+
+    private func act(_ action: SimulationAction) throws {
+        parts.count(\.actions)
+        parts.luck.reseed(action.luck)
+        parts.faults.setCalm(action.isCalm)
+        parts.trace.note(
+            "action", action.kind.rawValue, action.device,
+            line: "device \(action.device): \(action.kind.rawValue) \(action.choice)")
+        begin(action)
+        try settle()
+        for _ in 0..<action.pace {
+            guard try step() else { break }
+        }
+        parts.clock.advance(milliseconds: parts.luck.below(2000))
+    }
+
+    private func begin(_ action: SimulationAction) {
+        let device = devices[action.device % devices.count]
+        let choice = action.choice
+        switch action.kind {
+        case .insert, .update, .delete, .undelete, .move: run(device) { await $0.edit(action.kind, choice) }
+        case .push: run(device) { await $0.push() }
+        case .pull: run(device) { await $0.pull(choice) }
+        case .pullAll: run(device) { await $0.pullAll(choice) }
+        case .purge: run(device) { await $0.purge(choice) }
+        case .discard: run(device) { await $0.discard(choice) }
+        case .retry: run(device) { await $0.retry() }
+        case .restart: device.process.end("the user ended it")
+        case .cancel: if parts.faults.allows(.cancellation) { tasks.cancel(of: device.index) }
+        case .serverEdit, .serverDelete, .serverBatch: editServer(action)
+        case .offline: device.isOffline.toggle()
+        case .wait: parts.clock.advance(milliseconds: choice % 600_000)
+        }
+    }
+
+    private func editServer(_ action: SimulationAction) {
+        let first = action.choice / 8
+        let count = action.kind == .serverBatch ? 2 + action.choice / 64 % 3 * story.setting.serverPage % 20 : 1
+        let table = SimulatedDevice.record(action.choice).table
+        parts.server.edit(
+            table,
+            (0..<count).map { offset in
+                let id = "r\((first + offset) % (count > 1 ? 12 : 6))"
+                if action.kind == .serverDelete { return (id, nil) }
+                let fields: JSON = [
+                    "a": JSON(parts.oracle.newValue()), "group": JSON((action.choice / 512 + offset) % 4),
+                ]
+                return (id, fields)
+            })
+    }
+
+    private func run(_ device: SimulatedDevice, _ body: @escaping @Sendable (SimulatedDevice) async -> Void) {
+        guard device.context != nil else { return }
+        tasks.start(on: device.index) { await body(device) }
+    }
+
+    /// Runs `body` to its end, and whatever else happens meanwhile.
+    func complete(_ body: @escaping @Sendable () async throws -> Void) throws {
+        let failure = Mutex<(any Error)?>(nil)
+        let number = tasks.start(on: -1) {
+            do {
+                try await body()
+            } catch {
+                failure.withLock { $0 = error }
+            }
+        }
+        try settle()
+        while tasks.isRunning(number) {
+            guard try step() else {
+                throw SimulationViolation(invariant: .progress, message: "something waits for ever")
+            }
+        }
+        if let error = failure.withLock({ $0 }) { throw error }
+    }
+
+    /// Runs what can run, and begins processes that have ended anew.
+    private func settle() throws {
+        drain()
+        var rounds = 0
+        while let device = devices.first(where: { $0.process.isDead }) {
+            parts.count(\.crashes)
+            parts.trace.note(
+                "crash", "", device.index, line: "  device \(device.index) ends: \(device.process.place)")
+            parts.agenda.wake(device.process)
+            drain()
+            tasks.start(on: device.index) { [parts] in
+                do {
+                    try await device.start()
+                } catch {
+                    parts.oracle.violate(.progress, "device \(device.index) does not start: \(error)")
+                }
+            }
+            drain()
+            rounds += 1
+            if rounds > 20 { throw SimulationViolation(invariant: .progress, message: "processes end for ever") }
+        }
+        if let violation = parts.oracle.violation { throw violation }
+    }
+
+    private func drain() {
+        let (luck, shuffles) = (parts.luck, story.setting.shuffles)
+        parts.executor.drain { shuffles ? luck.below($0) : 0 }
+    }
+
+    private func end(_ device: SimulatedDevice) {
+        device.process.end("the story is over")
+        parts.agenda.wake(device.process)
+        drain()
+    }
+
+    /// Lets the next thing happen: a timer that is due, a parcel, or the next timer. False if there is nothing.
+    func step() throws -> Bool {
+        events += 1
+        if events > Self.mostEvents {
+            throw SimulationViolation(invariant: .bounded, message: "more than \(Self.mostEvents) events, and no end")
+        }
+        let agenda = parts.agenda
+        let parcels = agenda.parcels
+        let isLate = parcels > 0 && parts.faults.strikes(.lateRequest)
+        if let alarm = agenda.takeAlarm(dueBy: parcels > 0 && !isLate ? parts.clock.now : nil) {
+            parts.clock.advance(to: alarm.due)
+            parts.trace.note("alarm", "", alarm.process.device, line: "  a timer of device \(alarm.process.device)")
+            agenda.ring(alarm)
+        } else if parcels > 0 {
+            deliver(agenda.takeParcel(parts.luck.below(parcels)))
+        } else {
+            return false
+        }
+        try settle()
+        return true
+    }
+
+    private static let mostEvents = 20_000
+
+    /// Lets everything that is under way come to its end.
+    private func settleDown() throws {
+        parts.faults.setCalm(true)
+        for device in devices { device.isOffline = false }
+        while try step() {}
+        if tasks.count > 0 {
+            throw SimulationViolation(invariant: .progress, message: "\(tasks.count) tasks wait for ever")
+        }
+    }
+}

@@ -1,0 +1,134 @@
+internal import SluiceCore
+
+extension OracleState {
+    /// Takes in what a transaction of a device's store has changed, and checks it.
+    mutating func committed(_ changes: [StoreChange], on device: Int) {
+        moment += 1
+        var touched: Set<RecordKey> = []
+        var rowsBefore: [RecordKey: JSON?] = [:]
+        var bases: [(key: RecordKey, before: JSON?, after: JSON?)] = []
+        var movesCursor = false
+        for change in changes {
+            let old = devices[device].tables[change.table]?[change.id]
+            devices[device].tables[change.table, default: [:]][change.id] = change.record
+            switch change.table {
+            case TableOperation.schema.name:
+                if let key = takeOperation(change, old, on: device) { touched.insert(key) }
+            case SyncTables.audit.name:
+                if let entry = change.record, let operation = entry["operation"].flatMap(OperationView.init) {
+                    devices[device].audit[operation.key, default: []].append((moment, entry))
+                    touched.insert(operation.key)
+                }
+            case Cursor.schema.name:
+                movesCursor = movesCursor || change.record != nil
+                checkCursor(old, change.record, on: device)
+            case RecordState.schema.name:
+                if let key = checkState(old, change.record, on: device), let record = change.record {
+                    bases.append((key, old?["base"] ?? nil, record["base"]))
+                }
+            case let table where !table.hasPrefix(SyncTables.prefix):
+                let key = RecordKey(table: table, id: change.id)
+                touched.insert(key)
+                if rowsBefore[key] == nil { rowsBefore[key] = .some(old) }
+            default: break
+            }
+        }
+        for (key, old) in rowsBefore { checkRow(key, old, on: device) }
+        for key in touched.sorted(by: { $0.description < $1.description }) {
+            checkSettled(key, on: device)
+            checkClaims(of: key, on: device)
+        }
+        guard movesCursor else { return }
+        checkPage(rowsBefore, bases, on: device)
+    }
+
+    private mutating func takeOperation(_ change: StoreChange, _ old: JSON?, on device: Int) -> RecordKey? {
+        if let record = change.record {
+            guard let operation = OperationView(record) else {
+                violate(.atomicity, "device \(device) holds an operation that cannot be read: \(record)")
+                return nil
+            }
+            devices[device].operations[operation.key, default: [:]][operation.id] = operation
+            return operation.key
+        }
+        guard let key = old.flatMap(OperationView.init)?.key else { return nil }
+        devices[device].operations[key]?[change.id] = nil
+        if devices[device].operations[key]?.isEmpty ?? false { devices[device].operations[key] = nil }
+        return key
+    }
+
+    /// I6: a cursor goes forward, unless the query or the server's clock changed.
+    private mutating func checkCursor(_ old: JSON?, _ new: JSON?, on device: Int) {
+        guard let old, let new, old["query"] == new["query"], clockSteps == 0,
+            let before = old["updatedAt"]?.string.flatMap({ Timestamp($0) }),
+            let after = new["updatedAt"]?.string.flatMap({ Timestamp($0) })
+        else { return }
+        if after < before { violate(.cursorForward, "device \(device): from \(before) back to \(after)") }
+    }
+
+    /// I8: base and mirror are states that the server has had.
+    private mutating func checkState(_ old: JSON?, _ new: JSON?, on device: Int) -> RecordKey? {
+        guard let record = new ?? old, let table = record["table"]?.string, let id = record["record"]?.string else {
+            return nil
+        }
+        for name in ["base", "mirror"] {
+            guard let copy = new?[name], copy.kind == .object else { continue }
+            guard let version = copy[columns.version]?.string else {
+                violate(.noInvention, "device \(device): \(name) of \(table)/\(id) has no version: \(copy)")
+                continue
+            }
+            if let was = old?[name]?[columns.version]?.string, Self.number(was) > Self.number(version) {
+                violate(.session, "device \(device): the \(name) of \(table)/\(id) went from \(was) back to \(version)")
+            }
+            if history[version] != copy {
+                violate(.noInvention, "device \(device): \(name) of \(table)/\(id) is no state of the server: \(copy)")
+            }
+        }
+        return RecordKey(table: table, id: id)
+    }
+
+    static func number(_ version: String) -> Int { Int(version.dropFirst()) ?? 0 }
+
+    /// I8: values come from somewhere. I11: versions go forward.
+    private mutating func checkRow(_ key: RecordKey, _ old: JSON?, on device: Int) {
+        guard let row = devices[device].row(key) else { return }
+        for field in Self.fields {
+            guard let number = row[field]?.int else { continue }
+            let value = FieldValue(key: key, field: field, value: number)
+            if !held.contains(value), !devices[device].offered.contains(value) {
+                violate(.noInvention, "device \(device) has \(field) = \(number) in \(key), which nobody wrote")
+            }
+        }
+        if let was = old?[columns.version]?.string, let version = row[columns.version]?.string,
+            Self.number(was) > Self.number(version)
+        {
+            violate(.session, "device \(device): \(key) went from \(was) back to \(version)")
+        }
+    }
+
+    /// I7 and I8: a record without operations is one that the server has had, whole.
+    private mutating func checkSettled(_ key: RecordKey, on device: Int) {
+        guard devices[device].operations[key] == nil, let row = devices[device].row(key) else { return }
+        guard let version = row[columns.version]?.string else {
+            violate(.atomicity, "device \(device) has \(key) without operation, and never from the server: \(row)")
+            return
+        }
+        if history[version] != row {
+            violate(.noInvention, "device \(device): \(key) without operation is no state of the server: \(row)")
+        }
+    }
+
+    /// I4: what a page brings changes no record with operations, and no base.
+    private mutating func checkPage(
+        _ rows: [RecordKey: JSON?], _ bases: [(key: RecordKey, before: JSON?, after: JSON?)], on device: Int
+    ) {
+        for (key, old) in rows where devices[device].operations[key] != nil {
+            if devices[device].row(key) != old {
+                violate(.noStaleOverwrite, "device \(device): a page changed \(key), which has operations")
+            }
+        }
+        for (key, before, after) in bases where (before ?? .null) != (after ?? .null) {
+            violate(.noStaleOverwrite, "device \(device): a page moved the base of \(key)")
+        }
+    }
+}

@@ -1,0 +1,119 @@
+internal import SluiceCore
+
+extension OracleState {
+    /// I1: a write that was acknowledged becomes a claim, and ends the claims that it supersedes.
+    mutating func note(_ edit: SimulatedEdit, on device: Int) {
+        moment += 1
+        var claims = devices[device].claims[edit.key] ?? []
+        switch edit.kind {
+        case .delete:
+            claims = edit.isSilent ? [] : [.deletion(moment)]
+        case .undelete:
+            claims.removeAll { if case .deletion = $0 { true } else { false } }
+        default:
+            claims.removeAll { claim in
+                switch claim {
+                case .deletion: true
+                case .value(let field, _): edit.fields[field] != nil
+                }
+            }
+            claims += edit.fields.sorted { $0.key < $1.key }.map { .value(field: $0.key, $0.value) }
+        }
+        devices[device].claims[edit.key] = claims.isEmpty ? nil : claims
+    }
+
+    /// An edit has ended, well or not.
+    mutating func endEdit(of key: RecordKey, on device: Int) {
+        let left = (devices[device].editing[key] ?? 1) - 1
+        devices[device].editing[key] = left > 0 ? left : nil
+        checkClaims(of: key, on: device)
+    }
+
+    func wasCommitted(_ edit: SimulatedEdit, on device: Int) -> Bool {
+        let row = devices[device].row(edit.key)
+        guard edit.kind == .delete else {
+            return !edit.fields.isEmpty && edit.fields.allSatisfy { row?[$0.key]?.int == $0.value }
+        }
+        return row == nil && edit.hadRow
+    }
+
+    mutating func decided(_ conflict: Conflict, _ decision: ConflictDecision, on device: Int) {
+        let key = RecordKey(table: conflict.table, id: conflict.recordID)
+        let result: JSON
+        switch decision {
+        case .merge(let record): result = record
+        case .delete: result = .null
+        default: return
+        }
+        for field in Self.fields {
+            if let value = result[field]?.int {
+                devices[device].offered.insert(FieldValue(key: key, field: field, value: value))
+            }
+            if let value = conflict.client?[field]?.int, value != result[field]?.int {
+                devices[device].waived.insert(FieldValue(key: key, field: field, value: value))
+            }
+        }
+        if conflict.client == nil, decision != .delete { devices[device].waivedDeletes.insert(key) }
+    }
+
+    /// Looks for the record's writes, and forgets those whose end is known.
+    mutating func checkClaims(of key: RecordKey, on device: Int) {
+        guard let claims = devices[device].claims[key], devices[device].editing[key] == nil else { return }
+        let open = claims.filter { claim in
+            switch fate(of: claim, key, on: devices[device]) {
+            case .known: return false
+            case .underWay: return true
+            case .lost:
+                violate(.noLostWrite, "device \(device) wrote \(Self.text(claim)) to \(key), and it is nowhere")
+                return false
+            }
+        }
+        devices[device].claims[key] = open.isEmpty ? nil : open
+    }
+
+    private static func text(_ claim: OracleClaim) -> String {
+        switch claim {
+        case .value(let field, let value): "\(field) = \(value)"
+        case .deletion: "its deletion"
+        }
+    }
+
+    private enum Fate { case known, underWay, lost }
+
+    private func fate(of claim: OracleClaim, _ key: RecordKey, on device: DeviceView) -> Fate {
+        let audit = device.audit[key] ?? []
+        let operations = device.operations[key] ?? [:]
+        switch claim {
+        case .value(let field, let value):
+            if held.contains(FieldValue(key: key, field: field, value: value)) { return .known }
+            let isGivenUp = audit.contains { _, entry in
+                entry["local"]?[field]?.int == value
+                    || (entry["operation"].flatMap(OperationView.init)?.hasSent(field, value) ?? false)
+            }
+            if isGivenUp || device.waived.contains(FieldValue(key: key, field: field, value: value)) { return .known }
+            let isHere = device.row(key)?[field]?.int == value
+            let isSent = operations.values.contains { $0.hasSent(field, value) }
+            return !operations.isEmpty && (isHere || isSent) ? .underWay : .lost
+        case .deletion(let moment):
+            if wasAbsent(key, since: moment) || device.waivedDeletes.contains(key) { return .known }
+            // With an insert that is given up goes the deletion that followed on it: there is nothing to be deleted.
+            let isGivenUp = audit.contains { $0.moment > moment && $0.entry["operation"]?["kind"] != "update" }
+            if isGivenUp { return .known }
+            return operations.isEmpty ? .lost : .underWay
+        }
+    }
+
+    /// I1 and L1, at the end: what is still under way must stand in the queue, held for a reason.
+    mutating func finish() {
+        for device in devices.indices {
+            for key in devices[device].claims.keys.sorted(by: { $0.description < $1.description }) {
+                checkClaims(of: key, on: device)
+                for operation in devices[device].operations(on: key)
+                where operation.state != "parked" && operation.state != "dead" {
+                    violate(
+                        .queueDrains, "device \(device) still has \(operation.kind) of \(key), \(operation.state)")
+                }
+            }
+        }
+    }
+}

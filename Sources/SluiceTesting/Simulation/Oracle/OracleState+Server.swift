@@ -1,0 +1,78 @@
+internal import SluiceCore
+
+extension OracleState {
+    /// Takes in what a change did on the server, and checks it.
+    mutating func effect(_ change: SimulatedChange, before: SimulatedRow?, after: SimulatedRow) {
+        moment += 1
+        let key = RecordKey(table: change.table, id: after.id)
+        history["v\(after.version)"] = after.wire
+        let wasThere = before.map { !$0.isDeleted } ?? false
+        if after.isDeleted {
+            aliveSince[key] = nil
+        } else if !wasThere {
+            aliveSince[key] = moment
+        }
+        if !after.isDeleted {
+            for field in Self.fields {
+                if let value = after.fields[field]?.int {
+                    held.insert(FieldValue(key: key, field: field, value: value))
+                }
+            }
+        }
+        guard let device = change.device else { return }
+        checkRequest(change, key, device)
+        checkCondition(change, key, before, device)
+    }
+
+    /// I2: a request takes effect once. I3: those on a record take it in their order.
+    private mutating func checkRequest(_ change: SimulatedChange, _ key: RecordKey, _ device: Int) {
+        guard let request = change.requestID else {
+            violate(.exactlyOnce, "device \(device) changed \(key) without an operation's id")
+            return
+        }
+        effects[request, default: 0] += 1
+        if effects[request, default: 0] > 1 {
+            violate(.exactlyOnce, "request \(request) of device \(device) took effect on \(key) twice")
+        }
+        // An id reads `device.number`, and the request's adds `-revision`.
+        let parts = request.split { $0 == "." || $0 == "-" }.map { Int($0) ?? 0 }
+        guard parts.count == 3 else { return }
+        let order = EffectOrder(operation: parts[1], revision: parts[2])
+        let record = DeviceRecord(device: device, key: key)
+        if let last = lastEffects[record], order < last {
+            violate(.recordOrder, "request \(request) of device \(device) took effect on \(key) behind a later one")
+        }
+        lastEffects[record] = order
+    }
+
+    /// I4: an update replaces only the version it was made on. I9: what is deleted comes back only on purpose.
+    private mutating func checkCondition(
+        _ change: SimulatedChange, _ key: RecordKey, _ before: SimulatedRow?, _ device: Int
+    ) {
+        if change.action == "update", change.call?.ifMatch == nil {
+            violate(.noStaleOverwrite, "device \(device) changed \(key) without a condition")
+        }
+        if before?.isDeleted ?? false, change.action != "undelete", change.action != "insert" {
+            violate(.deletedStaysDeleted, "an \(change.action) of device \(device) brought \(key) back")
+        }
+    }
+
+    /// I5: a pull that ended well has brought each row that was committed before it began.
+    mutating func pulled(_ rows: [SimulatedRow], of table: String, named: Bool, on device: Int) {
+        for row in rows {
+            let key = RecordKey(table: table, id: row.id)
+            guard devices[device].operations[key] == nil else { continue }
+            let local = devices[device].row(key)
+            if row.isDeleted {
+                if named, local != nil {
+                    violate(.noSkippedRow, "device \(device) pulled, and still has \(key), deleted as v\(row.version)")
+                }
+            } else if Self.number(local?[columns.version]?.string ?? "") < row.version {
+                violate(
+                    .noSkippedRow,
+                    "device \(device) pulled, and has \(key) as \(local.map { "\($0)" } ?? "nothing") "
+                        + "where the server has \(row.wire)")
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+internal import SluiceCore
+
+/// What the oracle knows. The checks are in extensions, by what they are told of.
+struct OracleState: Sendable {
+    let columns: PushColumns
+    var devices: [DeviceView]
+    var violation: SimulationViolation?
+    var lastValue: Int64 = 0
+    /// Counts edits and effects, so that one can be said to be before another.
+    var moment = 0
+    var clockSteps = 0
+
+    // What the server has had.
+    var held: Set<FieldValue> = []
+    /// Rows that are there, with the moment since which they are.
+    var aliveSince: [RecordKey: Int] = [:]
+    /// Each version's row, as it goes over the wire.
+    var history: [String: JSON] = [:]
+    /// How often a request took effect.
+    var effects: [String: Int] = [:]
+    var lastEffects: [DeviceRecord: EffectOrder] = [:]
+
+    struct DeviceRecord: Hashable, Sendable {
+        let device: Int
+        let key: RecordKey
+    }
+
+    struct EffectOrder: Comparable, Sendable {
+        let operation: Int
+        let revision: Int
+
+        static func < (left: EffectOrder, right: EffectOrder) -> Bool {
+            (left.operation, left.revision) < (right.operation, right.revision)
+        }
+    }
+
+    /// The properties that applications write.
+    static let fields = ["a", "b"]
+
+    init(devices: Int, columns: PushColumns) {
+        self.columns = columns
+        self.devices = Array(repeating: DeviceView(), count: devices)
+    }
+
+    mutating func violate(_ invariant: SimulationInvariant, _ message: @autoclosure () -> String) {
+        if violation == nil { violation = SimulationViolation(invariant: invariant, message: message()) }
+    }
+
+    /// Whether the record was absent on the server at that moment or later.
+    func wasAbsent(_ key: RecordKey, since moment: Int) -> Bool { aliveSince[key].map { $0 > moment } ?? true }
+}
+
+/// What a device's store holds, as its committed transactions tell.
+struct DeviceView: Sendable {
+    var tables: [String: [String: JSON]] = [:]
+    var operations: [RecordKey: [String: OperationView]] = [:]
+    var audit: [RecordKey: [(moment: Int, entry: JSON)]] = [:]
+    /// What was written and must not be lost.
+    var claims: [RecordKey: [OracleClaim]] = [:]
+    /// Records that an edit is being made of: what it supersedes is known when it is noted.
+    var editing: [RecordKey: Int] = [:]
+    /// What the application has written, or a conflict handler.
+    var offered: Set<FieldValue> = []
+    /// What the application gave up when it decided a conflict.
+    var waived: Set<FieldValue> = []
+    var waivedDeletes: Set<RecordKey> = []
+
+    func row(_ key: RecordKey) -> JSON? { tables[key.table]?[key.id] }
+
+    func operations(on key: RecordKey) -> [OperationView] {
+        (operations[key] ?? [:]).values.sorted { $0.sequence < $1.sequence }
+    }
+}
+
+/// An operation as the store has it.
+struct OperationView: Sendable {
+    let id: String
+    let key: RecordKey
+    let kind: String
+    let state: String
+    let sequence: Int64
+    let record: JSON
+
+    init?(_ record: JSON) {
+        guard let id = record["id"]?.string, let table = record["table"]?.string,
+            let recordID = record["record"]?.string, let kind = record["kind"]?.string,
+            let state = record["state"]?.string, let sequence = record["sequence"]?.int
+        else { return nil }
+        self.id = id
+        key = RecordKey(table: table, id: recordID)
+        self.kind = kind
+        self.state = state
+        self.sequence = sequence
+        self.record = record
+    }
+
+    /// Whether a body that was sent for it has that value.
+    func hasSent(_ field: String, _ value: Int64) -> Bool {
+        (record["sent"]?.elements ?? []).contains {
+            $0["final"]?[field]?.int == value || $0["local"]?[field]?.int == value
+        }
+    }
+}
+
+/// What became of a write that was acknowledged has to be known for ever.
+enum OracleClaim: Sendable {
+    /// That property was given that value.
+    case value(field: String, Int64)
+    /// The record was deleted, at that moment.
+    case deletion(Int)
+}

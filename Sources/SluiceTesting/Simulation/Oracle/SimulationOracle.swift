@@ -1,0 +1,107 @@
+internal import SluiceCore
+internal import Synchronization
+
+/// Knows everything that happened, on the server and in every store, and says when an invariant does not hold.
+///
+/// It is told of each transaction that a store has committed and of each effect on the server, and checks what that
+/// touched; so a check after every step stays cheap.
+final class SimulationOracle: Sendable {
+    private let state: Mutex<OracleState>
+
+    init(devices: Int, columns: PushColumns) { state = Mutex(OracleState(devices: devices, columns: columns)) }
+
+    /// The first invariant that did not hold.
+    var violation: SimulationViolation? { state.withLock { $0.violation } }
+
+    func violate(_ invariant: SimulationInvariant, _ message: String) {
+        state.withLock { $0.violate(invariant, message) }
+    }
+
+    /// A value that no record has had before.
+    func newValue() -> Int64 {
+        state.withLock {
+            $0.lastValue += 1
+            return $0.lastValue
+        }
+    }
+
+    /// The application is about to make an edit.
+    func begin(_ edit: SimulatedEdit, on device: Int) {
+        let key = edit.key
+        state.withLock { state in
+            state.devices[device].editing[key, default: 0] += 1
+            for (field, value) in edit.fields {
+                state.devices[device].offered.insert(FieldValue(key: key, field: field, value: value))
+            }
+        }
+    }
+
+    /// The edit of that record is over, whatever came of it.
+    func end(_ key: RecordKey, on device: Int) { state.withLock { $0.endEdit(of: key, on: device) } }
+
+    /// A local write has returned, or its process ended behind the commit.
+    func note(_ edit: SimulatedEdit, on device: Int) { state.withLock { $0.note(edit, on: device) } }
+
+    /// Whether the edit was committed, for a write whose process ended before it returned.
+    func wasCommitted(_ edit: SimulatedEdit, on device: Int) -> Bool {
+        state.withLock { $0.wasCommitted(edit, on: device) }
+    }
+
+    /// The kinds of the operations on a record, in their order.
+    func operations(on key: RecordKey, of device: Int) -> [String] {
+        state.withLock { $0.devices[device].operations(on: key).map(\.kind) }
+    }
+
+    /// A conflict handler has decided.
+    func decided(_ conflict: Conflict, _ decision: ConflictDecision, on device: Int) {
+        state.withLock { $0.decided(conflict, decision, on: device) }
+    }
+
+    func committed(_ changes: [StoreChange], on device: Int) {
+        state.withLock { $0.committed(changes, on: device) }
+    }
+
+    func effect(_ change: SimulatedChange, before: SimulatedRow?, after: SimulatedRow) {
+        state.withLock { $0.effect(change, before: before, after: after) }
+    }
+
+    func clockWentBack() { state.withLock { $0.clockSteps += 1 } }
+
+    /// Looks at a device's copy of the store.
+    func view<Result: Sendable>(of device: Int, _ body: @Sendable (DeviceView) -> Result) -> Result {
+        state.withLock { body($0.devices[device]) }
+    }
+
+    /// A pull has ended well.
+    func pulled(_ rows: [SimulatedRow], of table: String, named: Bool, on device: Int) {
+        state.withLock { $0.pulled(rows, of: table, named: named, on: device) }
+    }
+
+    /// Looks at every write that is still to be accounted for.
+    func finish() { state.withLock { $0.finish() } }
+}
+
+/// A record of a table.
+struct RecordKey: Hashable, Sendable, CustomStringConvertible {
+    let table: String
+    let id: String
+    var description: String { "\(table)/\(id)" }
+}
+
+/// A value that a property of a record has or had. Each is written once only.
+struct FieldValue: Hashable, Sendable {
+    let key: RecordKey
+    let field: String
+    let value: Int64
+}
+
+/// An edit that an application made.
+struct SimulatedEdit: Sendable {
+    let key: RecordKey
+    let kind: SimulationAction.Kind
+    let fields: [String: Int64]
+    /// Whether the record was there before.
+    var hadRow = false
+    /// Whether it only takes back what the server has not heard of, so that nothing is to be said to it.
+    var isSilent = false
+}

@@ -1,0 +1,74 @@
+public import SluiceCore
+
+/// What a run over many seeds found.
+public struct SimulationReport: Sendable, CustomStringConvertible {
+    /// A seed whose story broke an invariant.
+    public struct Failure: Sendable {
+        /// The seed.
+        public let seed: UInt64
+        /// What did not hold.
+        public let violation: SimulationViolation
+        /// The smallest story found that still breaks the same invariant.
+        public let story: SimulationStory
+        /// What happens in that story, line by line.
+        public let trace: [String]
+    }
+
+    /// How many seeds were played.
+    public internal(set) var seeds = 0
+    /// How much happened in them.
+    public internal(set) var counts = SimulationCounts()
+    /// How often each fault struck.
+    public internal(set) var faults: [SimulationFault: Int] = [:]
+    /// The seeds that failed.
+    public internal(set) var failures: [Failure] = []
+    /// All the stories' hashes in one.
+    public internal(set) var hash: UInt64 = 0
+
+    /// Takes in how one seed went.
+    mutating func add(_ outcome: SimulationOutcome) {
+        seeds += 1
+        counts += outcome.counts
+        faults.merge(outcome.faults) { $0 + $1 }
+        hash = (hash &* 0x100_0000_01B3) ^ outcome.hash
+    }
+
+    /// The report as JSON: counts of seeds, steps and faults, and the failures with their stories.
+    public var json: JSON {
+        [
+            "seeds": JSON(seeds), "steps": JSON(counts.steps), "actions": JSON(counts.actions),
+            "requests": JSON(counts.requests), "commits": JSON(counts.commits), "crashes": JSON(counts.crashes),
+            "faults": JSON(
+                members: faults.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key.rawValue, JSON($0.value)) }),
+            "hash": JSON(Self.hexadecimal(hash)), "violations": JSON(failures.count),
+            "failures": JSON(
+                failures.map { failure -> JSON in
+                    [
+                        "seed": JSON("\(failure.seed)"), "invariant": JSON(failure.violation.invariant.rawValue),
+                        "message": JSON(failure.violation.message), "story": failure.story.json,
+                        "trace": JSON(failure.trace.map { JSON($0) }),
+                    ]
+                }),
+        ]
+    }
+
+    static func hexadecimal(_ hash: UInt64) -> String {
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    /// The counts in a line, and each failure with the story that shows it.
+    public var description: String {
+        let struck = faults.values.reduce(0, +)
+        var lines = [
+            "\(seeds) seeds, \(counts.steps) steps (\(counts.actions) actions, \(counts.requests) requests, "
+                + "\(counts.commits) commits, \(counts.crashes) crashes), \(struck) faults, "
+                + "\(failures.count) violations, hash \(Self.hexadecimal(hash))"
+        ]
+        for failure in failures {
+            lines.append("seed \(failure.seed): \(failure.violation)")
+            lines += failure.trace.map { "    \($0)" }
+        }
+        return lines.joined(separator: "\n")
+    }
+}

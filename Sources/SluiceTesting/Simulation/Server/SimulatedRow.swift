@@ -1,0 +1,45 @@
+internal import SluiceCore
+
+/// A row of the simulated server.
+struct SimulatedRow: Sendable {
+    let id: String
+    /// The application's properties, the id among them.
+    var fields: JSON
+    var version = 0
+    let createdAt: Timestamp
+    var updatedAt: Timestamp
+    var isDeleted = false
+    /// The place of its last change in the order of commits.
+    var commit = 0
+    /// The row as it goes over the wire.
+    private(set) var wire = JSON.null
+    /// The row as filters see it: with all digits of its times.
+    private(set) var exact = JSON.null
+
+    init(id: String, createdAt: Timestamp) {
+        self.id = id
+        fields = ["id": JSON(id)]
+        self.createdAt = createdAt
+        updatedAt = createdAt
+    }
+
+    /// Takes the properties that are the application's.
+    mutating func merge(_ record: JSON, _ dialect: Dialect) {
+        for (name, value) in record.members ?? [] where !dialect.isSystemProperty(name) && name != dialect.columns.id {
+            fields[name] = value
+        }
+    }
+
+    /// Prints the row anew after a change.
+    mutating func finish(_ dialect: Dialect, digits: Int) {
+        let columns = dialect.columns
+        var record = fields
+        record[columns.version] = JSON("v\(version)")
+        record[columns.deleted] = JSON(isDeleted)
+        if let column = dialect.createdAtColumn { record[column] = JSON(createdAt.text(fractionDigits: digits)) }
+        record[columns.updatedAt] = JSON(updatedAt.text(fractionDigits: digits))
+        wire = record
+        if digits < 7 { record[columns.updatedAt] = JSON(updatedAt.description) }
+        exact = record
+    }
+}

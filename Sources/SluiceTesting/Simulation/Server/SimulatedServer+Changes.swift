@@ -1,0 +1,76 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+extension SimulatedServer {
+    /// Carries a change out, or says why not.
+    func change(_ change: inout SimulatedChange, _ state: inout State) -> Response {
+        guard let call = change.call else { return .model(400, nil) }
+        switch (call.method, call.id) {
+        case (.post, nil): return insert(call, change, &state)
+        case (.post, let id?) where dialect.undelete == .post: return restore(id, call, change, &state)
+        case (.patch, let id?) where dialect.undelete == .patch && call.body[dialect.columns.deleted]?.bool == false:
+            return restore(id, call, change, &state)
+        case (.put, let id?) where dialect.undelete == .put && call.body[dialect.columns.deleted]?.bool == false:
+            return restore(id, call, change, &state, replacing: true)
+        case (.patch, let id?) where dialect.patchesUpdates:
+            return update(id, call, change, &state) { $0.merge(call.body, dialect) }
+        case (.put, let id?):
+            return update(id, call, change, &state) { row in
+                row.fields = ["id": JSON(id)]
+                row.merge(call.body, dialect)
+            }
+        case (.delete, let id?):
+            let response = update(id, call, change, &state) { $0.isDeleted = true }
+            return response.status == 200 ? .model(204, nil) : response
+        default: return .model(405, ["error": "not that way"])
+        }
+    }
+
+    private func insert(_ call: ModelCall, _ change: SimulatedChange, _ state: inout State) -> Response {
+        guard let id = call.body["id"]?.string else { return .model(400, ["error": "no id"]) }
+        if let row = state.tables[change.table]?[id] { return reply(409, row) }
+        if let reserved = call.body.names.first(where: dialect.isSystemProperty) {
+            return .model(400, ["error": JSON("Cannot insert item with property '\(reserved)' as it is reserved")])
+        }
+        var row = SimulatedRow(id: id, createdAt: clock.now)
+        row.merge(call.body, dialect)
+        commit(&row, change, &state)
+        return reply(201, row)
+    }
+
+    private func update(
+        _ id: String, _ call: ModelCall, _ change: SimulatedChange, _ state: inout State,
+        _ body: (inout SimulatedRow) -> Void
+    ) -> Response {
+        guard var row = state.tables[change.table]?[id], !row.isDeleted else {
+            return .model(gone(id, change, state), ["error": "The item does not exist"])
+        }
+        if let wanted = call.ifMatch, wanted != "v\(row.version)" { return reply(412, row) }
+        body(&row)
+        commit(&row, change, &state)
+        return reply(200, row)
+    }
+
+    /// The newer servers say of a row that is marked as deleted that it is gone.
+    private func gone(_ id: String, _ change: SimulatedChange, _ state: State) -> Int {
+        dialect.odata == .v4 && state.tables[change.table]?[id] != nil ? 410 : 404
+    }
+
+    private func restore(
+        _ id: String, _ call: ModelCall, _ change: SimulatedChange, _ state: inout State, replacing: Bool = false
+    ) -> Response {
+        guard var row = state.tables[change.table]?[id] else {
+            return .model(404, ["error": "The item does not exist"])
+        }
+        if let wanted = call.ifMatch, wanted != "v\(row.version)" { return reply(412, row) }
+        // A row that is there needs no undelete.
+        guard row.isDeleted || replacing else { return reply(200, row) }
+        row.isDeleted = false
+        if replacing {
+            row.fields = ["id": JSON(id)]
+            row.merge(call.body, dialect)
+        }
+        commit(&row, change, &state)
+        return reply(dialect.undelete == .post ? 201 : 200, row)
+    }
+}

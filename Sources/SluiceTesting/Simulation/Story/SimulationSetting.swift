@@ -1,0 +1,79 @@
+public import SluiceCore
+
+/// The world in which a story happens: drawn from the seed, and the same to its end.
+public struct SimulationSetting: Sendable, Hashable {
+    /// How many devices there are.
+    public var devices = 2
+    /// The wire's name.
+    public var wire = "azure-v2"
+    /// Which of the configuration's stores the devices keep their data in.
+    public var store = 0
+    /// How many rows the server sends at once.
+    public var serverPage = 5
+    /// How many rows a device asks for at once.
+    public var devicePage = 5
+    /// How far a cursor stays behind the server's clock, in seconds.
+    public var commitLag = 30
+    /// What happens to conflicts that no handler decides.
+    public var policy = ConflictPolicy.clientWins
+    /// Which of the built-in conflict handlers are asked before: see ``SimulatedHandler``.
+    public var handler = 0
+    /// How often a request is tried.
+    public var attempts = 1
+    /// The queries that devices pull by name: the number of groups that rows are in, 1 for one query for all rows.
+    public var queries = 1
+    /// The steps of the server's clock, in milliseconds.
+    public var grain = 1
+    /// How many digits of a second the server writes; it stores and compares seven.
+    public var digits = 3
+    /// By how many seconds each device's clock is wrong.
+    public var skews: [Int] = []
+    /// Whether ready jobs run in a random order.
+    public var shuffles = false
+    /// Whether the server remembers requests that had an effect.
+    public var remembersRequests = false
+    /// The faults that happen, with their probabilities.
+    public var faults: [SimulationFault: Double] = [:]
+
+    init() {}
+
+    var json: JSON {
+        [
+            "devices": JSON(devices), "wire": JSON(wire), "store": JSON(store), "serverPage": JSON(serverPage),
+            "devicePage": JSON(devicePage), "commitLag": JSON(commitLag), "policy": JSON(policy.rawValue),
+            "handler": JSON(handler), "attempts": JSON(attempts), "queries": JSON(queries), "grain": JSON(grain),
+            "digits": JSON(digits), "skews": JSON(skews.map { JSON($0) }), "shuffles": JSON(shuffles),
+            "remembersRequests": JSON(remembersRequests),
+            "faults": JSON(
+                members: faults.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key.rawValue, JSON($0.value)) }),
+        ]
+    }
+
+    init?(json: JSON) {
+        func int(_ name: String) -> Int? { json[name]?.int.map { Int($0) } }
+        guard let devices = int("devices"), let wire = json["wire"]?.string, let store = int("store"),
+            let serverPage = int("serverPage"), let devicePage = int("devicePage"),
+            let commitLag = int("commitLag"), let policy = json["policy"]?.string.flatMap(ConflictPolicy.init),
+            let handler = int("handler"), let attempts = int("attempts"), let queries = int("queries"),
+            let grain = int("grain"), let digits = int("digits")
+        else { return nil }
+        self.devices = devices
+        self.wire = wire
+        self.store = store
+        self.serverPage = serverPage
+        self.devicePage = devicePage
+        self.commitLag = commitLag
+        self.policy = policy
+        self.handler = handler
+        self.attempts = attempts
+        self.queries = queries
+        self.grain = grain
+        self.digits = digits
+        skews = (json["skews"]?.elements ?? []).compactMap { $0.int.map { Int($0) } }
+        shuffles = json["shuffles"]?.bool ?? false
+        remembersRequests = json["remembersRequests"]?.bool ?? false
+        for (name, value) in json["faults"]?.members ?? [] {
+            if let fault = SimulationFault(rawValue: name), let value = value.double { faults[fault] = value }
+        }
+    }
+}

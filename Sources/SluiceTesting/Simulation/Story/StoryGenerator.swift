@@ -1,0 +1,67 @@
+internal import SluiceCore
+
+/// Makes a seed's story.
+struct StoryGenerator {
+    private let seed: UInt64
+    private let configuration: SimulationConfiguration
+    private var random: SeededGenerator
+
+    init(seed: UInt64, configuration: SimulationConfiguration) {
+        self.seed = seed
+        self.configuration = configuration
+        random = SeededGenerator(seed: seed &* 0x2545_F491_4F6C_DD1D &+ 1)
+    }
+
+    mutating func story() -> SimulationStory {
+        let setting = self.setting()
+        let count = number(configuration.actions)
+        return SimulationStory(
+            seed: seed, setting: setting, actions: (0..<count).map { _ in action(setting.devices) })
+    }
+
+    private mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
+    private mutating func one<Element>(of elements: [Element]) -> Element { elements[number(0...elements.count - 1)] }
+
+    private mutating func setting() -> SimulationSetting {
+        var setting = SimulationSetting()
+        setting.devices = number(configuration.devices)
+        setting.wire = one(of: configuration.wires).name
+        setting.store = number(0...configuration.stores.count - 1)
+        setting.serverPage = one(of: [1, 2, 3, 5, 8, 50])
+        setting.devicePage = one(of: [1, 2, 4, 50])
+        setting.commitLag = one(of: [10, 30, 30, 300])
+        setting.policy = configuration.conflictPolicy ?? one(of: [.clientWins, .serverWins, .hold])
+        setting.handler = configuration.conflictHandlers.isEmpty ? number(0...SimulatedHandler.kinds - 1) : 0
+        setting.attempts = one(of: [1, 1, 3])
+        setting.queries = one(of: [1, 1, 2, 3])
+        setting.grain = min(one(of: [1, 1, 1000, 5000]), setting.commitLag * 1000 / 4)
+        setting.digits = one(of: [3, 3, 7])
+        setting.shuffles = number(0...2) == 0
+        setting.remembersRequests = number(0...3) == 0
+        for fault in SimulationFault.allCases where configuration.faults.contains(fault) {
+            // A random subset, so that no fault hides behind another.
+            if number(0...2) == 0 { setting.faults[fault] = one(of: [0.02, 0.1, 0.3]) }
+        }
+        setting.skews = (0..<setting.devices).map { _ in
+            setting.faults[.clockSkew] == nil ? 0 : number(-315_360_000...315_360_000)
+        }
+        return setting
+    }
+
+    private mutating func action(_ devices: Int) -> SimulationAction {
+        let kind = Self.kinds[number(0...Self.kinds.count - 1)]
+        return SimulationAction(
+            kind, device: number(0...devices - 1), choice: number(0...1 << 20), luck: random.next(),
+            pace: one(of: [0, 0, 1, 2, 4, 12]))
+    }
+
+    /// How often each kind is done, against the others.
+    private static let kinds: [SimulationAction.Kind] = {
+        let weights: [(SimulationAction.Kind, Int)] = [
+            (.insert, 8), (.update, 16), (.delete, 7), (.undelete, 3), (.move, 4), (.push, 14), (.pull, 12),
+            (.pullAll, 2), (.discard, 2), (.retry, 2), (.restart, 2), (.cancel, 2), (.serverEdit, 8),
+            (.serverDelete, 3), (.serverBatch, 3), (.offline, 1), (.wait, 4),
+        ]
+        return weights.flatMap { Array(repeating: $0.0, count: $0.1) } + [.purge]
+    }()
+}

@@ -1,0 +1,58 @@
+/// Takes away from a story what is not needed for it to fail: actions, faults, devices, and luck that plays no part.
+struct StoryShrinker {
+    let simulation: Simulation
+    let invariant: SimulationInvariant
+
+    /// How often a story is played at most.
+    private static let mostTrials = 600
+
+    func shrink(_ story: SimulationStory) -> SimulationStory {
+        var best = story
+        var trials = 0
+        /// Takes a smaller story if it still breaks the same invariant.
+        func accepts(_ candidate: SimulationStory) -> Bool {
+            trials += 1
+            guard trials <= Self.mostTrials, simulation.play(candidate).violation?.invariant == invariant else {
+                return false
+            }
+            best = candidate
+            return true
+        }
+        var isSmaller = true
+        while isSmaller, trials < Self.mostTrials {
+            isSmaller = false
+            var length = max(1, best.actions.count / 2)
+            while length >= 1 {
+                var start = 0
+                while start < best.actions.count {
+                    var candidate = best
+                    candidate.actions.removeSubrange(start..<min(start + length, best.actions.count))
+                    if accepts(candidate) { isSmaller = true } else { start += length }
+                }
+                length /= 2
+            }
+            for fault in best.setting.faults.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
+                var candidate = best
+                candidate.setting.faults[fault] = nil
+                if accepts(candidate) { isSmaller = true }
+            }
+        }
+        for index in best.actions.indices {
+            var candidate = best
+            candidate.actions[index].isCalm = true
+            if !best.actions[index].isCalm { _ = accepts(candidate) }
+        }
+        for change in Self.simplifications {
+            var candidate = best
+            change(&candidate.setting)
+            if candidate.setting != best.setting { _ = accepts(candidate) }
+        }
+        return best
+    }
+
+    private static let simplifications: [@Sendable (inout SimulationSetting) -> Void] = [
+        { $0.shuffles = false }, { $0.handler = 0 }, { $0.attempts = 1 }, { $0.queries = 1 }, { $0.grain = 1 },
+        { $0.serverPage = 50 }, { $0.devicePage = 50 }, { $0.skews = [] }, { $0.remembersRequests = false },
+        { $0.store = 0 }, { $0.devices = 2 }, { $0.devices = 1 },
+    ]
+}

@@ -1,0 +1,140 @@
+import HTTPTypes
+import Synchronization
+import Testing
+
+@testable import SluiceCore
+@testable import SluiceTesting
+
+@Suite("Grades: a pull finds out what the server can do, and a wrong guess skips nothing")
+struct PullGradeTests {
+    private func rows(_ count: Int) -> [JSON] { (0..<count).map { ["id": JSON("r\(1000 + $0)"), "n": JSON($0)] } }
+
+    @Test("tokens are followed where they come, and an idle pull is one request", arguments: StoreKind.allCases)
+    func tokens(_ kind: StoreKind) async throws {
+        let device = try await Device(kind, server: ServerKind.tokens.make(pageSize: 4))
+        device.server.seed("todos", rows(10))
+        let first = try await device.todos.pull(named: "all")
+        #expect(first.grade == .changeTokens && first.stored == 10)
+        device.server.clearLog()
+        #expect(try await device.todos.pull(named: "all").stored == 0)
+        #expect(device.server.requests.count == 1)
+        device.server.seed("todos", [["id": "r1003", "n": 30]])
+        device.server.softDelete("todos", "r1004")
+        let next = try await device.todos.pull(named: "all")
+        #expect(next.stored == 1 && next.deleted == 1, "what is known does not come again")
+    }
+
+    @Test("an expired token begins afresh, and what left meanwhile is found", arguments: StoreKind.allCases)
+    func expired(_ kind: StoreKind) async throws {
+        let device = try await Device(kind, server: ServerKind.tokens.make(pageSize: 4))
+        device.server.seed("todos", rows(10))
+        let few = Query("todos", filter: try QueryExpression(odata: "n lt 8"))
+        try await device.todos.pull(few, named: "few")
+        device.server.hardDelete("todos", "r1001")
+        device.server.seed("todos", [["id": "r1002", "n": 99], ["id": "r1009", "n": 1]])
+        device.server.expireTokens()
+        let result = try await device.todos.pull(few, named: "few")
+        #expect(result.deleted + (result.reconcile?.removed ?? 0) == 2 && result.grade == .changeTokens)
+        let remote = device.server.rows("todos").values.filter { ($0["n"]?.int ?? 0) < 8 }
+        #expect(try await Set(device.todos.records()) == Set(remote))
+        device.server.clearLog()
+        try await device.todos.pull(few, named: "few")
+        #expect(device.server.requests.count == 1)
+    }
+
+    @Test("a server that no longer issues tokens is followed by time, from the beginning")
+    func tokensLost() async throws {
+        let device = try await Device(.memory, server: ServerKind.tokens.make(pageSize: 4))
+        device.server.seed("todos", rows(10))
+        try await device.todos.pull(named: "all")
+        device.server.set(ModelServer.Traits())
+        device.server.seed("todos", [["id": "r1003", "n": 30]])
+        let result = try await device.todos.pull(named: "all")
+        #expect(result.grade != .changeTokens)
+        #expect(try await Set(device.todos.records()) == Set(device.server.rows("todos").values))
+    }
+
+    @Test("a keyset is used where the order of ties is proven", arguments: StoreKind.allCases)
+    func keyset(_ kind: StoreKind) async throws {
+        let device = try await Device(kind, server: ServerKind.sorted.make(pageSize: 5))
+        device.server.seed("todos", rows(30))
+        device.server.restamp("todos", (0..<28).map { "r\(1000 + $0)" }, at: Timestamp("2023-01-01T00:00:00.123Z")!)
+        let result = try await device.todos.pull(named: "all")
+        #expect(result.grade == .keyset && result.stored == 30)
+        let paths = device.server.requests.map { PercentEncoding.decoded($0.head.path ?? "") }
+        #expect(!paths.contains { $0.contains("$skip") }, "\(paths)")
+        #expect(paths.count <= 9, "\(paths)")
+        device.server.clearLog()
+        #expect(try await device.todos.pull(named: "all").stored == 0)
+        #expect(device.server.requests.count == 1)
+    }
+
+    @Test(
+        "a server that sorts ties otherwise, and would seem not to, loses no row", arguments: 2...9, StoreKind.allCases)
+    func looseTies(_ pageSize: Int, _ kind: StoreKind) async throws {
+        let device = try await Device(kind, server: ServerKind.loose.make(pageSize: pageSize))
+        // Stored backwards, so that its own order shows the ids ascending.
+        device.server.seed("todos", rows(14).reversed())
+        device.server.seed("todos", [["id": "a", "n": 1], ["id": "b", "n": 1]])
+        device.server.restamp("todos", Array(device.server.rows("todos").keys), at: Timestamp("2023-01-01T00:00:00Z")!)
+        let result = try await device.todos.pull(named: "all")
+        #expect(result.grade == .timestamps)
+        #expect(try await device.todos.count() == 16)
+    }
+
+    @Test("a keyset that brings nothing new is given up for the time alone")
+    func fallBack() async throws {
+        let position = CursorPosition(grade: .keyset, updatedAt: "2023-01-01T00:00:00.123Z", id: "c")
+        var session = IncrementalPullSession(cursor: position, pageSize: 2, commitLag: 0)
+        #expect(
+            session.handle(.began).request?.position == .behind(time: "2023-01-01T00:00:00.123Z", id: "c"))
+        func row(_ id: String) -> RowPage.Row {
+            RowPage.Row(id: id, version: "1", updatedAt: "2023-01-01T00:00:00.123Z", isDeleted: false, token: 0)
+        }
+        let page = PullPage(rows: [row("a"), row("b")])
+        #expect(session.handle(.page(page)).rows == [0, 1])
+        #expect(session.handle(.committed).request?.position == .behind(time: "2023-01-01T00:00:00.123Z", id: "b"))
+        let again = session.handle(.page(page)).request
+        #expect(again == PullRequest(position: .changedSince("2023-01-01T00:00:00.123Z"), skip: 0, top: 2))
+        #expect(session.grade == .timestamps)
+        #expect(session.handle(.page(page)).request?.skip == 2)
+        #expect(session.handle(.page(PullPage(rows: [row("c")]))).rows == [0])
+    }
+
+    @Test("a question about ties that the server does not understand is no error")
+    func refusedQuestion() async throws {
+        let device = try await Device(.memory, server: ServerKind.sorted.make(pageSize: 5))
+        device.server.seed("todos", rows(12))
+        device.server.restamp("todos", (0..<12).map { "r\(1000 + $0)" }, at: Timestamp("2023-01-01T00:00:00Z")!)
+        device.server.onRequest { request in
+            (request.head.path ?? "").contains("desc") ? .answer(.model(400, ["error": "no"])) : .none
+        }
+        let result = try await device.todos.pull(named: "all")
+        #expect(result.grade == .timestamps && result.stored == 12)
+    }
+
+    @Test("a server that does not sort by id either is read in passes", arguments: 2...4)
+    func passes(_ pageSize: Int) async throws {
+        let device = try await Device(.memory, server: ServerKind.unsorted.make(pageSize: pageSize))
+        device.server.seed("todos", rows(9).reversed())
+        let model = device.server
+        let count = Counter()
+        model.onRequest { _ in
+            if count.next() == 3 { model.seed("todos", [["id": "new", "n": 1]]) }
+            return .none
+        }
+        try await device.todos.pull()
+        #expect(try await device.todos.count() == 10)
+    }
+
+    @Test("ids ascend in the order of bytes, or of letters")
+    func order() {
+        #expect(IDOrder.isAscending(["A", "B", "a"]) && IDOrder.isAscending(["a", "B", "c"]))
+        #expect(!IDOrder.isAscending(["b", "a"]) && !IDOrder.isAscending(["a", "a"]) && IDOrder.isAscending([]))
+    }
+}
+
+extension PullEffect {
+    var request: PullRequest? { if case .request(let request) = self { request } else { nil } }
+    var rows: [Int]? { if case .commit(let rows, _) = self { rows } else { nil } }
+}

@@ -1,0 +1,125 @@
+import HTTPTypes
+import Testing
+
+@testable import SluiceCore
+@testable import SluiceTesting
+
+@Suite("Limits of a pull: no server empties a table, runs for ever, or hides rows behind a wrong time")
+struct PullLimitTests {
+    private func rows(_ count: Int) -> [JSON] { (0..<count).map { ["id": JSON("r\(1000 + $0)"), "n": JSON($0)] } }
+
+    private func guarded(_ rows: Int, _ percent: Int) -> PullOptions {
+        var options = PullOptions()
+        options.mostRemovedRows = rows
+        options.mostRemovedPercent = percent
+        return options
+    }
+
+    @Test(
+        "tombstones of most of a table are held until they are allowed", arguments: ServerKind.allCases,
+        StoreKind.allCases)
+    func massTombstones(_ server: ServerKind, _ kind: StoreKind) async throws {
+        let device = try await Device(kind, server: server.make(pageSize: 100), pull: guarded(10, 50))
+        device.server.seed("todos", rows(40))
+        try await device.todos.pull(named: "all")
+        for row in rows(25) { device.server.softDelete("todos", row["id"]!.string!) }
+        let before = try await device.context.status().cursors
+        for _ in 0..<2 {
+            let error = await #expect(throws: SluiceError.self) { try await device.todos.pull(named: "all") }
+            #expect(error?.code == .removalsHeld && error?.table == "todos")
+            #expect(try await device.todos.count() == 40)
+            #expect(try await device.context.status().cursors == before)
+        }
+        #expect(try await device.todos.pull(named: "all", allowsMassRemoval: true).deleted == 25)
+        #expect(try await device.todos.count() == 15)
+    }
+
+    @Test("they are counted over all pages of a pull, and a few are none")
+    func overPages() async throws {
+        let device = try await Device(.memory, server: ServerKind.tokens.make(pageSize: 5), pull: guarded(10, 50))
+        device.server.seed("todos", rows(40))
+        try await device.todos.pull(named: "all")
+        for row in rows(19) { device.server.softDelete("todos", row["id"]!.string!) }
+        #expect(try await device.todos.pull(named: "all").deleted == 19, "less than half")
+        for row in rows(40).suffix(21) { device.server.softDelete("todos", row["id"]!.string!) }
+        await #expect(throws: SluiceError.self) { try await device.todos.pull(named: "all") }
+        #expect(try await device.todos.count() > 10)
+    }
+
+    @Test("a reconcile that finds most rows gone is held as well", arguments: [ServerKind.tokens, .sorted])
+    func reconcile(_ server: ServerKind) async throws {
+        let device = try await Device(.memory, server: server.make(pageSize: 100), pull: guarded(10, 50))
+        device.server.seed("todos", rows(40))
+        try await device.todos.pull(named: "all")
+        for row in rows(30) { device.server.hardDelete("todos", row["id"]!.string!) }
+        let error = await #expect(throws: SluiceError.self) { try await device.todos.reconcile(named: "all") }
+        #expect(error?.code == .removalsHeld)
+        #expect(try await device.todos.count() == 40)
+        #expect(try await device.todos.reconcile(named: "all", allowsMassRemoval: true).removed == 30)
+    }
+
+    @Test("a pull ends at its limits, and the next goes on", arguments: ServerKind.sorting)
+    func limits(_ server: ServerKind) async throws {
+        var options = PullOptions()
+        options.mostPages = 3
+        let device = try await Device(.memory, server: server.make(pageSize: 4), pull: options)
+        device.server.seed("todos", rows(20))
+        var pulls = 0
+        while pulls < 10 {
+            pulls += 1
+            do {
+                try await device.todos.pull(named: "all")
+                break
+            } catch let error as SluiceError {
+                #expect(error.code == .limitReached)
+            }
+        }
+        #expect(try await device.todos.count() == 20)
+    }
+
+    @Test(
+        "a time in the future hides no later row, with the server's clock and without", arguments: [true, false],
+        [
+            "9999-12-31T23:59:59.999Z", "2050-01-01T00:00:00Z", "0001-01-01T00:00:00Z", "yesterday",
+            "2023-99-99T00:00:00Z",
+        ])
+    func wrongTimes(_ hasClock: Bool, _ time: String) async throws {
+        let device = try await Device(.memory, server: ModelServer(pageSize: 5))
+        let model = device.server
+        let rows = Changeable<[JSON]>([
+            ["id": "a", "version": "1", "updatedAt": "2023-11-14T00:00:00.000Z"],
+            ["id": "odd", "version": "1", "updatedAt": JSON(time)],
+        ])
+        model.onRequest { request in
+            let call = ModelCall(request)
+            guard let query = try? call.query(),
+                let evaluator = try? QueryEvaluator(
+                    Query("", filter: query.filter, order: query.order, skip: query.skip, top: 5), schema: nil)
+            else { return .none }
+            var response = Response.model(200, JSON(evaluator.apply(to: rows.value)))
+            if hasClock { response.head.headerFields[.date] = "Tue, 14 Nov 2023 22:00:00 GMT" }
+            return .answer(response)
+        }
+        try await device.todos.pull(named: "all")
+        #expect(try await device.todos.count() == 2)
+        rows.value.append(["id": "later", "version": "1", "updatedAt": "2023-11-14T22:30:00.000Z"])
+        try await device.todos.pull(named: "all")
+        #expect(try await device.local("later") != nil)
+    }
+
+    @Test("a token that comes again ends the pull with an error, not never", arguments: 1...3)
+    func repeatedTokens(_ period: Int) async throws {
+        let device = try await Device(.memory)
+        let count = Counter()
+        device.server.onRequest { _ in
+            let number = count.next()
+            var response = Response.model(200, [["id": JSON("r\(number % 4)"), "version": JSON("\(number)")]])
+            if let name = HTTPField.Name("X-Sluice-Delta-Token") {
+                response.head.headerFields[name] = "t\(number % period)"
+            }
+            return .answer(response)
+        }
+        let error = await #expect(throws: SluiceError.self) { try await device.todos.pull(named: "all") }
+        #expect(error?.code == .brokenProtocol && device.server.requests.count < 10)
+    }
+}

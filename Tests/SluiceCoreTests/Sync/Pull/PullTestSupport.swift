@@ -1,0 +1,70 @@
+import Synchronization
+
+@testable import SluiceCore
+@testable import SluiceTesting
+
+/// Servers that differ in what a pull can follow.
+enum ServerKind: String, CaseIterable, Sendable {
+    /// Issues change tokens and digests.
+    case tokens
+    /// Sorts by time, and rows of one time by id.
+    case sorted
+    /// Sorts by time, and rows of one time in an order of its own.
+    case loose
+    /// Does not look at the order that is asked for.
+    case unsorted
+
+    /// Those that sort. Of one that does not it is noticed where a page shows it.
+    static let sorting: [ServerKind] = [.tokens, .sorted, .loose]
+
+    func make(pageSize: Int) -> ModelServer {
+        let server = ModelServer(pageSize: pageSize)
+        var traits = ModelServer.Traits()
+        traits.issuesChangeTokens = self == .tokens
+        traits.givesDigests = self == .tokens
+        traits.sortsTiesByID = self != .loose
+        traits.sorts = self != .unsorted
+        server.set(traits)
+        return server
+    }
+}
+
+/// A store that cannot write one record.
+final class FailingStore: LocalStore {
+    private let inner: any LocalStore
+    private let unwritable = Mutex<String?>(nil)
+
+    init(_ inner: any LocalStore) { self.inner = inner }
+
+    func failsToWrite(_ id: String?) { unwritable.withLock { $0 = id } }
+
+    func define(_ tables: [TableSchema]) async throws { try await inner.define(tables) }
+
+    func read<Result: Sendable>(_ body: @Sendable (any StoreReader) throws -> Result) async throws -> Result {
+        try await inner.read(body)
+    }
+
+    func write<Result: Sendable>(_ body: @Sendable (any StoreWriter) throws -> Result) async throws -> Result {
+        let id = unwritable.withLock { $0 }
+        return try await inner.write { try body(Writer(inner: $0, unwritable: id)) }
+    }
+
+    func close() async throws {}
+
+    private struct Writer: StoreWriter {
+        let inner: any StoreWriter
+        let unwritable: String?
+
+        func record(_ id: String, in table: String) throws -> JSON? { try inner.record(id, in: table) }
+        func records(matching query: Query) throws -> [JSON] { try inner.records(matching: query) }
+        func count(matching query: Query) throws -> Int { try inner.count(matching: query) }
+        func put(_ record: JSON, in table: String) throws {
+            if let unwritable, record["id"]?.string == unwritable {
+                throw SluiceError(.storeFull, "there is no room")
+            }
+            try inner.put(record, in: table)
+        }
+        func delete(_ ids: [String], from table: String) throws { try inner.delete(ids, from: table) }
+        func delete(matching query: Query) throws -> Int { try inner.delete(matching: query) }
+    }
+}

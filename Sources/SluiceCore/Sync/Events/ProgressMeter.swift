@@ -28,7 +28,7 @@ final class ProgressMeter: Sendable {
         let progress = state.withLock { state -> SyncProgress? in
             switch state.progress.step {
             case .pulling:
-                if request.context.source == .pull { state.progress.bytes += response.body.untouchedBytes?.count ?? 0 }
+                if request.context.source == .pull { state.progress.bytes += response.body.bytes.count }
             case .pushing:
                 guard let id = request.context.operationID, state.answered.insert(id).inserted else { return nil }
                 state.progress.rows += 1

@@ -37,7 +37,7 @@ simulate: setup
 
 # Writes what tests put into the documentation anew.
 docs:
-	SLUICE_WRITE_DOCS=1 $(SWIFT) test --filter "WireSessionTests|ConformancePageTests|HTTPCaseTests"
+	SLUICE_WRITE_DOCS=1 $(SWIFT) test --filter "WireSessionTests|ConformancePageTests|HTTPCaseTests|HostilePageTests"
 
 setup:
 	@.ci/setup

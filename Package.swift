@@ -101,7 +101,7 @@ let package = Package(
         .testTarget(
             name: "SluiceHTTPTests",
             dependencies: [
-                "SluiceHTTP", "SluiceTesting",
+                "SluiceHTTP", "SluiceSQLite", "SluiceTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

@@ -74,6 +74,13 @@ public struct SluiceClient: Sendable {
             options: options, pace: pace, refresh: refresh)
     }
 
+    /// The same client on another transport.
+    func sending(through transport: any Transport) -> SluiceClient {
+        SluiceClient(
+            endpoint: endpoint, dialect: dialect, transport: transport, filters: filters, options: options,
+            pace: pace, refresh: refresh)
+    }
+
     /// Sends a request through the chain. An answer of any status is an answer.
     ///
     /// - Throws: ``SluiceError`` of code `network`, `timeout`, `cancelled`, `tooLarge`, `unauthorized` (the token

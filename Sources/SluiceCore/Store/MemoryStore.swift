@@ -8,10 +8,12 @@ internal import Synchronization
 /// let todos = try await store.read { try $0.records(matching: Query("todos")) }
 /// ```
 ///
-/// A transaction works on a copy, which takes the original's place when it ends well; so readers wait for nobody.
+/// The state is kept twice: a transaction changes the writers' own, and what it changed is carried over to the one that
+/// readers see when it ends well, and back when it does not. So readers wait for nobody, and a small change of a large
+/// store is a small change.
 public final class MemoryStore: LocalStore {
-    private let state = Mutex<MemoryStoreState?>(MemoryStoreState())
-    private let writers = MemoryStoreQueue()
+    private let published = Mutex<MemoryStoreState?>(MemoryStoreState())
+    private let writers = MemoryStoreWriters()
     private let leases = ExclusiveLease()
 
     /// An empty store.
@@ -19,8 +21,11 @@ public final class MemoryStore: LocalStore {
 
     /// Declares tables; see ``LocalStore/define(_:)``.
     public func define(_ tables: [TableSchema]) async throws {
-        try await change { state in
+        try await writers.run { working in
+            var state = try snapshot()
             for table in tables { try state.define(table) }
+            working = state
+            published.withLock { $0 = state }
         }
     }
 
@@ -29,7 +34,7 @@ public final class MemoryStore: LocalStore {
         _ body: @Sendable (any StoreReader) throws -> Result
     ) async throws -> Result {
         let transaction = MemoryStoreTransaction(try snapshot())
-        defer { transaction.end() }
+        defer { _ = transaction.end() }
         return try body(transaction)
     }
 
@@ -37,18 +42,32 @@ public final class MemoryStore: LocalStore {
     public func write<Result: Sendable>(
         _ body: @Sendable (any StoreWriter) throws -> Result
     ) async throws -> Result {
-        try await change { state in
-            let transaction = MemoryStoreTransaction(state)
-            defer { transaction.end() }
-            let result = try body(transaction)
-            state = transaction.state
-            return result
+        try await writers.run { working in
+            guard published.withLock({ $0 != nil }) else { throw Self.closed }
+            let transaction = MemoryStoreTransaction(Self.take(&working))
+            do {
+                let result = try body(transaction)
+                working = transaction.end()
+                published.withLock { published in
+                    guard var state = published.take() else { return }
+                    state.copy(transaction.changes, from: working)
+                    published = consume state
+                }
+                return result
+            } catch {
+                working = transaction.end()
+                if let state = published.withLock({ $0 }) { working.copy(transaction.changes, from: state) }
+                throw error
+            }
         }
     }
 
     /// Forgets everything; see ``LocalStore/close()``.
     public func close() async throws {
-        await writers.run { state.withLock { $0 = nil } }
+        await writers.run { working in
+            working = MemoryStoreState()
+            published.withLock { $0 = nil }
+        }
     }
 
     /// Takes the lease; see ``LocalStore/takeLease()``.
@@ -57,27 +76,34 @@ public final class MemoryStore: LocalStore {
     /// Takes the lease away; see ``LocalStore/breakLease()``.
     public func breakLease() async throws { leases.breakUp() }
 
-    private func snapshot() throws -> MemoryStoreState {
-        guard let snapshot = state.withLock({ $0 }) else {
-            throw SluiceError(.storeClosed, "the store is closed; make another")
-        }
-        return snapshot
+    private static func take(_ state: inout MemoryStoreState) -> MemoryStoreState {
+        let taken = state
+        state = MemoryStoreState()
+        return taken
     }
 
-    /// Runs `body` on a copy of the state, one after the other, and keeps the copy if it does not throw.
-    private func change<Result: Sendable>(
-        _ body: @Sendable (inout MemoryStoreState) throws -> Result
-    ) async throws -> Result {
-        try await writers.run {
-            var copy = try snapshot()
-            let result = try body(&copy)
-            state.withLock { $0 = copy }
-            return result
+    private static var closed: SluiceError { SluiceError(.storeClosed, "the store is closed; make another") }
+
+    private func snapshot() throws -> MemoryStoreState {
+        guard let snapshot = published.withLock({ $0 }) else { throw Self.closed }
+        return snapshot
+    }
+}
+
+extension MemoryStoreState {
+    /// Makes the changed records what they are in `other`.
+    fileprivate mutating func copy(_ changes: [MemoryStoreTransaction.Change], from other: MemoryStoreState) {
+        for change in changes {
+            set(other.record(change.key, in: change.table), change.key, in: change.table, named: change.name)
         }
     }
 }
 
-/// Lets one writer in at a time.
-private actor MemoryStoreQueue {
-    func run<Result: Sendable>(_ body: @Sendable () throws -> Result) rethrows -> Result { try body() }
+/// Lets one writer in at a time, with the state that writers work on.
+private actor MemoryStoreWriters {
+    private var working = MemoryStoreState()
+
+    func run<Result: Sendable>(
+        _ body: @Sendable (inout MemoryStoreState) throws -> Result
+    ) rethrows -> Result { try body(&working) }
 }

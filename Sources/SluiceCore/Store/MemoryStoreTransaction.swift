@@ -1,12 +1,28 @@
-/// A transaction on a copy of a memory store's state, for the one thread that runs its body.
+/// A transaction on a memory store's state, for the one thread that runs its body. It changes the state in place and
+/// remembers what it has changed.
 final class MemoryStoreTransaction: StoreWriter {
+    typealias Key = MemoryStoreState.Key
+
+    /// A record that was put or taken away.
+    struct Change {
+        let table: Key
+        let name: String
+        let key: Key
+    }
+
     private(set) var state: MemoryStoreState
+    private(set) var changes: [Change] = []
     private var isOpen = true
 
-    init(_ state: MemoryStoreState) { self.state = state }
+    init(_ state: consuming MemoryStoreState) { self.state = state }
 
-    /// Makes every further call throw.
-    func end() { isOpen = false }
+    /// Makes every further call throw, and gives the state back.
+    func end() -> MemoryStoreState {
+        isOpen = false
+        let last = state
+        state = MemoryStoreState()
+        return last
+    }
 
     private func checkOpen() throws(SluiceError) {
         if !isOpen {
@@ -16,7 +32,7 @@ final class MemoryStoreTransaction: StoreWriter {
 
     func record(_ id: String, in table: String) throws -> JSON? {
         try checkOpen()
-        return state.record(id, in: table)
+        return state.record(Key(id), in: Key(table))
     }
 
     func records(matching query: Query) throws -> [JSON] {
@@ -31,18 +47,25 @@ final class MemoryStoreTransaction: StoreWriter {
 
     func put(_ record: JSON, in table: String) throws {
         try checkOpen()
-        try state.put(record, in: table)
+        try StoreRules.check(table: table)
+        set(record, Key(try StoreRules.id(of: record, in: table)), in: table)
     }
 
     func delete(_ ids: [String], from table: String) throws {
         try checkOpen()
-        state.delete(ids.map(MemoryStoreState.Key.init), from: table)
+        for id in ids { set(nil, Key(id), in: table) }
     }
 
     func delete(matching query: Query) throws -> Int {
         try checkOpen()
         let keys = try state.keys(matching: query)
-        state.delete(keys, from: query.table)
+        for key in keys { set(nil, key, in: query.table) }
         return keys.count
+    }
+
+    private func set(_ record: JSON?, _ key: Key, in table: String) {
+        let change = Change(table: Key(table), name: table, key: key)
+        changes.append(change)
+        state.set(record, key, in: change.table, named: table)
     }
 }

@@ -1,12 +1,13 @@
 extension SyncContext {
-    /// Sends what waits in the queue, in order, one operation at a time.
+    /// Sends what waits in the queue: per record in order always; ``SyncOptions/concurrency``,
+    /// ``SyncOptions/batchSize`` and ``SyncOptions/dependencies`` say what else.
     ///
     /// A write that is made while the push runs does not wait for it. What fails for one operation alone is kept with
     /// its reason, and the push goes on.
     ///
     /// - Parameters:
     ///   - tables: only operations of these tables; nil means all.
-    ///   - tags: only operations with one of these tags, and their groups; nil means all.
+    ///   - tags: only operations with one of these tags, and those of their groups; nil means all.
     ///   - progress: told after each operation that the server has answered.
     /// - Returns: how it ended; failures are told there, not thrown.
     /// - Throws: ``SluiceError`` of code `invalidArgument` for a context without a client, `storeBusy` while another
@@ -17,8 +18,10 @@ extension SyncContext {
         progress: (@Sendable (SyncProgress) -> Void)? = nil
     ) async throws -> PushResult {
         let client = try requireClient()
-        return try await exclusively { [options, board] store in
-            let driver = PushDriver(client: client, store: store, options: options, tables: tables, tags: tags)
+        let selection = PushSelection(tables: tables, tags: tags)
+        return try await exclusively { [options, board, batches] store in
+            let driver = PushDriver(
+                client: client, store: store, options: options, selection: selection, batches: batches)
             var start = SyncProgress(step: .pushing)
             if progress != nil || watchers.isObserved {
                 start.total = try await store.read { reader in

@@ -17,6 +17,7 @@ public final class SyncContext: Sendable {
     /// How the context works.
     public let options: SyncOptions
     let activity = SerialActivity()
+    let batches = BatchSupport()
     let hub = ChangeHub()
     let board = StatusBoard()
     let watchers = Broadcast<SyncProgress>()
@@ -24,7 +25,8 @@ public final class SyncContext: Sendable {
     /// A context over `store`, in which it makes the tables it needs.
     ///
     /// - Parameter tables: the application's tables whose columns are to be typed; others need no declaration.
-    /// - Throws: ``SluiceError`` of the store.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for options that are out of bounds and dependencies that form
+    ///   a circle; of the store.
     public init(
         client: SluiceClient? = nil, store: any LocalStore, tables: [TableSchema] = [],
         options: SyncOptions = SyncOptions()
@@ -33,9 +35,13 @@ public final class SyncContext: Sendable {
         guard options.pageSize > 0 else {
             throw SluiceError(.invalidArgument, "the page size must be 1 or more, not \(options.pageSize)")
         }
-        guard options.maximumAttempts > 0, (1...100).contains(options.batchSize) else {
-            throw SluiceError(.invalidArgument, "an operation has 1 attempt or more, and a batch 1 to 100 operations")
+        guard options.maximumAttempts > 0, (1...64).contains(options.concurrency), (1...100).contains(options.batchSize)
+        else {
+            throw SluiceError(
+                .invalidArgument,
+                "an operation has 1 attempt or more, a push 1 to 64 requests under way, a batch 1 to 100 operations")
         }
+        try TableDependency.validate(options.dependencies)
         self.client = client
         self.store = store
         var options = options

@@ -32,15 +32,19 @@ public struct SyncOptions: Sendable {
     public var logger: Logger
     /// Clock and ids.
     public var environment: SyncEnvironment
+    /// How many requests of a push may be under way at once, each on another record, up to 64. Default 1: one after
+    /// the other, in the queue's order. Conflict handlers and filters are then called side by side as well.
+    public var concurrency: Int
+    /// Which tables' records refer to those of which others, so that parents reach the server before their children.
+    public var dependencies: [TableDependency]
 
     /// Options; each has a default.
     public init(
         conflictHandlers: [any ConflictHandler] = [], conflictPolicy: ConflictPolicy = .hold,
         maximumAttempts: Int = 10, batchSize: Int = 1, pageSize: Int = 1000, commitLag: Duration = .seconds(30),
-        leaseTimeout: Duration = .seconds(5), user: String = "",
-        dialect: Dialect = .azureV2,
+        leaseTimeout: Duration = .seconds(5), user: String = "", dialect: Dialect = .azureV2,
         logger: Logger = Logger(label: "sluice.sync") { _ in SwiftLogNoOpLogHandler() },
-        environment: SyncEnvironment = .system
+        environment: SyncEnvironment = .system, concurrency: Int = 1, dependencies: [TableDependency] = []
     ) {
         self.conflictHandlers = conflictHandlers
         self.conflictPolicy = conflictPolicy
@@ -53,5 +57,7 @@ public struct SyncOptions: Sendable {
         self.dialect = dialect
         self.logger = logger
         self.environment = environment
+        self.concurrency = concurrency
+        self.dependencies = dependencies
     }
 }

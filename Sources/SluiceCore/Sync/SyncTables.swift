@@ -9,8 +9,8 @@ package enum SyncTables {
         columns: [.init("at", .date), .init("what", .string), .init("operation", .json), .init("local", .json)])
 
     package static let all = [
-        TableOperation.schema, RecordState.schema, Cursor.schema, Membership.schema, ChangeStamps.schema,
-        QuarantinedRow.schema, LeaseRecord.schema, ScheduleState.schema, audit,
+        TableOperation.schema, SentTombstone.schema, RecordState.schema, Cursor.schema, Membership.schema,
+        ChangeStamps.schema, QuarantinedRow.schema, LeaseRecord.schema, ScheduleState.schema, audit,
     ]
 
     /// Checks the name of one of the application's tables.

@@ -27,6 +27,14 @@ public final class ModelServer: Transport {
         case answerAfter(Response)
     }
 
+    /// What the server can do besides.
+    public enum Feature: Sendable, Hashable {
+        /// It takes several requests in one: `POST /tables/$batch`.
+        case batches
+        /// It remembers what requests with an id brought about, and answers a repeat with that.
+        case requestIDs
+    }
+
     /// What the server is able to do.
     public struct Traits: Sendable, Hashable {
         /// Whether lists come with change tokens where they are asked for.
@@ -44,7 +52,7 @@ public final class ModelServer: Transport {
 
     private let state: Mutex<State>
 
-    private struct State {
+    fileprivate struct State {
         var traits = Traits()
         var epoch = 1
         var tables: [String: ModelTable] = [:]
@@ -53,6 +61,8 @@ public final class ModelServer: Transport {
         var ticks: Int64
         var version: Int64 = 0
         var pageSize: Int
+        var features: Set<Feature> = []
+        var memory = ModelMemory()
 
         /// A version never used before, and a time later than all before.
         mutating func stamp() -> ModelStamp {
@@ -70,6 +80,9 @@ public final class ModelServer: Transport {
     public init(pageSize: Int = 50, start: Timestamp = Timestamp(ticks: 17_000_000_000_000_000)) {
         state = Mutex(State(ticks: start.ticks, pageSize: pageSize))
     }
+
+    /// Says what the server can do besides; nothing of it to begin with.
+    public func offer(_ features: Set<Feature>) { state.withLock { $0.features = features } }
 
     /// Makes the server one that is able to do that.
     public func set(_ traits: Traits) { state.withLock { $0.traits = traits } }
@@ -156,16 +169,53 @@ public final class ModelServer: Transport {
 
     private func answer(_ request: Request) -> Response {
         state.withLock { state in
-            let call = ModelCall(request)
-            guard let name = call.table else { return .model(404, ["error": "no such route"]) }
-            state.tables[name, default: ModelTable()].pageSize = state.pageSize
-            state.tables[name]?.traits = state.traits
-            state.tables[name]?.epoch = state.epoch
-            let stamp = state.stamp()
-            var response = state.tables[name, default: ModelTable()].answer(call, stamp: stamp)
-            response.head.headerFields[.date] = ModelDate.text(Timestamp(ticks: state.ticks))
-            return response
+            guard state.features.contains(.batches), ModelBatch.isBatch(request) else { return state.answer(request) }
+            guard let batch = ModelBatch(request) else { return .model(400, ["error": "that is no batch"]) }
+            return state.answer(batch)
         }
+    }
+}
+
+extension ModelServer.State {
+    fileprivate mutating func answer(_ request: Request) -> Response {
+        let remembers = features.contains(.requestIDs)
+        if remembers, let known = memory.answer(to: request) { return known }
+        let call = ModelCall(request)
+        guard let name = call.table else { return .model(404, ["error": "no such route"]) }
+        tables[name, default: ModelTable()].pageSize = pageSize
+        tables[name]?.traits = traits
+        tables[name]?.epoch = epoch
+        let stamp = stamp()
+        var response = tables[name, default: ModelTable()].answer(call, stamp: stamp)
+        response.head.headerFields[.date] = ModelDate.text(Timestamp(ticks: ticks))
+        if remembers { memory.remember(response, to: request) }
+        return response
+    }
+
+    /// Answers each part; those of a group have an effect together or none.
+    fileprivate mutating func answer(_ batch: ModelBatch) -> Response {
+        var answers: [(id: String, response: Response)] = []
+        var failed: Set<String> = []
+        var rest = batch.parts[...]
+        while let first = rest.first {
+            let parts = rest.prefix { $0.id == first.id || ($0.group != nil && $0.group == first.group) }
+            rest = rest.dropFirst(parts.count)
+            let before = self
+            for part in parts {
+                let isSkipped =
+                    part.dependsOn.contains(where: failed.contains) || parts.contains { failed.contains($0.id) }
+                let response = isSkipped ? .model(424, ["error": "another part failed"]) : answer(part.request)
+                if response.status >= 400 { failed.insert(part.id) }
+                answers.append((part.id, response))
+            }
+            if parts.contains(where: { failed.contains($0.id) }), parts.count > 1 {
+                self = before
+                for index in answers.indices.suffix(parts.count) where answers[index].response.status < 400 {
+                    answers[index].response = .model(424, ["error": "another part failed"])
+                }
+            }
+        }
+        return ModelBatch.answer(answers)
     }
 }
 

@@ -220,7 +220,7 @@ struct ConflictTests {
         let result = try await device.context.push()
         #expect(result.end == .completed && result.remaining == 1)
         #expect(try await device.queue() == ["update a parked"])
-        #expect(device.server.requests.filter(\.isWrite).count == PushSession.maximumRounds + 1)
+        #expect(device.server.requests.filter(\.isWrite).count == OperationSession.maximumRounds + 1)
     }
 
     @Test("after a send of unknown outcome a conflict says so", arguments: StoreKind.allCases)

@@ -8,26 +8,37 @@ struct LimitsFilter: Filter {
     func handle(_ request: Request, next: Next) async throws -> Response {
         var request = request
         request.context.limits = limits
-        let response = try await beforeDeadline(request, next)
-        if let bytes = response.body.untouchedBytes, bytes.count > limits.responseBytes {
-            throw error(.tooLarge, "the answer is larger than \(limits.responseBytes) bytes", request.context)
+        var response = try await beforeDeadline(request, next)
+        if let bytes = response.body.untouchedBytes {
+            guard bytes.count <= limits.responseBytes else {
+                throw error(.tooLarge, "the answer is larger than \(limits.responseBytes) bytes", request.context)
+            }
+            response.body = Body(bytes: bytes, maximumValues: limits.responseValues)
         }
         return response
     }
 
+    private enum Event: Sendable { case answer(Response), deadline, noDeadline }
+
     private func beforeDeadline(_ request: Request, _ next: Next) async throws -> Response {
         try await withoutActuallyEscaping(next) { next in
-            try await withThrowingTaskGroup(of: Response?.self) { group in
-                group.addTask { try await next(request) }
+            try await withThrowingTaskGroup(of: Event.self) { group in
+                group.addTask { .answer(try await next(request)) }
                 group.addTask {
-                    try await timer(limits.deadline)
-                    return nil
+                    do {
+                        try await timer(limits.deadline)
+                        return .deadline
+                    } catch {
+                        // Cancelled: the transport is too, and an answer that is here already is not thrown away.
+                        return .noDeadline
+                    }
                 }
                 defer { group.cancelAll() }
-                guard let first = try await group.next(), let response = first else {
-                    throw error(.timeout, "the exchange took longer than \(limits.deadline)", request.context)
+                while let event = try await group.next() {
+                    if case .answer(let response) = event { return response }
+                    if case .deadline = event { break }
                 }
-                return response
+                throw error(.timeout, "the exchange took longer than \(limits.deadline)", request.context)
             }
         }
     }

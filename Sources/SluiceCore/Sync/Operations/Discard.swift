@@ -49,7 +49,10 @@ struct Discard {
                 steps, on: ahead == nil ? .server(live: before, tombstone: nil) : .operation(result: before))
         } else {
             try queue.setLocal(before, id, in: table)
-            if ahead == nil { try queue.removeState(of: id, in: table) }
+            if ahead == nil {
+                try queue.removeState(of: id, in: table)
+                try SentTombstone.leave(behind: operation, known: state?.mirror, in: store)
+            }
         }
         return groups
     }

@@ -84,33 +84,6 @@ package struct QueueReader {
             equals("state", TableOperation.State.inFlight.rawValue))
     }
 
-    /// The first operation behind `sequence` that a push may send: those on a record wait for the one before them.
-    ///
-    /// - Parameters:
-    ///   - tables: only of these tables; nil means all.
-    ///   - tags: only those with one of these tags, or of a group in which one has it; nil means all.
-    package func nextToSend(
-        after sequence: Int64, in tables: Set<String>?, tags: Set<String>? = nil
-    ) throws -> TableOperation? {
-        var position = sequence
-        while true {
-            let behind = QueryExpression.binary(.gt, .column("sequence"), .literal(.number(JSONNumber(position))))
-            let waiting = QueryExpression.binary(.and, behind, Self.isWaiting)
-            guard let candidate = try operations(waiting, top: 1).first else { return nil }
-            position = candidate.sequence
-            if let tables, !tables.contains(candidate.table) { continue }
-            if let tags, try !hasTag(candidate, among: tags) { continue }
-            let first = try all(on: candidate.recordID, in: candidate.table).first
-            if first?.id == candidate.id { return candidate }
-        }
-    }
-
-    private func hasTag(_ operation: TableOperation, among tags: Set<String>) throws -> Bool {
-        if !operation.tags.isDisjoint(with: tags) { return true }
-        guard let group = operation.group else { return false }
-        return try members(of: group).contains { !$0.tags.isDisjoint(with: tags) }
-    }
-
     /// What the engine knows of a record that has operations.
     package func state(of recordID: String, in table: String) throws -> RecordState? {
         try store.record(RecordState.id(table, recordID), in: RecordState.schema.name)

@@ -12,6 +12,8 @@ package struct SentBody: Sendable, Hashable {
     package var firstSent: Timestamp
     /// A digest of the request as it went out, by which a repeat is known to be the same to the byte.
     package var digest: String
+    /// Whether it went out under an id: not where the server has refused the one before.
+    package var isIdentified = true
 
     package init(
         revision: Int, request: JSON, final: JSON, local: JSON?, firstSent: Timestamp = Timestamp(ticks: 0),
@@ -35,6 +37,7 @@ extension SentBody {
         // The filters rarely change a body: the one made before them is kept only where they did.
         if request != final { json["request"] = request }
         if let local { json["local"] = local }
+        if !isIdentified { json["identified"] = false }
         return json
     }
 
@@ -44,5 +47,6 @@ extension SentBody {
             revision: Int(revision), request: json["request"] ?? final, final: final, local: json["local"],
             firstSent: json["firstSent"]?.string.flatMap { Timestamp($0) } ?? Timestamp(ticks: 0),
             digest: json["digest"]?.string ?? "")
+        isIdentified = json["identified"]?.bool ?? true
     }
 }

@@ -7,14 +7,19 @@ package struct FullPullSession: Sendable {
     private enum State { case idle, waiting, committing, finished }
     private enum Way { case id, passes, once }
 
+    private struct StateOfRow: Hashable {
+        var id: ExactText
+        var version: String?
+    }
+
     private let pageSize: Int
     private var way: Way
     private var state = State.idle
     private var lastID: String?
     private var skip: Int
     private var remaining: Int?
-    /// What was taken so far, by id, with the version; only where there may be another pass.
-    private var seen: [ExactText: String?] = [:]
+    /// What was taken so far; only where there may be another pass.
+    private var seen: Set<StateOfRow> = []
     private var foundNew = false
     private var previous: [ExactText] = []
 
@@ -104,9 +109,10 @@ package struct FullPullSession: Sendable {
         }
         previous = ids
         skip += page.rows.count
-        let fresh = page.rows.indices.filter { seen[ids[$0]] != .some(page.rows[$0].version) }
+        let states = page.rows.indices.map { StateOfRow(id: ids[$0], version: page.rows[$0].version) }
+        let fresh = states.indices.filter { !seen.contains(states[$0]) }
+        seen.formUnion(states)
         foundNew = foundNew || !fresh.isEmpty
-        for index in fresh { seen[ids[index]] = .some(page.rows[index].version) }
         return commit(fresh)
     }
 }

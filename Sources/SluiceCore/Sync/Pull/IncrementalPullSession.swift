@@ -23,6 +23,7 @@ package struct IncrementalPullSession: Sendable {
     private var passFoundNew = false
     private var idlePages = 0
     private var ceiling: CursorCeiling
+    private var sortCheck = SortCheck()
     private var position: CursorPosition?
     /// Whether the server sorts in another way, or does not look at the condition on the time: no time leads anywhere.
     package private(set) var isUnsorted = false
@@ -64,6 +65,10 @@ package struct IncrementalPullSession: Sendable {
         case (.waiting, .page(let page)): return take(page)
         case (.committing, .committed): return request()
         case (.waiting, .failed(let error)) where error.code == .rejected:
+            if sortCheck.isAsking {
+                _ = sortCheck.failed(by: nil)
+                return takeEnd()
+            }
             guard case .checking = keyset else { return finish(error) }
             // A question that this server does not understand.
             keyset = .unfit
@@ -81,6 +86,7 @@ package struct IncrementalPullSession: Sendable {
     private mutating func request() -> PullEffect {
         state = .waiting
         if case .checking(let check) = keyset { return .request(check.request) }
+        if sortCheck.isAsking { return .request(sortCheck.request) }
         if let untimedPass { return .request(untimedPass.request(top: pageSize)) }
         guard let from = group.time else { return .request(PullRequest(position: .start, skip: skip, top: pageSize)) }
         if case .proven = keyset, let id = group.lastID {
@@ -96,6 +102,12 @@ package struct IncrementalPullSession: Sendable {
 
     private mutating func take(_ page: PullPage) -> PullEffect {
         if case .checking(let check) = keyset { return takeTies(page, check) }
+        if sortCheck.isAsking {
+            guard sortCheck.failed(by: page) else { return takeEnd() }
+            isUnsorted = true
+            position = .full
+            return commit([])
+        }
         if untimedPass != nil { return takeUntimed(page) }
         if page.rows.isEmpty { return takeEnd() }
         let fresh = page.rows.indices.filter { !group.holds(page.rows[$0]) }
@@ -105,6 +117,7 @@ package struct IncrementalPullSession: Sendable {
             position = .full
             return commit(fresh)
         }
+        sortCheck.count(fresh.count)
         remember(untimedOf: page)
         if case .proven = keyset, group.lastID != nil { return takeBehind(page, fresh, times) }
         idlePages = fresh.isEmpty ? idlePages + 1 : 0
@@ -137,6 +150,7 @@ package struct IncrementalPullSession: Sendable {
             (skip, passFoundNew, idlePages) = (0, false, 0)
             return request()
         }
+        if sortCheck.begins() { return request() }
         // Without a lower bound all rows were read, those without a time too.
         guard group.time != nil, looksForUntimed || hasUntimed else { return finish(nil) }
         untimedPass = UntimedPass()

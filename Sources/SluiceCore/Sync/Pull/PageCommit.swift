@@ -91,6 +91,8 @@ package struct PageCommit: Sendable {
                 upserts.append(index)
             }
         }
+        let late = try SentTombstone.bury(page, upserts, of: table, in: store)
+        if !late.isEmpty { upserts.removeAll { late.contains(ExactText(page.rows[$0].id)) } }
         var unfit = sorted.unfit
         unfit += try put(upserts, store)
         outcome.stored = upserts.count - (unfit.count - sorted.unfit.count)

@@ -40,6 +40,8 @@ struct PullRequests: Sendable {
             query.restrict(.binary(.eq, updatedAt, try time(text)))
             query.restrict(.binary(.le, id, .literal(.string(last))))
             query.order = [.init(columns.updatedAt), .init(columns.id, descending: true)]
+        case .newestFirst:
+            query.order = [.init(columns.updatedAt, descending: true), .init(columns.id, descending: true)]
         case .withoutTime(let last):
             query.restrict(.binary(.eq, updatedAt, .literal(.null)))
             if let last { query.restrict(.binary(.gt, id, .literal(.string(last)))) }

@@ -57,6 +57,8 @@ package struct PullRequest: Sendable, Hashable {
         case behind(time: String, id: String)
         /// Rows changed at that very time whose id is that one or before it, the last id first.
         case ties(time: String, id: String)
+        /// The rows that changed last, the last of all first.
+        case newestFirst
         /// Rows whose id comes behind that one.
         case behindID(String)
         /// Rows without a time of change, whose id comes behind that one.

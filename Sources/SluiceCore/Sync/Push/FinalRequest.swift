@@ -36,12 +36,13 @@ struct FinalRequest: Sendable {
     }
 }
 
-extension Request {
+extension SentBody {
     /// The request with its id, by which a server knows a repeat again: the header fields of OASIS "Repeatable
     /// Requests" version 1.0. A server that does not know them leaves them alone.
-    func identified(as id: String, firstSent: Timestamp) -> Request {
-        var request = self
+    func identify(_ request: Request, as id: String) -> Request {
+        var request = request
         request.context.operationID = id
+        guard isIdentified else { return request }
         for (name, value) in [
             ("Repeatability-Request-ID", id), ("Repeatability-First-Sent", HTTPDate.text(firstSent)),
         ] {

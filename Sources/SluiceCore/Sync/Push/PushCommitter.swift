@@ -33,19 +33,18 @@ package struct PushCommitter {
         if let sent = operation.sent.last(where: { $0.revision == operation.revision }) {
             if let repeated = final.repeating(sent) {
                 try queue.put(operation)
-                return (operation, repeated.identified(as: operation.requestID, firstSent: sent.firstSent))
+                return (operation, sent.identify(repeated, as: operation.requestID))
             }
             operation.revision += 1
         }
-        let firstSent = environment.now()
-        let outgoing = final.request.identified(as: operation.requestID, firstSent: firstSent)
-        operation.sent.append(
-            SentBody(
-                revision: operation.revision, request: request, final: final.document, local: item.local,
-                firstSent: firstSent, digest: final.digest))
+        var sent = SentBody(
+            revision: operation.revision, request: request, final: final.document, local: item.local,
+            firstSent: environment.now(), digest: final.digest)
+        sent.isIdentified = operation.sent.allSatisfy(\.isIdentified)
+        operation.sent.append(sent)
         operation.sent.removeFirst(max(0, operation.sent.count - Self.mostSentBodies))
         try queue.put(operation)
-        return (operation, outgoing)
+        return (operation, sent.identify(final.request, as: operation.requestID))
     }
 
     /// How many bodies of one operation are kept as evidence. Who sends a new one each time, a filter that stamps them
@@ -59,9 +58,22 @@ package struct PushCommitter {
         case .applied(let item, let server):
             guard let operation = try current(item, queue) else { return }
             try apply(operation, item, server: server, store, queue)
+        case .gone(let item):
+            guard let operation = try current(item, queue) else { return }
+            try apply(operation, item, server: nil, store, queue)
+            try SentTombstone.leave(behind: operation, known: item.base, in: store)
         case .rebased(let item, let server, let sent):
             guard let operation = try current(item, queue) else { return }
             try rebase(operation, body: item.local, server: server, sent: sent, store, queue)
+        case .unidentified(let item):
+            guard var operation = try current(item, queue) else { return }
+            for index in operation.sent.indices { operation.sent[index].isIdentified = false }
+            operation.frozen = operation.sentAsIs?.local
+            operation.revision += 1
+            operation.state = .pending
+            // The effect may be older than what the server remembers.
+            operation.isUncertain = true
+            try queue.put(operation)
         case .unneeded(let item):
             guard let operation = try current(item, queue) else { return }
             try end(operation, queue)

@@ -23,63 +23,28 @@ package struct PushAnswer: Sendable, Hashable {
     package var record: JSON?
     /// What the server says, for a person.
     package var message: String
+    /// Whether the server refuses the request because of its id: it was first sent longer ago than the server
+    /// remembers, by the clocks of both sides.
+    package var isIDRefused: Bool
 
-    package init(status: Int, record: JSON? = nil, message: String = "") {
+    package init(status: Int, record: JSON? = nil, message: String = "", isIDRefused: Bool = false) {
         self.status = status
         self.record = record
         self.message = message
+        self.isIDRefused = isIDRefused
     }
-}
-
-/// What the session is told.
-package enum PushEvent: Sendable {
-    /// The push begins.
-    case began
-    /// The next operation, or nil behind the last.
-    case loaded(PushItem?)
-    /// The record was edited before the operation was sealed; nothing was sent.
-    case changed
-    /// The server answered the operation; `item` is as it was sealed.
-    case answered(PushItem, PushAnswer)
-    /// The server's record as it is now, read by its id; nil if it has none, not even a deleted one.
-    case readBack(JSON?)
-    /// Whether the table itself answers.
-    case probed(Bool)
-    /// The handlers decided.
-    case decided(ConflictDecision)
-    /// The commit is done, or was not needed because the operation was changed or discarded meanwhile.
-    case committed
-    /// The operation was not answered; `item` is as it was sealed last. `wasSent` tells whether a request may have
-    /// reached the server.
-    case unanswered(PushItem, SluiceError, wasSent: Bool)
-    /// A request that only reads, a handler or the store failed.
-    case failed(SluiceError)
-}
-
-/// What the session wants done.
-package enum PushEffect: Sendable {
-    /// Read the next operation behind that place in the queue.
-    case load(after: Int64)
-    /// Seal and send the operation.
-    case send(PushItem)
-    /// Read the record by its id, deleted ones included.
-    case readBack(table: String, recordID: String)
-    /// See whether the table answers at all.
-    case probe(table: String)
-    /// Ask the conflict handlers, then the policy.
-    case decide(Conflict)
-    /// Write this, in one transaction.
-    case commit(PushCommit)
-    /// The push is over.
-    case finish(PushEnd)
 }
 
 /// What one commit of a push writes.
 package enum PushCommit: Sendable {
     /// The server has done it: the operation goes, and the server's record (nil: none) is rebased under newer edits.
     case applied(PushItem, server: JSON?)
+    /// The server has no such record, and the operation was a delete: it goes.
+    case gone(PushItem)
     /// The server has an earlier revision of it: that is the new base, and the operation is sent again.
     case rebased(PushItem, server: JSON, sent: SentBody)
+    /// The server does not take its request id: it is sent again under none.
+    case unidentified(PushItem)
     /// The record is what its base was: there is nothing to say to the server.
     case unneeded(PushItem)
     /// The operation stays in that state with that failure.

@@ -15,6 +15,10 @@ package enum PushVerdict: Sendable, Hashable {
     case refused(SluiceError.Code, uncertain: Bool = false)
     /// The server could not do it now. `uncertain`: it may have done it all the same.
     case later(SluiceError.Code, uncertain: Bool)
+    /// The server did not look at it, because another request failed on which it depends.
+    case skipped
+    /// The server does not take the request's id: it is to be sent without.
+    case idRefused
     /// The push ends: the credentials are not good.
     case unauthorized
 
@@ -23,6 +27,7 @@ package enum PushVerdict: Sendable, Hashable {
         _ item: PushItem, _ answer: PushAnswer, columns: PushColumns
     ) -> PushVerdict {
         let operation = item.operation
+        if answer.isIDRefused { return .idRefused }
         let isTombstone = answer.record.map(columns.isDeleted) ?? false
         switch answer.status {
         case 200..<300:
@@ -32,6 +37,8 @@ package enum PushVerdict: Sendable, Hashable {
                 return .refused(.brokenProtocol, uncertain: true)
             }
             return isTombstone ? .conflict(server: record, isDeleted: true) : .done(record)
+        // From something in between, which has not passed it on: a login page of a network, say.
+        case 300..<400: return .later(.brokenProtocol, uncertain: false)
         case 401: return .unauthorized
         case 404, 410:
             switch operation.kind {
@@ -47,6 +54,7 @@ package enum PushVerdict: Sendable, Hashable {
             }
             guard columns.id(record) == operation.recordID else { return .refused(.brokenProtocol) }
             return compare(item, with: record, columns: columns)
+        case 424: return .skipped
         case 408, 429, 503: return .later(.serverFailure, uncertain: false)
         case 400..<500: return .refused(SluiceError.Code(status: answer.status) ?? .rejected)
         case 500...: return .later(.serverFailure, uncertain: true)

@@ -127,6 +127,18 @@ struct PullGradeTests {
         #expect(try await device.todos.count() == 10)
     }
 
+    @Test("a server that does not sort, and whose pages are in order by chance, shows itself", arguments: [2, 4, 8])
+    func lucky(_ pageSize: Int) async throws {
+        let device = try await Device(.memory, server: ServerKind.unsorted.make(pageSize: pageSize))
+        device.server.seed("todos", rows(30))
+        // As they are stored, all times ascend but for some old ones that no page shows beside newer ones.
+        let old = Timestamp("2020-01-01T00:00:00Z")!
+        for number in 24..<30 { device.server.restamp("todos", ["r\(1000 + number)"], at: old) }
+        let result = try await device.todos.pull(named: "all")
+        #expect(result.grade == .full)
+        #expect(try await device.todos.count() == 30)
+    }
+
     @Test("ids ascend in the order of bytes, or of letters")
     func order() {
         #expect(IDOrder.isAscending(["A", "B", "a"]) && IDOrder.isAscending(["a", "B", "c"]))

@@ -164,4 +164,22 @@ struct RequestIDTests {
         let operation = try #require(try await device.context.queue.operations().first)
         #expect(operation.sent.count == PushCommitter.mostSentBodies && operation.attempts == 40)
     }
+
+    @Test("a server that refuses the id, for its age, is asked again without one", arguments: StoreKind.allCases)
+    func refusedID(_ kind: StoreKind) async throws {
+        let device = try await Device(kind)
+        let id = HTTPField.Name("Repeatability-Request-ID")!
+        let result = HTTPField.Name("Repeatability-Result")!
+        device.server.onRequest { request in
+            guard request.head.headerFields[id] != nil else { return .none }
+            var response = Response.model(412, ["error": "first sent too long ago"])
+            response.head.headerFields[result] = "rejected"
+            return .answer(response)
+        }
+        try await device.todos.insert(["id": "a", "n": 1])
+        try await device.todos.insert(["id": "b", "n": 1])
+        #expect(try await device.context.push().isClean)
+        #expect(seen(device).map { $0.id != nil } == [true, false, true, false])
+        #expect(device.server.rows("todos").count == 2)
+    }
 }

@@ -1,4 +1,4 @@
-extension PushDriver {
+extension PushWorker {
     /// What sending an undelete begins with.
     enum UndeletePreparation {
         /// The operation, with the record to send.

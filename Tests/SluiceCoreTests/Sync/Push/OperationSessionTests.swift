@@ -2,8 +2,8 @@ import Testing
 
 @testable import SluiceCore
 
-@Suite("Push session: a pure state machine")
-struct PushSessionTests {
+@Suite("Operation session: one operation of a push as a pure state machine")
+struct OperationSessionTests {
     private let columns = PushColumns(
         id: "id", version: "version", deleted: "deleted", system: ["version", "updatedAt", "deleted"])
 
@@ -18,29 +18,29 @@ struct PushSessionTests {
         return PushItem(operation: operation, local: local, base: base)
     }
 
-    private func name(_ effect: PushEffect) -> String {
+    private func name(_ effect: OperationSession.Effect) -> String {
         switch effect {
-        case .load(let sequence): "load \(sequence)"
         case .send(let item): "send \(item.operation.kind.rawValue)"
         case .readBack: "readBack"
         case .probe: "probe"
         case .decide(let conflict): "decide\(conflict.isDeletedOnServer ? " deleted" : "")"
+        case .commit(.gone): "gone"
         case .commit(.applied(_, let server)): server == nil ? "applied nothing" : "applied record"
         case .commit(.rebased): "rebased"
         case .commit(.unneeded): "unneeded"
+        case .commit(.unidentified): "unidentified"
         case .commit(.held(_, let state, let failure, _)): "held \(state.rawValue) \(failure.code)"
         case .commit(.kept(_, let state, let failure, let uncertain)):
             "kept \(state.rawValue) \(failure?.code ?? "")\(uncertain ? " uncertain" : "")"
         case .commit(.decided(_, _, let decision)): "decided \(decision)"
-        case .finish(.completed): "completed"
-        case .finish(.stopped(let error)): "stopped \(error.code)"
+        case .end(.stopped(let error)): "stopped \(error.code)"
+        case .end(let outcome): "\(outcome)"
         }
     }
 
     /// What the session does when the operation is answered so.
     private func answer(_ item: PushItem, _ status: Int, _ record: JSON? = nil) -> String {
-        var session = PushSession(columns: columns)
-        _ = session.handle(.began)
+        var session = OperationSession(columns: columns)
         _ = session.handle(.loaded(item))
         return name(session.handle(.answered(item, PushAnswer(status: status, record: record))))
     }
@@ -65,9 +65,9 @@ struct PushSessionTests {
             (delete, 404, nil, "probe"), (delete, 410, nil, "probe"), (delete, 412, tombstone, "applied nothing"),
             (delete, 412, theirs, "decide"), (insert, 401, nil, "kept pending unauthorized"),
             (insert, 403, nil, "kept parked forbidden"), (insert, 422, nil, "kept parked rejected"),
-            (insert, 503, nil, "kept pending serverFailure"),
+            (insert, 503, nil, "kept pending serverFailure"), (insert, 424, nil, "kept pending "),
             (insert, 500, nil, "kept pending serverFailure uncertain"),
-            (insert, 302, nil, "kept parked brokenProtocol"),
+            (insert, 302, nil, "kept pending brokenProtocol"),
         ] as [(PushItem, Int, JSON?, String)] {
             #expect(
                 answer(item, status, record) == expected,
@@ -88,31 +88,29 @@ struct PushSessionTests {
 
     @Test("a push without network keeps the operation and ends")
     func network() {
-        var session = PushSession(columns: columns)
+        var session = OperationSession(columns: columns)
         let insert = item(.insert, local: ["id": "a"])
-        #expect(name(session.handle(.began)) == "load 0")
         #expect(name(session.handle(.loaded(insert))) == "send insert")
         let kept = session.handle(.unanswered(insert, SluiceError(.network, "gone"), wasSent: true))
         #expect(name(kept) == "kept pending network uncertain")
         #expect(name(session.handle(.committed)) == "stopped network")
     }
 
-    @Test("a conflict's decision is committed and the place in the queue looked at again")
+    @Test("a conflict's decision is committed and the operation looked at again")
     func decision() {
-        var session = PushSession(columns: columns)
+        var session = OperationSession(columns: columns)
         let update = item(
             .update, sent: ["id": "a"], base: ["id": "a", "version": "1", "n": 1], local: ["id": "a", "n": 2])
-        _ = session.handle(.began)
         _ = session.handle(.loaded(update))
         _ = session.handle(.answered(update, PushAnswer(status: 404)))
         #expect(name(session.handle(.readBack(nil))) == "decide deleted")
         #expect(name(session.handle(.decided(.client))) == "decided client")
-        #expect(name(session.handle(.committed)) == "load 6")
+        #expect(name(session.handle(.committed)) == "again")
     }
 
     @Test("an event out of turn ends the push instead of trapping")
     func outOfTurn() {
-        var session = PushSession(columns: columns)
+        var session = OperationSession(columns: columns)
         #expect(name(session.handle(.committed)) == "stopped brokenProtocol")
     }
 }

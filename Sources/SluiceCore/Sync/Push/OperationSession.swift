@@ -1,0 +1,232 @@
+/// One operation of a push as a pure state machine: events in, effects out.
+///
+/// What fails for the operation alone is kept on it; what no operation could do any better ends the push. A conflict
+/// that is decided, or an answer that turns out to be an earlier revision's, ends with ``Outcome/again``: the operation
+/// is then read and sent anew, and the rounds are counted.
+package struct OperationSession: Sendable {
+    /// What the session is told.
+    package enum Event: Sendable {
+        /// The operation, as it is stored now.
+        case loaded(PushItem)
+        /// It cannot be sent: it is gone, or it is held.
+        case notLoaded(isGone: Bool)
+        /// The record was edited before the operation was sealed; nothing was sent.
+        case changed
+        /// The server answered the operation; `item` is as it was sealed last.
+        case answered(PushItem, PushAnswer)
+        /// The operation was not answered; `item` is as it was sealed last. `wasSent` tells whether a request may have
+        /// reached the server.
+        case unanswered(PushItem, SluiceError, wasSent: Bool)
+        /// The server's record as it is now, read by its id; nil if it has none, not even a deleted one.
+        case readBack(JSON?)
+        /// Whether the table itself answers.
+        case probed(Bool)
+        /// The handlers decided.
+        case decided(ConflictDecision)
+        /// The commit is done, or was not needed because the operation was changed or discarded meanwhile.
+        case committed
+        /// A request that only reads, a handler or the store failed.
+        case failed(SluiceError)
+    }
+
+    /// What the session wants done.
+    package enum Effect: Sendable {
+        /// Seal and send the operation.
+        case send(PushItem)
+        /// Read the record by its id, deleted ones included.
+        case readBack(table: String, recordID: String)
+        /// See whether the table answers at all.
+        case probe(table: String)
+        /// Ask the conflict handlers, then the policy.
+        case decide(Conflict)
+        /// Write this, in one transaction.
+        case commit(PushCommit)
+        /// Nothing more: the operation is through for now.
+        case end(Outcome)
+    }
+
+    /// What became of the operation.
+    package enum Outcome: Sendable {
+        /// It is out of the queue.
+        case done
+        /// It has to be read and sent anew.
+        case again
+        /// The server did not look at it, because another part of its batch failed. It waits.
+        case skipped
+        /// It stays in the queue: what stands behind it has to wait.
+        case kept
+        /// It stays in the queue, and the push cannot go on.
+        case stopped(SluiceError)
+    }
+
+    private enum State {
+        case loading
+        case sending(PushItem)
+        case readingBack(PushItem, status: Int)
+        case probing(PushItem)
+        case deciding(PushItem, Conflict)
+        case committing(then: Outcome)
+        case ended
+    }
+
+    /// How often one operation may meet a conflict in one push before it is held.
+    package static let maximumRounds = 5
+
+    private var state = State.loading
+    private let columns: PushColumns
+    private var rounds = 0
+    private var changes = 0
+
+    package init(columns: PushColumns) { self.columns = columns }
+
+    /// Prepares for the operation's being read anew.
+    mutating func restart() { state = .loading }
+
+    /// Takes an event and says what to do next.
+    package mutating func handle(_ event: Event) -> Effect {
+        switch (state, event) {
+        case (.loading, .loaded(let item)): return send(item)
+        case (.loading, .notLoaded(let isGone)): return end(isGone ? .done : .kept)
+        case (.loading, .failed(let error)): return end(.stopped(error))
+        case (.sending, .answered(let item, let answer)):
+            return act(on: .judge(item, answer, columns: columns), item, status: answer.status, message: answer.message)
+        case (.sending, .changed):
+            changes += 1
+            // Someone edits the record with each attempt, a filter perhaps: the next push may have more luck.
+            return end(changes > Self.maximumRounds ? .kept : .again)
+        case (.sending, .unanswered(let item, let error, let wasSent)): return fail(item, error, wasSent: wasSent)
+        case (.sending(let item), .failed(let error)): return fail(item, error, wasSent: true)
+        case (.readingBack(let item, let status), .readBack(let record)):
+            return act(
+                on: .judge(item, readBack: record, columns: columns, status: status), item, status: status,
+                message: "the server's answer (\(status)) and its record do not fit together")
+        case (.readingBack(let item, _), .failed(let error)), (.probing(let item), .failed(let error)):
+            return fail(item, error, wasSent: true)
+        case (.probing(let item), .probed(let answers)):
+            if answers { return commit(.gone(item), then: .done) }
+            return keep(
+                item, .pending, .init(code: "notFound", message: "the server does not know the table", status: 404))
+        case (.deciding(let item, let conflict), .decided(let decision)): return settle(item, conflict, decision)
+        case (.deciding(let item, let conflict), .failed(let error)):
+            if error.code == .cancelled { return hold(item, .pending, conflict, then: .stopped(error)) }
+            return hold(item, .parked, conflict, error.code, "a conflict handler failed: \(error)")
+        case (.committing(let outcome), .committed): return end(outcome)
+        case (.committing, .failed(let error)): return end(.stopped(error))
+        default: return end(.stopped(SluiceError(.brokenProtocol, "the push was told something out of turn")))
+        }
+    }
+
+    private mutating func end(_ outcome: Outcome) -> Effect {
+        state = .ended
+        return .end(outcome)
+    }
+
+    private mutating func commit(_ commit: PushCommit, then outcome: Outcome) -> Effect {
+        state = .committing(then: outcome)
+        return .commit(commit)
+    }
+
+    private mutating func keep(
+        _ item: PushItem, _ kept: TableOperation.State, _ failure: TableOperation.Failure?, uncertain: Bool = false,
+        then outcome: Outcome = .kept
+    ) -> Effect {
+        commit(.kept(item, kept, failure, uncertain: uncertain), then: outcome)
+    }
+
+    private mutating func hold(
+        _ item: PushItem, _ kept: TableOperation.State, _ conflict: Conflict, _ code: SluiceError.Code = .conflict,
+        _ message: String = "the record was changed on the server too", then outcome: Outcome = .kept
+    ) -> Effect {
+        let failure = TableOperation.Failure(
+            code: code.description, message: message, status: conflict.status, serverRecord: conflict.server)
+        return commit(.held(item, kept, failure, conflict), then: outcome)
+    }
+
+    private mutating func send(_ item: PushItem) -> Effect {
+        if item.operation.kind == .update, !item.operation.isUncertain, let base = item.base, let local = item.local,
+            Rebase.changes(from: base, to: local, system: columns.system) == .object
+        {
+            return commit(.unneeded(item), then: .done)
+        }
+        state = .sending(item)
+        return .send(item)
+    }
+
+    private mutating func fail(_ item: PushItem, _ error: SluiceError, wasSent: Bool) -> Effect {
+        keep(
+            item, .pending, TableOperation.Failure(error), uncertain: wasSent,
+            then: error.isEndOfPush ? .stopped(error) : .kept)
+    }
+
+    private mutating func act(
+        on verdict: PushVerdict, _ item: PushItem, status: Int, message: String
+    ) -> Effect {
+        let operation = item.operation
+        func failure(_ code: SluiceError.Code) -> TableOperation.Failure {
+            .init(code: code.description, message: message, status: status)
+        }
+        switch verdict {
+        case .done(let record): return commit(.applied(item, server: record), then: .done)
+        case .earlierRevisionDone(let record, let sent):
+            rounds += 1
+            return rounds > Self.maximumRounds
+                ? keep(item, .parked, failure(.conflict))
+                : commit(.rebased(item, server: record, sent: sent), then: .again)
+        case .conflict(let server, let isDeleted):
+            let conflict = Conflict(
+                operation: operation, client: item.local, server: server, base: item.base,
+                maybeApplied: operation.isUncertain || status < 300, status: status, isDeletedOnServer: isDeleted)
+            rounds += 1
+            if rounds > Self.maximumRounds {
+                let text = "the conflict came back \(Self.maximumRounds) times in one push"
+                return hold(item, .parked, conflict, .conflict, text)
+            }
+            if operation.kind == .insert, isDeleted, !conflict.maybeApplied {
+                // Deleted before it was made here, by this device perhaps: nobody has touched this record since.
+                return settle(item, conflict, .client)
+            }
+            state = .deciding(item, conflict)
+            return .decide(conflict)
+        case .readBack:
+            state = .readingBack(item, status: status)
+            return .readBack(table: operation.table, recordID: operation.recordID)
+        case .goneIfTableAnswers:
+            state = .probing(item)
+            return .probe(table: operation.table)
+        case .idRefused:
+            rounds += 1
+            return rounds > Self.maximumRounds
+                ? keep(item, .parked, failure(.rejected)) : commit(.unidentified(item), then: .again)
+        case .skipped: return keep(item, .pending, nil, then: .skipped)
+        case .refused(let code, let uncertain): return keep(item, .parked, failure(code), uncertain: uncertain)
+        case .later(let code, let uncertain): return keep(item, .pending, failure(code), uncertain: uncertain)
+        case .unauthorized:
+            let error = SluiceError(
+                .unauthorized, message, table: operation.table, recordID: operation.recordID,
+                operationID: operation.id, status: status)
+            return keep(item, .pending, failure(.unauthorized), then: .stopped(error))
+        }
+    }
+
+    private mutating func settle(
+        _ item: PushItem, _ conflict: Conflict, _ decision: ConflictDecision
+    ) -> Effect {
+        switch decision {
+        case .defer: return hold(item, .pending, conflict)
+        case .ask, .next: return hold(item, .parked, conflict)
+        case .abort:
+            let error = SluiceError(
+                .aborted, "a conflict handler ended the push", table: conflict.table, recordID: conflict.recordID,
+                operationID: item.operation.id, status: conflict.status)
+            return hold(item, .parked, conflict, then: .stopped(error))
+        case .server, .discard, .client, .merge, .delete:
+            // Where the decision leaves something to be said, it keeps the operation's place.
+            return commit(.decided(item, conflict, decision), then: .again)
+        }
+    }
+}
+
+extension SluiceError {
+    /// Whether a push that meets this error cannot go on with other operations either.
+    fileprivate var isEndOfPush: Bool { code.isNetwork || code.isStore || code == .cancelled || code == .unauthorized }
+}

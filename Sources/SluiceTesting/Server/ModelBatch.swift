@@ -1,0 +1,72 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+/// A batch as the model server reads it (OData JSON Format 4.01, section 19).
+struct ModelBatch {
+    struct Part {
+        var id: String
+        var group: String?
+        var dependsOn: [String]
+        var request: Request
+    }
+
+    let parts: [Part]
+
+    static func isBatch(_ request: Request) -> Bool {
+        request.head.method == .post && (request.head.path ?? "").split(separator: "?").first == "/tables/$batch"
+    }
+
+    init?(_ request: Request) {
+        guard let elements = (try? request.body.json)?["requests"]?.elements, elements.count <= 100 else { return nil }
+        var parts: [Part] = []
+        for element in elements {
+            guard let id = element["id"]?.string, let url = element["url"]?.string,
+                let method = element["method"]?.string.flatMap({ HTTPRequest.Method($0) })
+            else { return nil }
+            var head = HTTPRequest(method: method, scheme: nil, authority: nil, path: "/\(url)")
+            for (name, value) in element["headers"]?.members ?? [] {
+                if let name = HTTPField.Name(name), let value = value.string { head.headerFields[name] = value }
+            }
+            parts.append(
+                Part(
+                    id: id, group: element["atomicityGroup"]?.string,
+                    dependsOn: (element["dependsOn"]?.elements ?? []).compactMap(\.string),
+                    request: Request(head, body: element["body"].map { Body(json: $0) } ?? .empty)))
+        }
+        self.parts = parts
+    }
+
+    static func answer(_ answers: [(id: String, response: Response)]) -> Response {
+        let responses = answers.map { id, response in
+            var answer: JSON = ["id": JSON(id), "status": JSON(response.status)]
+            answer["headers"] = JSON(
+                members: response.head.headerFields.map { (name: $0.name.canonicalName, value: JSON($0.value)) })
+            if !response.body.isEmpty, let body = try? response.body.json { answer["body"] = body }
+            return answer
+        }
+        return .model(200, ["responses": JSON(responses)])
+    }
+}
+
+/// What the model server remembers of the requests that had an effect, by their ids.
+struct ModelMemory {
+    private var effects: [String: (asked: String, response: Response)] = [:]
+    private static let id = HTTPField.Name("Repeatability-Request-ID")
+
+    /// The answer to a request with that id that was carried out before; 400 if it was another request.
+    func answer(to request: Request) -> Response? {
+        guard let id = Self.id.flatMap({ request.head.headerFields[$0] }), let known = effects[id] else { return nil }
+        return known.asked == Self.text(request) ? known.response : .model(400, ["error": "the id was used before"])
+    }
+
+    mutating func remember(_ response: Response, to request: Request) {
+        guard let id = Self.id.flatMap({ request.head.headerFields[$0] }), response.status < 300 else { return }
+        effects[id] = (Self.text(request), response)
+    }
+
+    private static func text(_ request: Request) -> String {
+        let body = (try? request.body.json.bytes()) ?? request.body.bytes
+        return "\(request.head.method) \(request.head.path ?? "") \(request.head.headerFields[.ifMatch] ?? "") "
+            + String(decoding: body, as: UTF8.self)
+    }
+}

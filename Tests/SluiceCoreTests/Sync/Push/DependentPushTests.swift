@@ -1,0 +1,82 @@
+import HTTPTypes
+import Synchronization
+import Testing
+
+@testable import SluiceCore
+@testable import SluiceTesting
+
+@Suite("Dependencies: parents reach the server before their children")
+struct DependentPushTests {
+    private func device(
+        _ kind: StoreKind, concurrency: Int = 1, column: String? = "list"
+    ) async throws -> (device: Device, lists: SyncTable, items: SyncTable) {
+        let device = try await Device(kind) {
+            $0.concurrency = concurrency
+            $0.dependencies = [TableDependency("items", on: "lists", by: column)]
+        }
+        return (device, try device.context.table("lists"), try device.context.table("items"))
+    }
+
+    @Test(
+        "children wait for their parents, wherever they stand in the queue", arguments: StoreKind.allCases,
+        [(1, "list"), (8, "list"), (1, nil), (8, nil)])
+    func order(_ kind: StoreKind, _ how: (concurrency: Int, column: String?)) async throws {
+        let (device, lists, items) = try await device(kind, concurrency: how.concurrency, column: how.column)
+        for n in 0..<6 { try await items.insert(["id": JSON("i\(n)"), "list": JSON("l\(n % 3)")]) }
+        for n in 0..<3 { try await lists.insert(["id": JSON("l\(n)")]) }
+        let server = device.server
+        let orphans = Recorder<String>()
+        server.onRequest { request in
+            let body = (try? request.body.json) ?? .null
+            if request.head.path == "/tables/items", let list = body["list"]?.string, server.rows("lists")[list] == nil
+            {
+                orphans.add(list)
+            }
+            for _ in 0..<20 { await Task.yield() }
+            return .none
+        }
+        #expect(try await device.context.push().isClean)
+        #expect(orphans.all == [] && server.rows("items").count == 6)
+    }
+
+    @Test("a parent is deleted behind its children", arguments: StoreKind.allCases, [1, 8])
+    func deletes(_ kind: StoreKind, _ concurrency: Int) async throws {
+        let (device, lists, items) = try await device(kind, concurrency: concurrency)
+        device.server.seed("lists", [["id": "l"]])
+        device.server.seed("items", (0..<4).map { ["id": JSON("i\($0)"), "list": "l"] })
+        try await lists.pull()
+        try await items.pull()
+        for n in 0..<4 { try await items.delete(id: "i\(n)") }
+        try await lists.delete(id: "l")
+        let server = device.server
+        let left = Recorder<Int>()
+        server.onRequest { request in
+            if request.head.method == .delete, request.head.path == "/tables/lists/l" {
+                left.add(server.rows("items").values.filter { $0["deleted"] != true }.count)
+            }
+            return .none
+        }
+        #expect(try await device.context.push().isClean)
+        #expect(left.all == [0])
+    }
+
+    @Test(
+        "a failed operation parks its successors and its dependents, and nothing else", arguments: StoreKind.allCases,
+        [1, 4])
+    func failed(_ kind: StoreKind, _ concurrency: Int) async throws {
+        let (device, lists, items) = try await device(kind, concurrency: concurrency)
+        try await lists.insert(["id": "bad"])
+        try await lists.insert(["id": "good"])
+        try await items.insert(["id": "1", "list": "bad"])
+        try await items.insert(["id": "2", "list": "good"])
+        device.server.onRequest { $0.context.recordID == "bad" ? .answer(.model(400, nil)) : .none }
+        let result = try await device.context.push()
+        #expect(result.applied == 2 && result.failures.map(\.recordID) == ["bad"])
+        #expect(try await device.queue() == ["insert bad parked", "insert 1 pending"])
+        device.server.onRequest(nil)
+        #expect(try await device.context.push().applied == 0, "the parent is still parked, so the child waits")
+        let bad = try #require(try await device.context.queue.operations().first)
+        try await device.context.queue.retry(bad.id)
+        #expect(try await device.context.push().isClean)
+    }
+}

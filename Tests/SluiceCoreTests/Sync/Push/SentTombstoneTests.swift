@@ -1,0 +1,94 @@
+import HTTPTypes
+import Synchronization
+import Testing
+
+@testable import SluiceCore
+@testable import SluiceTesting
+
+@Suite("The tombstone of an insert that was sent and deleted")
+struct SentTombstoneTests {
+    /// A device whose insert of `a` was lost on its way, as far as it can tell, and whose record was deleted since.
+    private func device(_ kind: StoreKind, discards: Bool = false) async throws -> Device {
+        let device = try await Device(kind)
+        try await device.todos.insert(["id": "a", "text": "mine"])
+        device.server.onRequest { $0.isWrite ? .loseRequest : .none }
+        _ = try await device.context.push()
+        device.server.onRequest(nil)
+        if discards {
+            let operation = try #require(try await device.context.queue.operations().first)
+            try await device.context.queue.discard(operation.id)
+        } else {
+            try await device.todos.delete(id: "a")
+            #expect(try await device.context.push().isClean)
+        }
+        #expect(try await device.queue() == [] && device.remote("a") == nil)
+        return device
+    }
+
+    private func tombstones(_ device: Device) async throws -> Int {
+        try await device.store.read { try $0.count(matching: Query(SentTombstone.schema.name)) }
+    }
+
+    @Test(
+        "if the row appears after all, its delete is queued again", arguments: StoreKind.allCases, [false, true])
+    func lateInsert(_ kind: StoreKind, _ discards: Bool) async throws {
+        let device = try await device(kind, discards: discards)
+        #expect(try await tombstones(device) == 1)
+        // The request comes late: a proxy had it.
+        device.server.seed("todos", [["id": "a", "text": "mine", "addedByServer": 1]])
+        try await device.todos.pull(named: "all")
+        #expect(try await device.local("a") == nil, "what was deleted does not come back")
+        #expect(try await device.queue() == ["delete a pending"])
+        #expect(try await device.context.push().isClean)
+        #expect(device.remote("a") == nil)
+        #expect(try await tombstones(device) == 0)
+        #expect(try await device.states() == 0)
+    }
+
+    @Test("a row of that id that is not what was sent is another's, and stays", arguments: StoreKind.allCases)
+    func another(_ kind: StoreKind) async throws {
+        let device = try await device(kind)
+        device.server.seed("todos", [["id": "a", "text": "theirs"]])
+        try await device.todos.pull()
+        #expect(try await device.local("a") == ["id": "a", "text": "theirs"])
+        #expect(try await device.queue() == [])
+        #expect(try await tombstones(device) == 0)
+    }
+
+    @Test("one that is made here again is not deleted", arguments: StoreKind.allCases)
+    func madeAgain(_ kind: StoreKind) async throws {
+        let device = try await device(kind)
+        try await device.todos.insert(["id": "a", "text": "mine"])
+        #expect(try await device.context.push().isClean)
+        try await device.todos.pull()
+        #expect(try await device.local("a") == ["id": "a", "text": "mine"])
+        #expect(device.remote("a") != nil)
+    }
+
+    @Test("an insert that never reached a connection leaves none", arguments: StoreKind.allCases)
+    func neverSent(_ kind: StoreKind) async throws {
+        let device = try await Device(kind)
+        try await device.todos.insert(["id": "a", "text": "mine"])
+        device.server.onRequest { _ in .answer(.model(400, nil)) }
+        _ = try await device.context.push()
+        device.server.onRequest(nil)
+        try await device.todos.delete(id: "a")
+        #expect(try await device.context.push().isClean)
+        #expect(try await tombstones(device) == 0)
+    }
+
+    @Test("a record that the server had leaves none", arguments: StoreKind.allCases)
+    func knownRecord(_ kind: StoreKind) async throws {
+        let device = try await Device(kind)
+        device.server.seed("todos", [["id": "a", "text": "old"]])
+        try await device.todos.pull()
+        try await device.todos.update(["id": "a", "text": "mine"])
+        device.server.onRequest { $0.isWrite ? .loseRequest : .none }
+        _ = try await device.context.push()
+        device.server.onRequest(nil)
+        try await device.todos.delete(id: "a")
+        device.server.hardDelete("todos", "a")
+        #expect(try await device.context.push().isClean)
+        #expect(try await tombstones(device) == 0)
+    }
+}

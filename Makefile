@@ -3,7 +3,7 @@
 
 SWIFT ?= swift
 
-.PHONY: demo test lint format bench fuzz simulate docs setup torture storage-faults
+.PHONY: demo test lint format bench fuzz simulate planted docs setup torture storage-faults
 
 demo: setup
 	$(SWIFT) build --product sluice
@@ -34,6 +34,10 @@ fuzz: setup
 # into docs/simulations.txt. See docs/simulator.md.
 simulate: setup
 	@.ci/simulate "$(or $(SEEDS),2000)" "$(or $(FROM),1)" docs/simulations.txt
+
+# Turns each deliberate fault of the engine on and looks for the seed that finds it: writes docs/planted-faults.md.
+planted: setup
+	@.ci/planted "$(or $(SEEDS),10000)"
 
 # Ends real processes in the middle of their work: make torture CYCLES=10000 FROM=1 SEED=1. See docs/durability.md.
 torture: setup

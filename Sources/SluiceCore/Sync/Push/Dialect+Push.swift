@@ -13,7 +13,8 @@ extension Dialect {
     /// record (206), for which nobody asked, is no record.
     package func pushAnswer(_ response: Response) -> PushAnswer {
         var record: JSON?
-        if response.status != 206, let body = try? response.body.json, body[columns.id]?.string != nil,
+        let body = try? response.body.json
+        if response.status != 206, let body, body[columns.id]?.string != nil,
             let version = body[columns.version]?.string, ETag.isVersion(version)
         {
             record = body
@@ -22,6 +23,7 @@ extension Dialect {
         let result = HTTPField.Name("Repeatability-Result").flatMap { response.head.headerFields[$0] }
         return PushAnswer(
             status: response.status, record: record, message: ServerMessage.text(of: response),
-            isIDRefused: response.status >= 400 && result?.lowercased() == "rejected")
+            isIDRefused: response.status >= 400 && result?.lowercased() == "rejected",
+            isUnreadable: body == nil && !response.body.isEmpty)
     }
 }

@@ -3,7 +3,7 @@
 
 SWIFT ?= swift
 
-.PHONY: demo test lint format bench fuzz simulate docs setup
+.PHONY: demo test lint format bench fuzz simulate planted docs setup torture storage-faults
 
 demo: setup
 	$(SWIFT) build --product sluice
@@ -35,9 +35,24 @@ fuzz: setup
 simulate: setup
 	@.ci/simulate "$(or $(SEEDS),2000)" "$(or $(FROM),1)" docs/simulations.txt
 
+# Turns each deliberate fault of the engine on and looks for the seed that finds it: writes docs/planted-faults.md.
+planted: setup
+	@.ci/planted "$(or $(SEEDS),10000)"
+
+# Ends real processes in the middle of their work: make torture CYCLES=10000 FROM=1 SEED=1. See docs/durability.md.
+torture: setup
+	$(SWIFT) build --product sluice
+	$(SWIFT) build --product torture
+	.build/debug/torture kill --cycles $(or $(CYCLES),200) --from $(or $(FROM),1) --seed $(or $(SEED),1)
+
+# Has every call to the file system fail in every way: make storage-faults SEED=1.
+storage-faults: setup
+	$(SWIFT) build --product torture
+	.build/debug/torture storage --seed $(or $(SEED),0)
+
 # Writes what tests put into the documentation anew.
 docs:
-	SLUICE_WRITE_DOCS=1 $(SWIFT) test --filter "WireSessionTests|ConformancePageTests|HTTPCaseTests"
+	SLUICE_WRITE_DOCS=1 $(SWIFT) test --filter "WireSessionTests|ConformancePageTests|HTTPCaseTests|HostilePageTests"
 
 setup:
 	@.ci/setup

@@ -33,6 +33,8 @@ let package = Package(
         // C: libraries of the system, and the SQLite API as a table of functions.
         .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
         .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
+        // C: a file system for SQLite that fails where a test wants it to.
+        .target(name: "CSQLiteFaults", linkerSettings: [.linkedLibrary("sqlite3")]),
 
         .target(
             name: "SluiceCore",
@@ -69,7 +71,10 @@ let package = Package(
             ]),
         .target(
             name: "SluiceTesting",
-            dependencies: ["CJansson", "SluiceCore", .product(name: "HTTPTypes", package: "swift-http-types")]),
+            dependencies: [
+                "CJansson", "CSQLiteFaults", "SluiceCore", "SluiceSQLite",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
         .target(name: "Sluice", dependencies: ["SluiceCore", "SluiceHTTP", "SluicePredicate", "SluiceSQLite"]),
         .executableTarget(
             name: "SluiceCLI",
@@ -89,6 +94,13 @@ let package = Package(
             dependencies: ["Sluice", .product(name: "ArgumentParser", package: "swift-argument-parser")],
             path: "Examples/todo",
             exclude: ["README.md", "backend.yaml"]),
+        // Ends processes and storage in the middle of their work: for tests, and part of no product.
+        .executableTarget(
+            name: "torture",
+            dependencies: [
+                "Sluice", "SluiceTesting", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Tests/Torture"),
 
         .testTarget(
             name: "SluiceCoreTests",
@@ -101,7 +113,7 @@ let package = Package(
         .testTarget(
             name: "SluiceHTTPTests",
             dependencies: [
-                "SluiceHTTP", "SluiceTesting",
+                "SluiceHTTP", "SluiceSQLite", "SluiceTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -117,14 +129,15 @@ let package = Package(
         .testTarget(
             name: "SluiceCLITests",
             dependencies: [
-                "SluiceCLI", "todo", "Sluice", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "SluiceCLI", "todo", "torture", "Sluice",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
     ],
     swiftLanguageModes: [.v6]
 )
 
 // One set of rules for every Swift target. Warnings are errors in continuous integration, not on a user's machine.
-for target in package.targets where target.type != .system && target.name != "CSQLite" {
+for target in package.targets where target.type != .system && !["CSQLite", "CSQLiteFaults"].contains(target.name) {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("MemberImportVisibility"),

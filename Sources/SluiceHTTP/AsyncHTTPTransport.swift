@@ -18,18 +18,11 @@ public import SluiceCore
 /// with a pool of its own.
 public struct AsyncHTTPTransport: Transport {
     private let client: HTTPClient
-    /// How long an answer may take to get up to the slowest rate.
-    private let grace: Duration
 
     /// A transport on the connections that all transports share.
-    public init() { self.init(client: Self.shared, grace: .seconds(10)) }
+    public init() { self.init(client: Self.shared) }
 
-    package init(grace: Duration) { self.init(client: Self.shared, grace: grace) }
-
-    private init(client: HTTPClient, grace: Duration) {
-        self.client = client
-        self.grace = grace
-    }
+    private init(client: HTTPClient) { self.client = client }
 
     /// Runs `body` with a transport that has connections of its own, and closes them when it returns or throws.
     public static func withOwnConnections<Result: Sendable>(
@@ -37,7 +30,7 @@ public struct AsyncHTTPTransport: Transport {
     ) async throws -> Result {
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         do {
-            let result = try await body(AsyncHTTPTransport(client: client, grace: .seconds(10)))
+            let result = try await body(AsyncHTTPTransport(client: client))
             try await client.shutdown()
             return result
         } catch {
@@ -57,6 +50,8 @@ public struct AsyncHTTPTransport: Transport {
             decompression: .enabled(limit: .none))
         // A refused connection is an answer of the network; when to try again is the retry filter's business.
         configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.http1_1ConnectionDebugInitializer = { ResponseGuard.add(to: $0) }
+        configuration.http2StreamChannelDebugInitializer = { ResponseGuard.add(to: $0) }
         return configuration
     }
 
@@ -80,7 +75,14 @@ public struct AsyncHTTPTransport: Transport {
         guard (100...999).contains(Int(response.status.code)) else {
             throw errors.error(.network, "the server answered with a status that HTTP does not know")
         }
-        let reader = BodyReader(response: response, limits: limits, grace: grace, deadline: deadline, errors: errors)
+        guard response.headers[canonicalForm: "Transfer-Encoding"].allSatisfy({ $0.lowercased() == "chunked" }),
+            response.headers[canonicalForm: "Transfer-Encoding"].count < 2,
+            response.headers[canonicalForm: "Content-Encoding"].count < 2,
+            response.headers[canonicalForm: "Content-Encoding"].allSatisfy({ coding in
+                ["gzip", "deflate", "identity"].contains(coding.lowercased())
+            })
+        else { throw errors.error(.brokenProtocol, "the answer is encoded in a way that was not asked for") }
+        let reader = BodyReader(response: response, limits: limits, deadline: deadline, errors: errors)
         return Response(Self.head(response), body: Body(bytes: try await reader.read()))
     }
 

@@ -8,7 +8,6 @@ internal import Synchronization
 struct BodyReader: Sendable {
     let response: HTTPClientResponse
     let limits: Limits
-    let grace: Duration
     /// When the exchange must be over. The HTTP client's own deadline ends with the answer's head.
     let deadline: ContinuousClock.Instant
     let errors: TransportErrors
@@ -66,8 +65,8 @@ struct BodyReader: Sendable {
     /// Throws when, the grace over, less has arrived on average than the slowest rate.
     private func watch(_ progress: Progress) async throws -> [UInt8] {
         let start = ContinuousClock.now
-        let step = max(.milliseconds(10), min(grace / 4, .seconds(1)))
-        try await Task.sleep(for: grace)
+        let step = max(.milliseconds(10), min(limits.grace / 4, .seconds(1)))
+        try await Task.sleep(for: limits.grace)
         while true {
             let seconds = (ContinuousClock.now - start) / .seconds(1)
             if Double(progress.bytes.load(ordering: .relaxed)) < Double(limits.minimumRate) * seconds {

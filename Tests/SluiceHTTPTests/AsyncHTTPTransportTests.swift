@@ -16,12 +16,12 @@ struct AsyncHTTPTransportTests {
 
     /// The error of an exchange with a server that does `acts`.
     func failure(
-        _ acts: [RawServer.Act], limits: Limits = Limits(), grace: Duration = .seconds(10)
+        _ acts: [RawServer.Act], limits: Limits = Limits()
     ) async throws -> SluiceError {
         var found: SluiceError?
         try await RawServer.run(acts) { server in
             found = await #expect(throws: SluiceError.self) {
-                try await AsyncHTTPTransport(grace: grace).send(request(server.port, limits: limits))
+                try await AsyncHTTPTransport().send(request(server.port, limits: limits))
             }
         }
         let error = try #require(found)
@@ -97,11 +97,11 @@ struct AsyncHTTPTransportTests {
     func drip() async throws {
         let drip = Array(repeating: [RawServer.Act.text("x"), .pause(.milliseconds(50))], count: 100).flatMap { $0 }
         let head = RawServer.Act.text("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")
-        let error = try await failure([head] + drip, limits: Limits(minimumRate: 1000), grace: .milliseconds(200))
+        let error = try await failure([head] + drip, limits: Limits(minimumRate: 1000, grace: .milliseconds(200)))
         #expect(error.code == .timeout)
         try await RawServer.run([head] + drip.prefix(20) + [.text(String(repeating: "y", count: 90))]) { server in
-            let slow = request(server.port, limits: Limits(minimumRate: 2))
-            let response = try await AsyncHTTPTransport(grace: .milliseconds(100)).send(slow)
+            let slow = request(server.port, limits: Limits(minimumRate: 2, grace: .milliseconds(100)))
+            let response = try await AsyncHTTPTransport().send(slow)
             #expect(response.body.bytes.count == 100)
         }
     }

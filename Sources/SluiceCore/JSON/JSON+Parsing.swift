@@ -5,11 +5,16 @@ extension JSON {
     ///
     /// - Throws: ``JSONParseError`` with line, column and offset; nothing is repaired and nothing is guessed.
     public init(parsing text: some Sequence<UInt8>) throws(JSONParseError) {
+        try self.init(parsing: text, maximumValues: .max)
+    }
+
+    /// Reads a value from UTF-8 text that has no more than that many names and values.
+    package init(parsing text: some Sequence<UInt8>, maximumValues: Int) throws(JSONParseError) {
         let parsed: Result<JSON, JSONParseError>?
-        parsed = text.withContiguousStorageIfAvailable { buffer in Self.parse(buffer) }
+        parsed = text.withContiguousStorageIfAvailable { buffer in Self.parse(buffer, maximumValues) }
         switch parsed {
         case .some(let result): self = try result.get()
-        case .none: self = try Array(text).withUnsafeBufferPointer { Self.parse($0) }.get()
+        case .none: self = try Array(text).withUnsafeBufferPointer { Self.parse($0, maximumValues) }.get()
         }
     }
 
@@ -20,9 +25,11 @@ extension JSON {
         try self.init(parsing: Array(text.utf8))
     }
 
-    private static func parse(_ buffer: UnsafeBufferPointer<UInt8>) -> Result<JSON, JSONParseError> {
+    private static func parse(
+        _ buffer: UnsafeBufferPointer<UInt8>, _ maximumValues: Int
+    ) -> Result<JSON, JSONParseError> {
         do throws(JSONParseError) {
-            let tape = try JSONTape(buffer)
+            let tape = try JSONTape(buffer, maximumValues: maximumValues)
             return .success(JSON(tape, at: 0, in: buffer))
         } catch {
             return .failure(error)

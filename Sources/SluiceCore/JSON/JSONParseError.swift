@@ -11,8 +11,11 @@ public struct JSONParseError: Error, Hashable, Sendable, CustomStringConvertible
     public let column: Int
     /// The byte at which reading stopped, counted from 0.
     public let offset: Int
+    /// Whether the text may be JSON, but has more values than its reader takes.
+    package let isTooLarge: Bool
 
-    init(reason: String, offset: Int, in bytes: UnsafeBufferPointer<UInt8>) {
+    init(reason: String, offset: Int, in bytes: UnsafeBufferPointer<UInt8>, isTooLarge: Bool = false) {
+        self.isTooLarge = isTooLarge
         var line = 1
         var column = 1
         for byte in bytes.prefix(offset) {

@@ -23,12 +23,15 @@ package struct JSONTape: Sendable {
     package var tokens: ContiguousArray<Token>
 
     /// Reads `bytes` whole.
-    package init(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONParseError) {
+    ///
+    /// - Parameter maximumValues: how many names and values the text may have: each takes 20 bytes on the tape, and may
+    ///   be two in the text.
+    package init(_ bytes: UnsafeBufferPointer<UInt8>, maximumValues: Int = .max) throws(JSONParseError) {
         guard bytes.count < Int(UInt32.max) else {
             throw JSONParseError(
                 reason: "text longer than 4 GiB", offset: 0, in: UnsafeBufferPointer(rebasing: bytes[..<0]))
         }
-        var reader = JSONTapeReader(bytes)
+        var reader = JSONTapeReader(bytes, maximumValues: maximumValues)
         try reader.readDocument()
         tokens = reader.tokens
     }

@@ -1,13 +1,15 @@
 /// The strict reader behind ``JSONTape``: one pass over the bytes, no recursion deeper than ``JSON/maximumDepth``.
 struct JSONTapeReader {
     private let bytes: UnsafeBufferPointer<UInt8>
+    private let maximumValues: Int
     private var position = 0
     var tokens = ContiguousArray<JSONTape.Token>()
 
-    init(_ bytes: UnsafeBufferPointer<UInt8>) {
+    init(_ bytes: UnsafeBufferPointer<UInt8>, maximumValues: Int = .max) {
         self.bytes = bytes
+        self.maximumValues = maximumValues
         // About one token for each 12 bytes of rows as servers send them.
-        tokens.reserveCapacity(bytes.count / 12 + 8)
+        tokens.reserveCapacity(min(bytes.count / 12, maximumValues) + 8)
     }
 
     mutating func readDocument() throws(JSONParseError) {
@@ -38,6 +40,10 @@ struct JSONTapeReader {
 
     private mutating func readValue(depth: Int) throws(JSONParseError) {
         guard let byte = peek() else { throw failure("unexpected end of text") }
+        guard tokens.count < maximumValues else {
+            throw JSONParseError(
+                reason: "more than \(maximumValues) names and values", offset: position, in: bytes, isTooLarge: true)
+        }
         switch byte {
         case UInt8(ascii: "{"): try readObject(depth: depth + 1)
         case UInt8(ascii: "["): try readArray(depth: depth + 1)

@@ -12,12 +12,23 @@ public struct Body: Sendable {
     }
 
     private let storage: Storage
+    /// How many names and values are read from the bytes at the most.
+    package let maximumValues: Int
 
     /// A body of those bytes.
-    public init(bytes: [UInt8]) { storage = Storage(.init(bytes: bytes, json: nil)) }
+    public init(bytes: [UInt8]) { self.init(bytes: bytes, maximumValues: .max) }
+
+    /// A body of those bytes, of which no more than that many names and values are read.
+    package init(bytes: [UInt8], maximumValues: Int) {
+        storage = Storage(.init(bytes: bytes, json: nil))
+        self.maximumValues = maximumValues
+    }
 
     /// A body of that document.
-    public init(json: JSON) { storage = Storage(.init(bytes: nil, json: .success(json))) }
+    public init(json: JSON) {
+        storage = Storage(.init(bytes: nil, json: .success(json)))
+        maximumValues = .max
+    }
 
     /// A body without a byte.
     public static var empty: Body { Body(bytes: []) }
@@ -34,14 +45,14 @@ public struct Body: Sendable {
 
     /// The body as a document; bytes are parsed at the first call.
     ///
-    /// - Throws: ``JSONParseError`` if the bytes are not JSON.
+    /// - Throws: ``JSONParseError`` if the bytes are not JSON, or hold more than ``Limits/responseValues``.
     public var json: JSON {
         get throws(JSONParseError) {
             try storage.state.withLock { state in
                 if let json = state.json { return json }
                 let json: Result<JSON, JSONParseError>
                 do throws(JSONParseError) {
-                    json = .success(try JSON(parsing: state.bytes ?? []))
+                    json = .success(try JSON(parsing: state.bytes ?? [], maximumValues: maximumValues))
                 } catch {
                     json = .failure(error)
                 }

@@ -87,18 +87,28 @@ package struct Paging: Sendable, Hashable {
 
 /// The bounds of one exchange.
 public struct Limits: Sendable, Hashable {
-    /// The largest answer, decoded, in bytes. Default 64 MiB.
+    /// The largest answer, decoded, in bytes. Default 16 MiB.
     public var responseBytes: Int
+    /// How many names and values an answer that is JSON may have. Each takes memory beside the answer's bytes, and may be
+    /// two of them. Default 1,000,000, which is 40,000 rows of 12 columns.
+    public var responseValues: Int
     /// The longest an exchange may take, from the first byte sent to the last received. Default 100 s.
     public var deadline: Duration
-    /// The slowest rate at which an answer may arrive, in bytes a second, once the first ten seconds are over.
-    /// Default 100.
+    /// The slowest rate at which an answer may arrive, in bytes a second, once ``grace`` is over. Default 100.
     public var minimumRate: Int
+    /// How long an answer may take to get up to the slowest rate. Default 10 s.
+    public var grace: Duration
 
     /// Bounds.
-    public init(responseBytes: Int = 64 << 20, deadline: Duration = .seconds(100), minimumRate: Int = 100) {
+    public init(
+        responseBytes: Int = 16 << 20, responseValues: Int = 1_000_000, deadline: Duration = .seconds(100),
+        minimumRate: Int = 100,
+        grace: Duration = .seconds(10)
+    ) {
         self.responseBytes = responseBytes
+        self.responseValues = responseValues
         self.deadline = deadline
         self.minimumRate = minimumRate
+        self.grace = grace
     }
 }

@@ -9,12 +9,14 @@ extension RowPage {
     ///   id (or an integer, where allowed), which the message names by its index.
     package init(
         bytes: [UInt8], columns: SystemColumns = SystemColumns(), shape: Shape = .results, table: String? = nil,
-        allowsIntegerIDs: Bool = false, requiresIDs: Bool = true, setsAside: Bool = false
+        allowsIntegerIDs: Bool = false, requiresIDs: Bool = true, setsAside: Bool = false,
+        maximumValues: Int = .max
     ) throws(SluiceError) {
         let read = bytes.withUnsafeBufferPointer { buffer -> Result<RowPage, SluiceError> in
             do throws(SluiceError) {
                 return .success(
-                    try Self.read(bytes, buffer, columns, shape, table, allowsIntegerIDs, requiresIDs, setsAside))
+                    try Self.read(
+                        bytes, buffer, columns, shape, table, allowsIntegerIDs, requiresIDs, setsAside, maximumValues))
             } catch {
                 return .failure(error)
             }
@@ -24,14 +26,15 @@ extension RowPage {
 
     private static func read(
         _ bytes: [UInt8], _ buffer: UnsafeBufferPointer<UInt8>, _ columns: SystemColumns, _ shape: Shape,
-        _ table: String?, _ allowsIntegerIDs: Bool, _ requiresIDs: Bool, _ setsAside: Bool
+        _ table: String?, _ allowsIntegerIDs: Bool, _ requiresIDs: Bool, _ setsAside: Bool, _ maximumValues: Int
     ) throws(SluiceError) -> RowPage {
         let tape: JSONTape
         do throws(JSONParseError) {
-            tape = try JSONTape(buffer)
+            tape = try JSONTape(buffer, maximumValues: maximumValues)
         } catch {
             throw SluiceError(
-                .brokenProtocol, "The server's answer is not the page of rows that was asked for.", table: table,
+                error.isTooLarge ? .tooLarge : .brokenProtocol,
+                "The server's answer is not the page of rows that was asked for.", table: table,
                 cause: error)
         }
         var reader = RowPageReader(
@@ -72,6 +75,6 @@ extension RowPage {
     ) throws(SluiceError) {
         try self.init(
             bytes: body.bytes, columns: columns, shape: shape, table: table, allowsIntegerIDs: allowsIntegerIDs,
-            requiresIDs: requiresIDs, setsAside: setsAside)
+            requiresIDs: requiresIDs, setsAside: setsAside, maximumValues: body.maximumValues)
     }
 }

@@ -31,7 +31,9 @@ extension SyncContext {
                 }
                 for operation in operations {
                     let local = try writer.record(operation.recordID, in: table)
-                    try queue.audit(operation, "purge", local: local, at: environment.now())
+                    if !planted(.purgeWithoutAudit) {
+                        try queue.audit(operation, "purge", local: local, at: environment.now())
+                    }
                     try queue.remove(operation)
                 }
                 let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
@@ -56,7 +58,7 @@ extension SyncContext {
         for cursor in cursors {
             if rows.filter == nil {
                 try Membership(of: cursor, in: writer).forgetAll()
-                try writer.delete([cursor.owner.id], from: Cursor.schema.name)
+                if !planted(.purgeKeepsCursor) { try writer.delete([cursor.owner.id], from: Cursor.schema.name) }
             } else {
                 try restart(cursor, writer)
             }

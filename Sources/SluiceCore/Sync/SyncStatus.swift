@@ -38,7 +38,7 @@ extension SyncContext {
             var status = SyncStatus()
             status.pending = try queue.count(.pending)
             status.inFlight = try queue.count(.inFlight)
-            status.parked = try queue.count(.parked)
+            status.parked = planted(.statusHidesHeld) ? 0 : try queue.count(.parked)
             status.dead = try queue.count(.dead)
             status.phase = board.now.phase(held: status.needsAttention)
             let cursors = try reader.records(matching: Query(Cursor.schema.name)).compactMap(Cursor.init(record:))

@@ -1,3 +1,5 @@
+internal import HTTPTypes
+
 /// An entity tag (RFC 9110, section 8.8.3) as the clients of this protocol write and read it.
 package enum ETag: Sendable, Hashable {
     /// A version of the record.
@@ -29,6 +31,9 @@ package enum ETag: Sendable, Hashable {
         if case .strong(let version) = self { return version }
         return nil
     }
+
+    /// Whether the text can be a version: it has a character, and can go back to the server in a header field.
+    package static func isVersion(_ text: String) -> Bool { !text.isEmpty && HTTPField.isValidValue(quoted(text)) }
 
     /// A version in quotes, for `If-Match`: a backslash stands before every quote that has none before it.
     package static func quoted(_ version: String) -> String {

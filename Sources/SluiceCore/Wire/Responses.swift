@@ -10,6 +10,10 @@ extension Dialect {
     package func failure(_ response: Response, for context: RequestContext) -> SluiceError? {
         let code: SluiceError.Code
         switch response.status {
+        case 206:
+            return error(
+                .brokenProtocol, "the server answered with a part of what was asked for, without being asked to",
+                context, response)
         case 200...299: return nil
         case 304 where context.action == .lookup: return nil
         case 300...399:
@@ -87,7 +91,8 @@ extension Dialect {
         do throws(JSONParseError) {
             return try response.body.json
         } catch let cause {
-            var failure = error(.brokenProtocol, Self.notJSON(response), context, response)
+            let code: SluiceError.Code = cause.isTooLarge ? .tooLarge : .brokenProtocol
+            var failure = error(code, Self.notJSON(response), context, response)
             failure.cause = cause
             throw failure
         }

@@ -28,10 +28,11 @@ package final class SQLiteConnection {
     var nextCheckpoint = 0
     private var statements: [StatementText: SQLiteStatement] = [:]
 
-    /// Opens the file. Nothing is read of it yet, so that what is no database is found out by the first statement.
+    /// Opens the file, in the file system that SQLite knows by that name, or its default one. Nothing is read of it yet,
+    /// so that what is no database is found out by the first statement.
     package init(
         path: String, access: Access = .readWriteCreate, busyTimeout: Duration = .seconds(5),
-        library: SQLiteLibrary = .system
+        fileSystem: String? = nil, library: SQLiteLibrary = .system
     ) throws(SluiceError) {
         let flags =
             switch access {
@@ -39,7 +40,7 @@ package final class SQLiteConnection {
             case .readWrite: CSQLITE_OPEN_READWRITE
             case .readWriteCreate: CSQLITE_OPEN_READWRITE | CSQLITE_OPEN_CREATE
             }
-        database = try SQLiteHandle(path: path, flags: Int32(flags), library: library)
+        database = try SQLiteHandle(path: path, flags: Int32(flags), fileSystem: fileSystem, library: library)
         logLength = .allocate(capacity: 1)
         logLength.initialize(to: 0)
         setBusyTimeout(busyTimeout)

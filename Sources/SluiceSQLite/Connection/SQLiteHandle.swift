@@ -7,14 +7,14 @@ final class SQLiteHandle {
     let api: UnsafePointer<csqlite_api>
     let pointer: OpaquePointer
 
-    init(path: String, flags: Int32, library: SQLiteLibrary) throws(SluiceError) {
+    init(path: String, flags: Int32, fileSystem: String?, library: SQLiteLibrary) throws(SluiceError) {
         api = library.functions
         self.path = path
         // With a directory in front, no library takes the name for a URI, whatever it was built to do.
         let name = path == ":memory:" || path.utf8.first == UInt8(ascii: "/") ? path : "./" + path
         var opened: OpaquePointer?
         let code = api.pointee.open_v2(
-            name, &opened, flags | Int32(CSQLITE_OPEN_NOMUTEX | CSQLITE_OPEN_EXRESCODE), nil)
+            name, &opened, flags | Int32(CSQLITE_OPEN_NOMUTEX | CSQLITE_OPEN_EXRESCODE), fileSystem)
         guard code == Int32(CSQLITE_OK), let opened else {
             let reason = opened.flatMap { [api] in api.pointee.errmsg($0) } ?? api.pointee.errstr(code)
             let failure = SQLiteFailure(code: code, reason: String(cString: reason))

@@ -16,6 +16,9 @@ struct RecordCatalog {
     /// The table of that name.
     func table(_ name: String) -> RecordTable? { tables[Array(name.utf8)] }
 
+    /// The tables as they are declared.
+    var schemas: [TableSchema] { tables.values.map(\.schema) }
+
     /// Makes the copy what the open transaction sees.
     mutating func refresh(_ connection: SQLiteConnection) throws {
         let current = try connection.integer("PRAGMA schema_version")

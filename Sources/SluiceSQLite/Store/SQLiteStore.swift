@@ -39,6 +39,8 @@ public final class SQLiteStore: LocalStore {
         /// The size in bytes that the file may not outgrow; nil for as large as the disk allows. A transaction that
         /// would throws `storeFull` and leaves nothing.
         public var maximumSize: Int?
+        /// The name of the file system that SQLite is to use instead of its default one.
+        package var fileSystem: String?
 
         /// Options.
         public init(
@@ -176,7 +178,7 @@ public final class SQLiteStore: LocalStore {
     }
 
     /// The path without symbolic links, so that every way to the file leads to one lock.
-    private static func resolved(_ path: String) -> String {
+    static func resolved(_ path: String) -> String {
         if path == ":memory:" { return path }
         func real(_ path: String) -> String? {
             guard let resolved = realpath(path, nil) else { return nil }

@@ -19,7 +19,8 @@ struct SQLiteStoreFile: Sendable {
     /// The writing connection. A file that is not there, or empty, becomes a store; one that is something else is left
     /// as it is.
     func openWriter() throws -> SQLiteConnection {
-        let connection = try SQLiteConnection(path: path, busyTimeout: options.busyTimeout)
+        let connection = try SQLiteConnection(
+            path: path, busyTimeout: options.busyTimeout, fileSystem: options.fileSystem)
         let application = try connection.integer("PRAGMA application_id")
         let format = try connection.integer("PRAGMA user_version")
         let isEmpty = try connection.integer("SELECT count(*) FROM sqlite_schema") == 0
@@ -47,6 +48,9 @@ struct SQLiteStoreFile: Sendable {
 
     private func configure(_ connection: SQLiteConnection) throws {
         if !isInMemory {
+            // A new file gets its first page under a rollback journal. Only so is the folder synced when that is
+            // removed; else a power cut could bring it back, and with it the empty file.
+            try connection.execute("PRAGMA synchronous = EXTRA")
             let mode = try connection.run("PRAGMA journal_mode = WAL").first?.first
             guard mode == .text("wal") else {
                 throw SluiceError(.storeInputOutput, "the store \(path) is on a file system without write-ahead logs")
@@ -66,7 +70,8 @@ struct SQLiteStoreFile: Sendable {
 
     /// A connection that only reads.
     func openReader() throws -> SQLiteConnection {
-        let connection = try SQLiteConnection(path: path, access: .readWrite, busyTimeout: options.busyTimeout)
+        let connection = try SQLiteConnection(
+            path: path, access: .readWrite, busyTimeout: options.busyTimeout, fileSystem: options.fileSystem)
         try connection.execute("PRAGMA query_only = ON; PRAGMA wal_autocheckpoint = 0")
         connection.configure(Int32(CSQLITE_DBCONFIG_NO_CKPT_ON_CLOSE), true)
         return connection

@@ -33,8 +33,8 @@ struct Device {
         store: (any LocalStore)? = nil, transport: (any Transport)? = nil, retry: RetryPolicy = .never,
         dialect: Dialect = .azureV2, maximumAttempts: Int = 10, batchSize: Int = 1,
         commitLag: Duration = .zero, pull: PullOptions = PullOptions(),
-        reached: @escaping @Sendable (CommitPoint, CommitPoint.Side) async throws -> Void = { _, _ in },
-        adjust: (inout SyncOptions) -> Void = { _ in }
+        adjust: (inout SyncOptions) -> Void = { _ in },
+        reached: @escaping @Sendable (CommitPoint, CommitPoint.Side) async throws -> Void = { _, _ in }
     ) async throws {
         self.server = server
         self.store = if let store { store } else { try await kind.make() }

@@ -8,9 +8,12 @@ struct LimitsFilter: Filter {
     func handle(_ request: Request, next: Next) async throws -> Response {
         var request = request
         request.context.limits = limits
-        let response = try await beforeDeadline(request, next)
-        if let bytes = response.body.untouchedBytes, bytes.count > limits.responseBytes {
-            throw error(.tooLarge, "the answer is larger than \(limits.responseBytes) bytes", request.context)
+        var response = try await beforeDeadline(request, next)
+        if let bytes = response.body.untouchedBytes {
+            guard bytes.count <= limits.responseBytes else {
+                throw error(.tooLarge, "the answer is larger than \(limits.responseBytes) bytes", request.context)
+            }
+            response.body = Body(bytes: bytes, maximumValues: limits.responseValues)
         }
         return response
     }

@@ -24,13 +24,16 @@ package enum Collapse: Sendable, Hashable {
     package static func decide(
         queued: TableOperation, new: TableOperation.Kind, isMergeable: Bool = true, group: String? = nil
     ) -> Collapse {
-        guard queued.state != .inFlight, queued.isMergeable, isMergeable, queued.group == group else {
+        guard queued.state != .inFlight || planted(.noSuccessor), queued.isMergeable, isMergeable,
+            queued.group == group
+        else {
             return successor(of: queued.kind, new: new)
         }
         switch (queued.kind, new) {
         case (.insert, .insert), (.update, .insert), (.undelete, .insert): return refuse(exists)
         case (.insert, .update), (.update, .update): return absorb
         // Never sent, or refused for certain: the server knows nothing of it. Else it may, so the delete has to be said.
+        case (.insert, .delete) where planted(.sentInsertVanishes): return vanish
         case (.insert, .delete): return queued.wasSent && !queued.wasRefused ? become(.delete) : vanish
         // Behind the deletes of children that were queued meanwhile.
         case (.update, .delete): return moveToEnd(.delete)

@@ -48,7 +48,7 @@ struct Discard {
             try succession.write(
                 steps, on: ahead == nil ? .server(live: before, tombstone: nil) : .operation(result: before))
         } else {
-            try queue.setLocal(before, id, in: table)
+            if !planted(.discardLeavesRow) { try queue.setLocal(before, id, in: table) }
             if ahead == nil {
                 try queue.removeState(of: id, in: table)
                 try SentTombstone.leave(behind: operation, known: state?.mirror, in: store)
@@ -59,7 +59,9 @@ struct Discard {
 
     private func remove(_ operations: [TableOperation], _ local: JSON?) throws -> Set<String> {
         for operation in operations {
-            try queue.audit(operation, reason, local: local, at: environment.now())
+            if !planted(.discardWithoutAudit) {
+                try queue.audit(operation, reason, local: local, at: environment.now())
+            }
             try queue.remove(operation)
         }
         return Set(operations.compactMap(\.group))

@@ -38,7 +38,7 @@ package struct LocalChange: Sendable {
         if kind == .update, local == nil { throw missing }
         guard let newest = queued.last else {
             try checkSettled(local)
-            if kind != .insert {
+            if kind != .insert, !planted(.baseForgotten) {
                 let state = RecordState(table: table, recordID: recordID, base: local, mirror: local)
                 try queue.put(state, isNoted: false)
             }
@@ -118,7 +118,7 @@ package struct LocalChange: Sendable {
         operation.tags = options.tags
         operation.isMergeable = options.isMergeable
         operation.group = group
-        if let moved {
+        if let moved, !planted(.deleteForgetsSends) {
             operation.tags.formUnion(moved.tags)
             // What the moved one may have done on the server already, the new one has to know.
             operation.sent = moved.sent
@@ -127,6 +127,7 @@ package struct LocalChange: Sendable {
             // A record that may have been restored was there for a while: its delete cannot be taken back unsaid.
             if moved.kind == .undelete { operation.attempts = moved.attempts }
         }
+        if planted(.rowWithoutOperation) { return }
         try queue.put(operation)
     }
 
@@ -151,6 +152,7 @@ package struct LocalChange: Sendable {
     }
 
     private func write(_ record: JSON?, to queue: QueueWriter) throws -> JSON? {
+        if planted(.operationWithoutRow), kind == .update { return record }
         try queue.setLocal(record, recordID, in: table)
         return record
     }

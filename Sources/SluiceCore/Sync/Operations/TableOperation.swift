@@ -108,7 +108,9 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     /// Whether it waits for someone: pushes pass it by.
     var isHeld: Bool { state == .parked || state == .dead }
     /// The id of the request: stays the same when the same body is sent again, so that a server can recognise it.
-    public var requestID: String { "\(id)-\(revision)" }
+    public var requestID: String {
+        planted(.requestIDPerAttempt) ? "\(id)-\(revision)-\(attempts)" : "\(id)-\(revision)"
+    }
 
     /// The record as it is without the changes behind this one.
     func resultingRecord(local: JSON?, mirror: JSON?) -> JSON? {
@@ -124,13 +126,14 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
 
     /// Ready to be sent with a new body, whatever it waited for before.
     mutating func revise() {
-        revision += 1
+        if !planted(.revisionNotCounted) { revision += 1 }
         frozen = nil
         revive()
     }
 
     /// Ready to be sent again, whatever it waited for before.
     mutating func revive() {
+        if planted(.retryForgetsWhatWasSent) { (sent, isUncertain) = ([], false) }
         state = .pending
         failure = nil
         failedAttempts = 0

@@ -21,7 +21,7 @@ package struct Cursor: Sendable, Hashable {
 
         /// The owner as a record id: a JSON array, so that no part can run into the next.
         package var id: String {
-            JSON([endpoint, user, wire, table, name].map { JSON($0) }).description
+            JSON([endpoint, user, wire, table, planted(.cursorsShared) ? "" : name].map { JSON($0) }).description
         }
     }
 

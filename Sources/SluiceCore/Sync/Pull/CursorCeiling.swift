@@ -17,6 +17,7 @@ struct CursorCeiling: Sendable {
 
     /// The time to save in the place of `time`, or nil if that may be saved as it is.
     mutating func limit(_ time: Timestamp, at page: PullPage) -> String? {
+        if planted(.commitLagIgnored) { return nil }
         if let latest = latest(at: page), time > latest.trusted {
             earliest = min(earliest ?? latest.saved, latest.saved)
         }

@@ -110,6 +110,9 @@ package struct IncrementalPullSession: Sendable {
         }
         if untimedPass != nil { return takeUntimed(page) }
         if page.rows.isEmpty { return takeEnd() }
+        if planted(.shortPageIsLast), page.rows.count < pageSize, page.rows.allSatisfy({ group.holds($0) }) {
+            return finish(nil)
+        }
         let fresh = page.rows.indices.filter { !group.holds(page.rows[$0]) }
         let times = page.rows.map { $0.updatedAt.flatMap { Timestamp($0) } }
         if !Self.isSorted(times, from: group.timestamp) {
@@ -201,7 +204,7 @@ package struct IncrementalPullSession: Sendable {
             return
         }
         let foundNewInGroup = passFoundNew || fresh.contains { times[$0] == group.timestamp }
-        if skip > 0, foundNewInGroup {
+        if skip > 0, foundNewInGroup, !planted(.groupReadOnce) {
             // The group was paged by `$skip`, so a row that moved away may have hidden another: read it once more.
             group.add(page, times)
         } else {

@@ -72,7 +72,7 @@ package struct PageCommit: Sendable {
         let ids = sorted.fit.map { page.rows[$0].id }
         let stale = try askedAt.map { try ChangeStamps.changed(ids, in: table, since: $0, store) } ?? []
         let queue = QueueWriter(store)
-        let pending = try queue.reader.recordIDs(in: table, among: ids)
+        let pending = planted(.pageOverwritesPending) ? [] : try queue.reader.recordIDs(in: table, among: ids)
         var upserts: [Int] = []
         var left: [String] = []
         var gone: [String] = []
@@ -85,8 +85,8 @@ package struct PageCommit: Sendable {
                 if !row.leftQuery, try moveMirror(index, queue) { outcome.conflicts += 1 }
             } else if row.leftQuery {
                 left.append(row.id)
-            } else if row.isDeleted {
-                gone.append(row.id)
+            } else if row.isDeleted, !planted(.tombstoneStored) {
+                if !planted(.tombstoneIgnored) { gone.append(row.id) }
             } else {
                 upserts.append(index)
             }
@@ -129,7 +129,7 @@ package struct PageCommit: Sendable {
         if left.isEmpty, gone.isEmpty { return 0 }
         let membership = try cursor.map { try Membership(of: $0, in: store) }
         try membership?.forget(gone)
-        let free = try membership?.release(left) ?? []
+        let free = planted(.membershipIgnored) ? left : try membership?.release(left) ?? []
         // Most tombstones of a first pull are of rows that never were here.
         let here = try (gone + free).filter { try store.record($0, in: table) != nil }
         try removals.check(here.count, of: table, in: store)
@@ -167,7 +167,9 @@ package struct PageCommit: Sendable {
         var state =
             try queue.reader.state(of: row.id, in: table)
             ?? RecordState(table: table, recordID: row.id, base: nil, mirror: nil)
+        if planted(.mirrorNotMoved) { return false }
         state.mirror = row.isDeleted ? nil : page.record(at: index)
+        if planted(.mirrorMovesBase) { state.base = state.mirror }
         try queue.put(state, isNoted: false)
         return state.mirror?[version] != state.base?[version]
     }

@@ -30,7 +30,8 @@ struct PullRequests: Sendable {
         let id = QueryExpression.column(columns.id)
         switch page.position {
         case .start, .tracked, .token: break
-        case .changedSince(let text): query.restrict(.binary(.ge, updatedAt, try time(text)))
+        case .changedSince(let text):
+            query.restrict(.binary(planted(.cursorGreater) ? .gt : .ge, updatedAt, try time(text)))
         case .behind(let text, let last):
             let time = try time(text)
             let tie = QueryExpression.binary(
@@ -83,6 +84,10 @@ struct PullRequests: Sendable {
     private func time(_ text: String) throws(SluiceError) -> QueryExpression {
         guard let time = Timestamp(text) else {
             throw SluiceError(.storeCorrupt, "the saved cursor is not a time", table: query.table)
+        }
+        if planted(.cursorRoundedUp) {
+            let second = Timestamp.ticksPerSecond
+            return .literal(.date(Timestamp(ticks: (time.ticks + second - 1) / second * second)))
         }
         return .literal(.date(time))
     }

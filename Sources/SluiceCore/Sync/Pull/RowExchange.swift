@@ -30,6 +30,9 @@ struct RowExchange: Sendable {
     /// Stores a page. Rows whose records have changed here since it was asked for are read again, and only then is the
     /// cursor saved.
     func store(_ commit: PageCommit) async throws -> PageCommit.Outcome {
+        if planted(.cursorBeforeRows), let cursor = commit.cursor {
+            try await store.write { try $0.put(cursor.record, in: Cursor.schema.name) }
+        }
         var outcome = try await store.write(at: .page, options.environment) { try commit.write(to: $0) }
         if outcome.stale.isEmpty { return outcome }
         let again = try await fetch(outcome.stale, like: commit, since: outcome.mark)

@@ -9,16 +9,21 @@ extension Dialect {
     }
 
     /// An answer reduced to what decides about an operation. Only a record that carries a version is evidence: a
-    /// server may echo what it was sent.
+    /// server may echo what it was sent. A version that could not go back in a header field is none, and a part of a
+    /// record (206), for which nobody asked, is no record.
     package func pushAnswer(_ response: Response) -> PushAnswer {
         var record: JSON?
-        if let body = try? response.body.json, body[columns.id]?.string != nil, body[columns.version]?.string != nil {
+        let body = try? response.body.json
+        if response.status != 206, let body, body[columns.id]?.string != nil,
+            let version = body[columns.version]?.string, ETag.isVersion(version)
+        {
             record = body
         }
         // OASIS Repeatable Requests 1.0, section 3: "rejected" goes with a refusal that has nothing else behind it.
         let result = HTTPField.Name("Repeatability-Result").flatMap { response.head.headerFields[$0] }
         return PushAnswer(
             status: response.status, record: record, message: ServerMessage.text(of: response),
-            isIDRefused: response.status >= 400 && result?.lowercased() == "rejected")
+            isIDRefused: response.status >= 400 && result?.lowercased() == "rejected",
+            isUnreadable: body == nil && !response.body.isEmpty)
     }
 }

@@ -28,6 +28,7 @@ package struct PushCommitter {
         guard var operation = try current(item, queue) else { return nil }
         // A send before this one ended without an answer that counts, in this process or in one that is gone.
         operation.isUncertain = operation.isUncertain || (operation.state == .inFlight && !wasUnsent)
+        if planted(.uncertaintyForgotten) { operation.isUncertain = false }
         operation.state = .inFlight
         operation.attempts += 1
         if let sent = operation.sent.last(where: { $0.revision == operation.revision }) {
@@ -35,7 +36,7 @@ package struct PushCommitter {
                 try queue.put(operation)
                 return (operation, sent.identify(repeated, as: operation.requestID))
             }
-            operation.revision += 1
+            if !planted(.bodyMadeAnew) { operation.revision += 1 }
         }
         var sent = SentBody(
             revision: operation.revision, request: request, final: final.document, local: item.local,
@@ -152,7 +153,7 @@ package struct PushCommitter {
         }
         if isLast {
             try queue.removeState(of: id, in: table)
-        } else {
+        } else if !planted(.successorBaseStays) {
             try queue.put(RecordState(table: table, recordID: id, base: server, mirror: server))
         }
     }

@@ -172,7 +172,9 @@ struct PushSchedule: Sendable {
             guard let node = nodes[place] else { continue }
             if node.isBarred { return .barred }
             var blockers: [Int64] = []
-            if let predecessor = index.predecessor(of: node.operation) { blockers.append(predecessor) }
+            if let predecessor = index.predecessor(of: node.operation), !planted(.parkedLetsSuccessorsPass) {
+                blockers.append(predecessor)
+            }
             if !unit.isForced { blockers += dependencies.blockers(of: node.operation, index) }
             blockers.removeAll { unit.members.contains($0) }
             if blockers.contains(where: { nodes[$0]?.isBarred == true }) { return .barred }

@@ -26,12 +26,17 @@ package struct PushAnswer: Sendable, Hashable {
     /// Whether the server refuses the request because of its id: it was first sent longer ago than the server
     /// remembers, by the clocks of both sides.
     package var isIDRefused: Bool
+    /// Whether the body is no JSON: a web page of someone on the way, or an answer that was cut short.
+    package var isUnreadable: Bool
 
-    package init(status: Int, record: JSON? = nil, message: String = "", isIDRefused: Bool = false) {
+    package init(
+        status: Int, record: JSON? = nil, message: String = "", isIDRefused: Bool = false, isUnreadable: Bool = false
+    ) {
         self.status = status
         self.record = record
         self.message = message
         self.isIDRefused = isIDRefused
+        self.isUnreadable = isUnreadable
     }
 }
 

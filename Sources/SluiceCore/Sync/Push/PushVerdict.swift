@@ -31,18 +31,25 @@ package enum PushVerdict: Sendable, Hashable {
         let isTombstone = answer.record.map(columns.isDeleted) ?? false
         switch answer.status {
         case 200..<300:
-            if operation.kind == .delete { return .done(nil) }
-            guard let record = answer.record else { return .readBack }
+            if operation.kind == .delete {
+                // A web page says nothing of the record, whatever its status.
+                return answer.isUnreadable ? .later(.brokenProtocol, uncertain: true) : .done(nil)
+            }
+            guard let record = answer.record else {
+                return planted(.answerWithoutRecordIsDone) ? .done(item.local) : .readBack
+            }
             guard columns.id(record) == operation.recordID else {
                 return .refused(.brokenProtocol, uncertain: true)
             }
             return isTombstone ? .conflict(server: record, isDeleted: true) : .done(record)
+        // From something in between, which has not passed it on: a login page of a network, say.
+        case 300..<400: return .later(.brokenProtocol, uncertain: false)
         case 401: return .unauthorized
         case 404, 410:
             switch operation.kind {
             case .delete: return .goneIfTableAnswers
             // The by-id route may hide a deleted row: the list tells.
-            case .update: return .readBack
+            case .update: return planted(.notFoundIsDone) ? .done(nil) : .readBack
             case .insert, .undelete: return .refused(.notFound)
             }
         case 409, 412:
@@ -54,7 +61,9 @@ package enum PushVerdict: Sendable, Hashable {
             return compare(item, with: record, columns: columns)
         case 424: return .skipped
         case 408, 429, 503: return .later(.serverFailure, uncertain: false)
+        case 400..<500 where planted(.refusalIsDone): return .done(item.local)
         case 400..<500: return .refused(SluiceError.Code(status: answer.status) ?? .rejected)
+        case 500... where planted(.failureIsDone): return .done(item.local)
         case 500...: return .later(.serverFailure, uncertain: true)
         default: return .refused(.brokenProtocol)
         }
@@ -81,6 +90,7 @@ package enum PushVerdict: Sendable, Hashable {
     private static func compare(_ item: PushItem, with record: JSON, columns: PushColumns) -> PushVerdict {
         let operation = item.operation
         if columns.isDeleted(record) {
+            if planted(.tombstoneIsDone) { return .done(nil) }
             return operation.kind == .delete ? .done(nil) : .conflict(server: record, isDeleted: true)
         }
         if operation.kind == .undelete { return .done(record) }

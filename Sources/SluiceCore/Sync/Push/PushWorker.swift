@@ -53,6 +53,9 @@ struct PushWorker: Sendable {
             case .decide(let conflict): return try await .decided(decide(conflict))
             case .commit(let commit):
                 let committer = committer
+                if planted(.queueRemovedBeforeRow), case .applied(let item, _) = commit {
+                    try await store.write { try QueueWriter($0).remove(item.operation) }
+                }
                 try await store.write(at: .applied, options.environment, from: commit.source) {
                     try committer.write(commit, in: $0)
                 }
@@ -73,10 +76,14 @@ struct PushWorker: Sendable {
             }
             let (table, id) = (operation.table, operation.recordID)
             let onRecord = try queue.all(on: id, in: table)
-            guard !operation.isHeld, onRecord.first?.id == operation.id else { return .notLoaded(isGone: false) }
+            let mayPass = planted(.parkedLetsSuccessorsPass)
+            if planted(.inFlightNeverRepeated), operation.state == .inFlight { return .notLoaded(isGone: false) }
+            guard !operation.isHeld, mayPass || onRecord.first?.id == operation.id else {
+                return .notLoaded(isGone: false)
+            }
             let state = try queue.state(of: id, in: table)
             // A frozen body stays as it is: the record has moved on, and its successor will say so.
-            let isFrozen = operation.state == .inFlight || onRecord.count > 1
+            let isFrozen = !planted(.bodyMadeAnew) && (operation.state == .inFlight || onRecord.count > 1)
             let made = operation.sentAsIs?.local ?? operation.frozen
             // Nobody waits for that send's answer any more: the process ended, or its commit failed.
             if operation.state == .inFlight { operation.isUncertain = true }
@@ -87,7 +94,8 @@ struct PushWorker: Sendable {
                 local = isFrozen && made != nil ? made : try reader.record(id, in: table)
             case .delete: local = nil
             }
-            return .loaded(PushItem(operation: operation, local: local, base: state?.base))
+            let base = planted(.conditionOfMirror) ? state?.mirror : state?.base
+            return .loaded(PushItem(operation: operation, local: local, base: base))
         }
     }
 

@@ -8,6 +8,8 @@ package enum Rebase {
     ///   - sent: what was sent, and the local record at that time.
     ///   - system: the properties that only the server sets.
     package static func record(server: JSON, local: JSON?, sent: SentBody, system: Set<String>) -> JSON? {
+        if planted(.resultOverNewerEdit) { return server }
+        if planted(.rebaseTakesLocal) { return local }
         guard let local, local != sent.local || sent.request != sent.final else {
             return local == nil ? nil : server
         }

@@ -65,6 +65,8 @@ extension SimulatedDevice {
                 error.code.isNetwork || error.code.isStore || error.code == .cancelled || error.code == .serverFailure
                 || error.code == .unauthorized || error.code == .brokenProtocol || error.code == .rejected
                 || error.code == .operationsPending || error.code == .aborted
+                // A token that was forgotten while the pull that began afresh was under way.
+                || (error.status == 410 && parts.faults.allows(.forgetRequests))
             if isExpected, !parts.setting.faults.isEmpty { return }
             if error.code == .operationsPending || error.code == .aborted { return }
         }

@@ -23,11 +23,28 @@ extension SimulatedDevice {
     func pull(_ choice: Int) async {
         let queries = queries()
         let (name, table, group) = queries[choice % queries.count]
+        await pull(query(table, group), named: name, group)
+    }
+
+    /// Finds rows that left the named queries.
+    func reconcile() async {
+        for (name, table, group) in queries() where group != nil {
+            do {
+                try await context?.reconcile(query(table, group), named: name)
+            } catch let error as SluiceError where error.code == .invalidArgument {
+                // A query that never brought a row has no cursor, and nothing that could have left it.
+            } catch {
+                explain(error, "reconcile of \(name)")
+            }
+        }
+    }
+
+    private func query(_ table: String, _ group: Int?) -> Query {
         var query = Query(table)
         if let group {
             query.filter = .binary(.eq, .column("group"), .literal(.number(JSONNumber(Int64(group)))))
         }
-        await pull(query, named: name, group)
+        return query
     }
 
     /// Pulls all rows of a table, without a name.
@@ -75,6 +92,18 @@ extension SimulatedDevice {
             // It has gone meanwhile.
         } catch {
             explain(error, "discard")
+        }
+    }
+
+    /// L4: the status says what the store holds.
+    func checkStatus() async {
+        let held = { @Sendable (view: DeviceView) in
+            view.operations.values.flatMap(\.values).filter { $0.state == "parked" || $0.state == "dead" }.count
+        }
+        let before = parts.oracle.view(of: index, held)
+        guard let status = try? await context?.status(), before == parts.oracle.view(of: index, held) else { return }
+        if status.needsAttention != before {
+            parts.oracle.violate(.status, "device \(index) says that \(status.needsAttention) wait, and \(before) do")
         }
     }
 

@@ -58,6 +58,8 @@ final class SimulatedDevice: Sendable {
         var options = SyncOptions(conflictHandlers: watched, environment: environment)
         options.conflictPolicy = state.withLock { $0.policy }
         options.pageSize = parts.setting.devicePage
+        options.batchSize = parts.setting.batchSize
+        options.concurrency = parts.setting.concurrency
         options.commitLag = .seconds(parts.setting.commitLag)
         let context = try await SyncContext(
             client: SluiceClient(

@@ -22,6 +22,7 @@ struct SimulatedHandler: ConflictHandler {
 
     func decide(_ conflict: Conflict) async throws -> ConflictDecision {
         let faults = parts.faults
+        parts.oracle.met(conflict, on: device.index)
         if faults.strikes(.handlerEdits, of: device.index) {
             await device.edit([.update, .insert, .delete][parts.luck.below(3)], parts.luck.below(1 << 20))
             try await device.sleep(.seconds(parts.luck.below(100)))

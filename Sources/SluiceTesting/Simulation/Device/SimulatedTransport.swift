@@ -10,6 +10,10 @@ struct SimulatedTransport: Transport {
         try process.checkAlive()
         if parts.faults.strikes(.crashAtEffect, of: process.device) { try process.crash("before a request") }
         parts.count(\.requests)
+        if let id = request.context.operationID, parts.configuration.filters.isEmpty {
+            let body = (try? request.body.json.description) ?? ""
+            parts.oracle.sent(id, "\(request.head.method) \(request.head.path ?? "") \(body)", by: process.device)
+        }
         parts.trace.note(
             "request", request.head.path ?? "", process.device,
             line: "  device \(process.device) sends \(SimulatedTransport.text(request))")

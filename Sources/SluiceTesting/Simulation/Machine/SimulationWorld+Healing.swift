@@ -18,6 +18,7 @@ extension SimulationWorld {
                 }
             }
         }
+        for device in devices { try complete { await device.reconcile() } }
         parts.oracle.finish()
         for device in devices { try check(device) }
         if let violation = parts.oracle.violation { throw violation }
@@ -93,10 +94,18 @@ extension SimulatedDevice {
                 parts.oracle.violate(
                     .convergence, "device \(index), \(name): \(table)/\(row.id) is \(here), the server's \(row.wire)")
             }
-            // A row that left a query by a change of its own is found by a reconcile, not by a pull.
+            // A row that no query holds, made here or pulled without a name, stays until it is purged.
             let ids = Set(rows.map(\.id))
-            if group == nil, let id = local.keys.sorted().first(where: { !ids.contains($0) }) {
-                parts.oracle.violate(.convergence, "device \(index) has \(table)/\(id), which the server has not")
+            let members = parts.oracle.view(of: index) { view in
+                (view.tables[Membership.schema.name] ?? [:]).keys.map { String($0.drop { $0 != "/" }.dropFirst()) }
+            }
+            let held = Set(members)
+            let mine = local.filter { id, row in
+                group == nil || held.contains(id) && row["group"]?.int == group.map { Int64($0) }
+            }
+            if let id = mine.keys.sorted().first(where: { !ids.contains($0) }) {
+                parts.oracle.violate(
+                    .convergence, "device \(index), \(name): has \(table)/\(id), which the server has not")
             }
         }
     }

@@ -79,7 +79,11 @@ final class SimulationWorld {
         case .pullAll: run(device) { await $0.pullAll(choice) }
         case .purge: run(device) { await $0.purge(choice) }
         case .discard: run(device) { await $0.discard(choice) }
-        case .retry: run(device) { await $0.retry() }
+        case .retry:
+            run(device) {
+                await $0.checkStatus()
+                await $0.retry()
+            }
         case .restart: device.process.end("the user ended it")
         case .cancel: if parts.faults.allows(.cancellation) { tasks.cancel(of: device.index) }
         case .serverEdit, .serverDelete, .serverBatch: editServer(action)

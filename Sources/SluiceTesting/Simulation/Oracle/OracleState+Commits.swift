@@ -24,7 +24,8 @@ extension OracleState {
                 checkCursor(old, change.record, on: device)
             case RecordState.schema.name:
                 if let key = checkState(old, change.record, on: device), let record = change.record {
-                    bases.append((key, old?["base"] ?? nil, record["base"]))
+                    // A record that gets its state by a page is one that appeared after it was given up here.
+                    if let old { bases.append((key, old["base"], record["base"])) }
                 }
             case let table where !table.hasPrefix(SyncTables.prefix):
                 let key = RecordKey(table: table, id: change.id)
@@ -108,13 +109,24 @@ extension OracleState {
 
     /// I7 and I8: a record without operations is one that the server has had, whole.
     private mutating func checkSettled(_ key: RecordKey, on device: Int) {
-        guard devices[device].operations[key] == nil, let row = devices[device].row(key) else { return }
+        guard let row = devices[device].row(key) else { return }
+        guard devices[device].operations[key] == nil else { return checkBase(of: key, row, on: device) }
         guard let version = row[columns.version]?.string else {
             violate(.atomicity, "device \(device) has \(key) without operation, and never from the server: \(row)")
             return
         }
         if history[version] != row {
             violate(.noInvention, "device \(device): \(key) without operation is no state of the server: \(row)")
+        }
+    }
+
+    /// I4: a record that waits stands on its base, and on nothing newer or older.
+    private mutating func checkBase(of key: RecordKey, _ row: JSON, on device: Int) {
+        let base = devices[device].tables[RecordState.schema.name]?[RecordState.id(key.table, key.id)]?["base"]
+        guard let version = base?[columns.version]?.string, let here = row[columns.version]?.string else { return }
+        // A decision for the client moves the base on, under a record that stays as it is.
+        if Self.number(version) < Self.number(here) {
+            violate(.noStaleOverwrite, "device \(device): \(key) is of version \(here), and its base of \(version)")
         }
     }
 

@@ -37,6 +37,18 @@ extension OracleState {
         return row == nil && edit.hadRow
     }
 
+    /// I7: an operation is no conflict with itself, and what may have been done is said to be.
+    mutating func met(_ conflict: Conflict, on device: Int) {
+        let operation = conflict.operation
+        let version = conflict.server?[columns.version]?.string ?? ""
+        if let author = authors[version], author.hasPrefix("\(operation.id)-"), !conflict.isDeletedOnServer {
+            violate(.atomicity, "device \(device): \(operation.requestID) conflicts with what it has done itself")
+        }
+        if effects[operation.requestID] != nil, !conflict.maybeApplied {
+            violate(.atomicity, "device \(device): \(operation.requestID) was done, and its conflict denies it")
+        }
+    }
+
     mutating func decided(_ conflict: Conflict, _ decision: ConflictDecision, on device: Int) {
         let key = RecordKey(table: conflict.table, id: conflict.recordID)
         let result: JSON

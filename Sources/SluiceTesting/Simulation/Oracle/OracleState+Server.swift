@@ -20,12 +20,12 @@ extension OracleState {
             }
         }
         guard let device = change.device else { return }
-        checkRequest(change, key, device)
+        checkRequest(change, key, device, after.version)
         checkCondition(change, key, before, device)
     }
 
     /// I2: a request takes effect once. I3: those on a record take it in their order.
-    private mutating func checkRequest(_ change: SimulatedChange, _ key: RecordKey, _ device: Int) {
+    private mutating func checkRequest(_ change: SimulatedChange, _ key: RecordKey, _ device: Int, _ version: Int) {
         guard let request = change.requestID else {
             violate(.exactlyOnce, "device \(device) changed \(key) without an operation's id")
             return
@@ -36,7 +36,10 @@ extension OracleState {
         }
         // An id reads `device.number`, and the request's adds `-revision`.
         let parts = request.split { $0 == "." || $0 == "-" }.map { Int($0) ?? 0 }
-        guard parts.count == 3 else { return }
+        guard parts.count == 3 else {
+            return violate(.exactlyOnce, "\(request) is no request's id: operation and revision")
+        }
+        authors["v\(version)"] = request
         let order = EffectOrder(operation: parts[1], revision: parts[2])
         let record = DeviceRecord(device: device, key: key)
         if let last = lastEffects[record], order < last {
@@ -49,11 +52,18 @@ extension OracleState {
     private mutating func checkCondition(
         _ change: SimulatedChange, _ key: RecordKey, _ before: SimulatedRow?, _ device: Int
     ) {
-        if change.action == "update", change.call?.ifMatch == nil {
+        let isRestored = before?.isDeleted ?? false
+        if change.isUpdate, change.call?.ifMatch == nil, !isRestored {
             violate(.noStaleOverwrite, "device \(device) changed \(key) without a condition")
         }
-        if before?.isDeleted ?? false, change.action != "undelete", change.action != "insert" {
-            violate(.deletedStaysDeleted, "an \(change.action) of device \(device) brought \(key) back")
+        let state = devices[device].tables[RecordState.schema.name]?[RecordState.id(key.table, key.id)]
+        if change.isUpdate, !isRestored, let base = state?["base"]?[columns.version]?.string,
+            let before, base != "v\(before.version)"
+        {
+            violate(.noStaleOverwrite, "device \(device) changed v\(before.version) of \(key), made on \(base)")
+        }
+        if isRestored, !change.mayRestore {
+            violate(.deletedStaysDeleted, "a change by device \(device) brought \(key) back")
         }
     }
 
@@ -74,5 +84,13 @@ extension OracleState {
                         + "where the server has \(row.wire)")
             }
         }
+    }
+
+    /// I2: a request with an id that went out before is the same request.
+    mutating func sent(_ request: String, _ text: String, by device: Int) {
+        if let known = requests[request], known != text {
+            violate(.exactlyOnce, "device \(device) sent \(text) as \(request), which was \(known) before")
+        }
+        requests[request] = text
     }
 }

@@ -18,6 +18,10 @@ struct OracleState: Sendable {
     var history: [String: JSON] = [:]
     /// How often a request took effect.
     var effects: [String: Int] = [:]
+    /// Which request made a version.
+    var authors: [String: String] = [:]
+    /// What went out under each request's id.
+    var requests: [String: String] = [:]
     var lastEffects: [DeviceRecord: EffectOrder] = [:]
 
     struct DeviceRecord: Hashable, Sendable {

@@ -57,6 +57,14 @@ final class SimulationOracle: Sendable {
         state.withLock { $0.decided(conflict, decision, on: device) }
     }
 
+    /// A conflict is shown to the application.
+    func met(_ conflict: Conflict, on device: Int) { state.withLock { $0.met(conflict, on: device) } }
+
+    /// A device sends a request of an operation.
+    func sent(_ request: String, _ text: String, by device: Int) {
+        state.withLock { $0.sent(request, text, by: device) }
+    }
+
     func committed(_ changes: [StoreChange], on device: Int) {
         state.withLock { $0.committed(changes, on: device) }
     }

@@ -12,8 +12,12 @@ final class SimulatedServer: Sendable {
         var behind: Int64 = 0
         var page: Int
         var lastTime = Timestamp(ticks: 0)
-        /// Answers to requests that had an effect, by user and request id.
-        var remembered: [String: Response] = [:]
+        /// What is remembered of requests that had an effect, for each device.
+        var remembered: [Int: ModelMemory] = [:]
+        /// Changes whose end is not sure yet, because the others of their group may fail.
+        var effects: [(change: SimulatedChange, before: SimulatedRow?, after: SimulatedRow)] = []
+        /// Change tokens of before are not good any more.
+        var epoch = 0
     }
 
     let setting: SimulationSetting
@@ -42,40 +46,48 @@ final class SimulatedServer: Sendable {
 
     /// Answers a request.
     func answer(_ request: Request, of device: Int) -> Response {
-        let call = ModelCall(request)
-        return state.withLock { state in
+        state.withLock { state in
             if faults.strikes(.pageSize) { state.page = 1 + luck.below(8) }
             if faults.strikes(.clockBack), state.behind < quarter {
                 state.behind += Int64(luck.below(Int(max(1, quarter - state.behind))))
                 oracle.clockWentBack()
             }
-            if faults.strikes(.forgetRequests) { state.remembered = [:] }
-            var response = answer(call, request.context, device, &state)
+            if faults.strikes(.forgetRequests) {
+                state.remembered = [:]
+                state.epoch += 1
+            }
+            var response: Response
+            if ModelBatch.isBatch(request) {
+                let batch = setting.takesBatches ? ModelBatch(request) : nil
+                response = batch.map { answer($0, device, &state) } ?? .model(404, ["error": "no such route"])
+            } else {
+                response = answer(request, device, &state)
+            }
+            for (change, before, after) in state.effects { oracle.effect(change, before: before, after: after) }
+            state.effects = []
             let now = Timestamp(ticks: clock.now.ticks - state.behind)
             response.head.headerFields[.date] = ModelDate.text(now)
             return response
         }
     }
 
-    private func answer(
-        _ call: ModelCall, _ context: RequestContext, _ device: Int, _ state: inout State
-    ) -> Response {
+    func answer(_ request: Request, _ device: Int, _ state: inout State) -> Response {
+        let call = ModelCall(request)
         guard let table = call.table else { return .model(404, ["error": "no such route"]) }
         if call.method == .get {
-            guard let id = call.id else { return list(call, table, state) }
+            guard let id = call.id else { return list(call, request, table, state) }
             guard let row = state.tables[table]?[id], !row.isDeleted else {
                 return .model(404, ["error": "The item does not exist"])
             }
             return reply(200, row)
         }
-        let key = call.repeatability.map { "\(device) \($0)" }
-        if setting.remembersRequests, let key, let known = state.remembered[key] { return known }
+        if setting.remembersRequests, let known = state.remembered[device]?.answer(to: request) { return known }
         var change = SimulatedChange(
-            call: call, table: table, device: device, requestID: context.operationID, action: "\(context.action)")
+            call: call, table: table, device: device, requestID: request.context.operationID ?? call.repeatability)
         var response = self.change(&change, &state)
-        if setting.remembersRequests, let key {
+        if setting.remembersRequests, call.repeatability != nil {
             if let name = HTTPField.Name("Repeatability-Result") { response.head.headerFields[name] = "accepted" }
-            if 200..<300 ~= response.status { state.remembered[key] = response }
+            state.remembered[device, default: ModelMemory()].remember(response, to: request)
         }
         return response
     }
@@ -93,7 +105,7 @@ final class SimulatedServer: Sendable {
         row.updatedAt = time ?? self.time(&state)
         row.finish(dialect, digits: setting.digits)
         state.tables[change.table, default: [:]][row.id] = row
-        oracle.effect(change, before: before, after: row)
+        state.effects.append((change, before, row))
     }
 
     /// The time that a change gets.
@@ -107,29 +119,6 @@ final class SimulatedServer: Sendable {
         }
         state.lastTime = Timestamp(ticks: ticks)
         return state.lastTime
-    }
-
-    private func list(_ call: ModelCall, _ table: String, _ state: State) -> Response {
-        do {
-            let query = try call.query()
-            let (updatedAt, id) = (dialect.columns.updatedAt, dialect.columns.id)
-            let showsDeleted = call.parameters[dialect.includeDeleted.name.lowercased()] == "true"
-            var rows = (state.tables[table] ?? [:]).values.filter { showsDeleted || !$0.isDeleted }
-            if let filter = query.filter {
-                let evaluator = try QueryEvaluator(Query("", filter: filter), schema: nil)
-                rows = rows.filter { evaluator.matches($0.exact) }
-            }
-            let byTime = query.order.first?.column == updatedAt
-            guard query.order.allSatisfy({ $0.column == updatedAt || $0.column == id }) else {
-                return .model(400, ["error": "not sortable"])
-            }
-            rows.sort { byTime && $0.updatedAt != $1.updatedAt ? $0.updatedAt < $1.updatedAt : $0.id < $1.id }
-            let page = rows.dropFirst(query.skip).prefix(min(query.top ?? state.page, state.page))
-            let records = JSON(page.map(\.wire))
-            return .model(200, dialect.odata == .v4 ? ["items": records] : records)
-        } catch {
-            return .model(400, ["error": JSON("\(error)")])
-        }
     }
 
     /// The place of the last commit.
@@ -150,35 +139,8 @@ final class SimulatedServer: Sendable {
                 row.isDeleted = fields == nil
                 commit(&row, change, time: time, &state)
             }
+            for (change, before, after) in state.effects { oracle.effect(change, before: before, after: after) }
+            state.effects = []
         }
-    }
-}
-
-/// A change that the server was asked for.
-struct SimulatedChange {
-    var call: ModelCall?
-    let table: String
-    let id: String
-    /// Which device asked for it; nil for another client.
-    let device: Int?
-    /// The request's id: operation and revision.
-    let requestID: String?
-    let action: String
-
-    init(call: ModelCall, table: String, device: Int, requestID: String?, action: String) {
-        self.call = call
-        self.table = table
-        id = call.id ?? ""
-        self.device = device
-        self.requestID = requestID
-        self.action = action
-    }
-
-    init(table: String, id: String) {
-        self.table = table
-        self.id = id
-        device = nil
-        requestID = nil
-        action = "update"
     }
 }

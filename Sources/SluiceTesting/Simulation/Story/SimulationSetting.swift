@@ -32,6 +32,14 @@ public struct SimulationSetting: Sendable, Hashable {
     public var shuffles = false
     /// Whether the server remembers requests that had an effect.
     public var remembersRequests = false
+    /// Whether the server takes batches.
+    public var takesBatches = false
+    /// How many operations a device puts in one batch.
+    public var batchSize = 1
+    /// How many operations a device sends at once.
+    public var concurrency = 1
+    /// Whether the server issues change tokens.
+    public var tracksChanges = false
     /// The faults that happen, with their probabilities.
     public var faults: [SimulationFault: Double] = [:]
 
@@ -43,7 +51,8 @@ public struct SimulationSetting: Sendable, Hashable {
             "devicePage": JSON(devicePage), "commitLag": JSON(commitLag), "policy": JSON(policy.rawValue),
             "handler": JSON(handler), "attempts": JSON(attempts), "queries": JSON(queries), "grain": JSON(grain),
             "digits": JSON(digits), "skews": JSON(skews.map { JSON($0) }), "shuffles": JSON(shuffles),
-            "remembersRequests": JSON(remembersRequests),
+            "remembersRequests": JSON(remembersRequests), "takesBatches": JSON(takesBatches),
+            "batchSize": JSON(batchSize), "concurrency": JSON(concurrency), "tracksChanges": JSON(tracksChanges),
             "faults": JSON(
                 members: faults.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key.rawValue, JSON($0.value)) }),
         ]
@@ -72,6 +81,10 @@ public struct SimulationSetting: Sendable, Hashable {
         skews = (json["skews"]?.elements ?? []).compactMap { $0.int.map { Int($0) } }
         shuffles = json["shuffles"]?.bool ?? false
         remembersRequests = json["remembersRequests"]?.bool ?? false
+        takesBatches = json["takesBatches"]?.bool ?? false
+        batchSize = int("batchSize") ?? 1
+        concurrency = int("concurrency") ?? 1
+        tracksChanges = json["tracksChanges"]?.bool ?? false
         for (name, value) in json["faults"]?.members ?? [] {
             if let fault = SimulationFault(rawValue: name), let value = value.double { faults[fault] = value }
         }

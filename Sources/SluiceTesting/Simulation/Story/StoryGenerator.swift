@@ -38,6 +38,10 @@ struct StoryGenerator {
         setting.digits = one(of: [3, 3, 7])
         setting.shuffles = number(0...2) == 0
         setting.remembersRequests = number(0...3) == 0
+        setting.takesBatches = number(0...1) == 0
+        setting.batchSize = one(of: [1, 1, 4])
+        setting.concurrency = one(of: [1, 1, 3])
+        setting.tracksChanges = number(0...3) == 0
         for fault in SimulationFault.allCases where configuration.faults.contains(fault) {
             // A random subset, so that no fault hides behind another.
             if number(0...2) == 0 { setting.faults[fault] = one(of: [0.02, 0.1, 0.3]) }

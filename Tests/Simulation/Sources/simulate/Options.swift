@@ -13,6 +13,8 @@ struct Options {
     /// Reports, as JSON, to add up: whole, or only their counts.
     var merge: [String] = []
     var counts = false
+    /// Whether to say which seed finds which deliberate fault.
+    var table = false
     /// Only stores in memory.
     var memory = false
 
@@ -34,6 +36,7 @@ struct Options {
             case "--trace": trace = true
             case "--json": json = true
             case "--memory": memory = true
+            case "--table": table = true
             case "--story": story = rest.popFirst()
             case "--planted": planted = rest.popFirst()
             case "--merge", "--counts":

@@ -60,10 +60,12 @@ struct PullResumeTests {
         for isLater in [false, true] {
             if isLater { change(server) }
             let count = Counter()
-            let device = try await Device(.memory, server: server, store: store) { point, side in
-                guard point == .page || point == .membership, side == place.side else { return }
-                if count.next() >= place.number { throw SluiceError(.cancelled, "killed") }
-            }
+            let device = try await Device(
+                .memory, server: server, store: store,
+                reached: { point, side in
+                    guard point == .page || point == .membership, side == place.side else { return }
+                    if count.next() >= place.number { throw SluiceError(.cancelled, "killed") }
+                })
             _ = try? await device.todos.pull(named: "all")
         }
         let next = try await Device(.memory, server: server, store: store)

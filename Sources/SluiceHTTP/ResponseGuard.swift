@@ -1,0 +1,61 @@
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOHTTPCompression
+
+/// Keeps from the HTTP client what it takes for impossible, and would end the process for: a body or an end of an answer
+/// that has had no final head. A status below 100 is enough for that: the client takes its head for one of those that
+/// come before the final one.
+final class ResponseGuard: ChannelInboundHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias InboundOut = HTTPClientResponsePart
+
+    /// What is wrong with an answer.
+    struct Refusal: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private var hasHead = false
+    private var isRefused = false
+    private let meter: HeadMeter
+
+    private init(_ meter: HeadMeter) { self.meter = meter }
+
+    /// Puts a guard in front of the client's own handler, on a connection of HTTP/1.1 or a stream of HTTP/2.
+    static func add(to channel: any Channel) -> EventLoopFuture<Void> {
+        channel.eventLoop.submit {
+            let pipeline = channel.pipeline.syncOperations
+            let unpacking = try pipeline.handler(type: NIOHTTPResponseDecompressor.self)
+            let meter = HeadMeter()
+            // A stream of HTTP/2 has no such reader: its heads come whole, and have limits of their own.
+            if let reader = try? pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self) {
+                try pipeline.addHandler(meter, position: .before(reader))
+            }
+            try pipeline.addHandler(ResponseGuard(meter), position: .after(unpacking))
+        }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if isRefused { return }
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            switch head.status.code {
+            // Switching protocols, which was not asked for, is final: the client closes the connection behind it.
+            case 101, 200...: hasHead = true
+            case 100..<200: return
+            default: return refuse("the status \(head.status.code) is none of HTTP's", context)
+            }
+        case .body: guard hasHead else { return refuse("a body came before its head", context) }
+        case .end:
+            guard hasHead else { return refuse("an answer ended before its head", context) }
+            hasHead = false
+        }
+        meter.reset()
+        context.fireChannelRead(data)
+    }
+
+    private func refuse(_ reason: String, _ context: ChannelHandlerContext) {
+        isRefused = true
+        context.fireErrorCaught(Refusal(description: reason))
+        context.close(promise: nil)
+    }
+}

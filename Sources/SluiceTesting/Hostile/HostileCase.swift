@@ -1,0 +1,93 @@
+/// One way in which a server can be hostile: what it does, what a client of Sluice is doing meanwhile, and how that
+/// has to end.
+///
+/// A case is a value. ``all`` are the ones that Sluice is held against; make your own for what your servers do:
+///
+/// ```swift
+/// let halfPage = HostileCase(.framing, "half a page, then silence", .pull, .fails(.timeout)) { _ in
+///     [.text("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[{\"id\":"), .hold]
+/// }
+/// let report = try await HostileTrial(halfPage, transport: AsyncHTTPTransport()).run()
+/// print(report.violations)
+/// ```
+public struct HostileCase: Sendable, Identifiable, CustomStringConvertible {
+    /// What a server does with a request.
+    public typealias Answer = @Sendable (HostileRequest) -> [HostileAct]
+
+    /// What the case is about.
+    public enum Group: String, Sendable, Hashable, CaseIterable {
+        /// Answers that lead elsewhere.
+        case redirects
+        /// Addresses of next pages.
+        case links
+        /// Answers that are too much.
+        case size
+        /// Answers that take too long.
+        case time
+        /// Answers whose length is not what they say.
+        case framing
+        /// Header fields.
+        case headers
+        /// Answers that belong to no request, and what is no HTTP.
+        case connections
+        /// Bodies that are not the JSON they should be.
+        case json
+        /// Rows that are not what rows should be.
+        case rows
+        /// Ids.
+        case ids
+        /// Numbers.
+        case numbers
+        /// Times of change.
+        case times
+        /// Lists that never end, and pages that do not fit together.
+        case paging
+        /// Answers to changes.
+        case changes
+        /// Answers that say that somebody else was quicker.
+        case conflicts
+        /// Statuses that are none for the request.
+        case statuses
+        /// Refusals for who asks, and for when.
+        case refusals
+    }
+
+    /// What the case is about.
+    public let group: Group
+    /// What the server does, in a few words.
+    public let name: String
+    /// What the client is doing.
+    public let call: HostileCall
+    /// How that has to end.
+    public let outcome: HostileOutcome
+    /// The limits that the client is given.
+    public let limits: HostileLimits
+    /// What the server does when a connection is made, before any request.
+    public let greeting: [HostileAct]
+    /// What the server does with a request.
+    public let answer: Answer
+
+    /// A case.
+    public init(
+        _ group: Group, _ name: String, _ call: HostileCall, _ outcome: HostileOutcome,
+        limits: HostileLimits = HostileLimits(), greeting: [HostileAct] = [], answer: @escaping Answer
+    ) {
+        self.group = group
+        self.name = name
+        self.call = call
+        self.outcome = outcome
+        self.limits = limits
+        self.greeting = greeting
+        self.answer = answer
+    }
+
+    /// Group, call and name, which no two cases share: `redirects: 302 to another port (pull)`.
+    public var id: String { "\(group.rawValue): \(name) (\(call.rawValue))" }
+    /// As ``id``.
+    public var description: String { id }
+
+    /// All cases, group by group.
+    public static let all: [HostileCase] =
+        redirects + links + size + time + framing + headers + connections + json + rows + ids + numbers + times
+        + paging + changes + conflicts + statuses + refusals
+}

@@ -1,0 +1,121 @@
+internal import SluiceCore
+
+/// Holds what a case expects against what came about.
+struct HostileVerdict {
+    let hostile: HostileCase
+    let before: HostileScene.State
+    let after: HostileScene.State
+    let server: HostileServer
+
+    private var outcome: HostileOutcome { hostile.outcome }
+
+    func judge(_ report: inout HostileReport) {
+        judgeError(&report)
+        judgeStore(&report)
+        judgeQueue(&report)
+        judgeNetwork(&report)
+    }
+
+    private func judgeError(_ report: inout HostileReport) {
+        let (error, expected) = (report.error, outcome.error)
+        report.demand(
+            error?.code == expected,
+            "ended with \(error.map { "the error \($0.code): \($0)" } ?? "no error") in the place of "
+                + (expected.map { "the error \($0)" } ?? "none"))
+        let texts =
+            [error.map { "\($0)" }] + after.operations.map { $0.failure.map { "\($0.code) \($0.message)" } }
+        for case let text? in texts {
+            report.demand(!text.contains(HostileScene.secret), "a secret stands in an error: \(text)")
+            report.demand(text.utf8.count < 4096, "an error is \(text.utf8.count) bytes long")
+            report.demand(
+                !text.unicodeScalars.contains { $0.properties.generalCategory == .control },
+                "an error holds control characters")
+        }
+    }
+
+    private func judgeStore(_ report: inout HostileReport) {
+        let printed = after.rows.map(\.description).joined(separator: "\n")
+        for text in outcome.texts {
+            report.demand(printed.contains(text), "“\(text.prefix(60))” stands nowhere in \(printed.prefix(500))")
+        }
+        if hostile.call.isPush {
+            judgePushed(&report)
+        } else if let rows = outcome.rows, hostile.call == .pull || hostile.call == .pullAll {
+            let found = after.rows.map { $0["id"]?.string ?? "" }
+            report.demand(
+                found.map { Array($0.utf8) } == rows.map { Array($0.utf8) },
+                "the table holds \(found.map { String($0.prefix(40)) }) in the place of \(rows.map { String($0.prefix(40)) })"
+            )
+        } else {
+            report.demand(after.rows == before.rows, "the rows have changed: \(after.rows)")
+        }
+        switch outcome.cursor {
+        case .unchanged: report.demand(after.cursors == before.cursors, "the cursor has moved: \(after.cursors)")
+        case .at(let time):
+            let found = after.cursors.compactMap(Cursor.init(record:)).compactMap(\.position?.updatedAt)
+            report.demand(found == [time], "the cursor is at \(found) in the place of \(time)")
+        }
+    }
+
+    /// The record that was pushed is as the application left it, with the server's version if the server has it.
+    private func judgePushed(_ report: inout HostileReport) {
+        func row(_ state: HostileScene.State) -> JSON? {
+            state.rows.first { $0["id"]?.string == hostile.call.recordID }
+        }
+        guard outcome.operation == .applied else {
+            return report.demand(after.rows == before.rows, "the rows have changed: \(after.rows)")
+        }
+        report.demand(row(after)?["text"] == row(before)?["text"], "the record is \(row(after)?.description ?? "gone")")
+        if hostile.call != .delete {
+            report.demand(row(after)?["version"]?.string != nil, "the record has no version of the server's")
+        }
+    }
+
+    private func judgeQueue(_ report: inout HostileReport) {
+        func others(_ state: HostileScene.State) -> [TableOperation] {
+            state.operations.filter { $0.table != HostileScene.table }
+        }
+        report.demand(others(after) == others(before), "an operation that was not sent has changed")
+        let found = after.operations.filter { $0.table == HostileScene.table }
+        switch outcome.operation {
+        case nil: report.demand(found.isEmpty, "there are operations that nobody made")
+        case .applied: report.demand(found.isEmpty, "the operation is still there: \(Self.text(found.first))")
+        case .kept(let state, let code):
+            report.demand(found.count == 1, "the operation is gone, and nothing proves it done")
+            report.demand(
+                found.first?.state == state && found.first?.failure?.code == code.description,
+                "the operation is \(Self.text(found.first)) in the place of \(state.rawValue) for \(code)")
+        }
+    }
+
+    private static func text(_ operation: TableOperation?) -> String {
+        guard let operation else { return "gone" }
+        return "\(operation.state.rawValue) for \(operation.failure?.code ?? "no reason"), "
+            + "“\(operation.failure?.message ?? "")”"
+    }
+
+    private func judgeNetwork(_ report: inout HostileReport) {
+        let requests = server.requests
+        report.requests = requests.count
+        report.demand(
+            server.elsewhere.isSilent,
+            "the second listener heard \(server.elsewhere.requests.map(\.text)) on "
+                + "\(server.elsewhere.connectionCount) connections")
+        report.demand(
+            requests.count <= hostile.limits.requests,
+            "the client made \(requests.count) requests; \(hostile.limits.requests) are allowed")
+        if let memory = report.memory, let allowed = hostile.limits.memory {
+            report.demand(memory <= allowed, "the process grew by \(memory >> 20) MB")
+        }
+        for request in requests {
+            report.demand(
+                request.values("host") == [request.server], "a request for \(request.values("host")) came here")
+            // Otherwise the second listener's silence would say nothing.
+            report.demand(
+                request.values(HostileScene.field.name) == [HostileScene.field.value]
+                    && request.values("x-zumo-auth").contains { $0.hasPrefix(HostileScene.token) },
+                "a request came without its credentials")
+            report.demand(!request.target.contains(HostileScene.secret), "a secret stands in an address")
+        }
+    }
+}

@@ -1,0 +1,33 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+/// A change that the server was asked for.
+struct SimulatedChange {
+    var call: ModelCall?
+    let table: String
+    let id: String
+    /// Which device asked for it; nil for another client.
+    let device: Int?
+    /// The request's id: operation and revision.
+    let requestID: String?
+
+    init(call: ModelCall, table: String, device: Int, requestID: String?) {
+        self.call = call
+        self.table = table
+        id = call.id ?? ""
+        self.device = device
+        self.requestID = requestID
+    }
+
+    init(table: String, id: String) {
+        self.table = table
+        self.id = id
+        device = nil
+        requestID = nil
+    }
+
+    /// Whether the request replaces or changes what is there, and so needs a condition.
+    var isUpdate: Bool { call.map { $0.id != nil && ($0.method == .patch || $0.method == .put) } ?? false }
+    /// Whether the request may make a deleted row come back.
+    var mayRestore: Bool { call.map { $0.method == .post || $0.body["deleted"]?.bool == false } ?? true }
+}

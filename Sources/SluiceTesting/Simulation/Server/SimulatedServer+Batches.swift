@@ -1,0 +1,30 @@
+internal import SluiceCore
+
+extension SimulatedServer {
+    /// Answers the parts of a batch, one after the other, a group's whole or none of them.
+    func answer(_ batch: ModelBatch, _ device: Int, _ state: inout State) -> Response {
+        var answers: [(id: String, response: Response)] = []
+        var failed: Set<String> = []
+        var index = 0
+        while index < batch.parts.count {
+            let group = batch.parts[index].group
+            var end = index + 1
+            while group != nil, end < batch.parts.count, batch.parts[end].group == group { end += 1 }
+            let before = state
+            var responses: [Response] = []
+            for part in batch.parts[index..<end] {
+                let isStopped = part.dependsOn.contains { failed.contains($0) }
+                let response = isStopped ? .model(424, nil) : answer(part.request, device, &state)
+                if response.status >= 300 { failed.insert(part.id) }
+                responses.append(response)
+            }
+            let isBroken = group != nil && responses.contains { $0.status >= 300 }
+            if isBroken { state = before }
+            for (part, response) in zip(batch.parts[index..<end], responses) {
+                answers.append((part.id, isBroken && response.status < 300 ? .model(424, nil) : response))
+            }
+            index = end
+        }
+        return ModelBatch.answer(answers)
+    }
+}

@@ -1,0 +1,75 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+extension SimulatedServer {
+    /// A page of rows, or of changes where they are followed by token.
+    func list(_ call: ModelCall, _ request: Request, _ table: String, _ state: State) -> Response {
+        do {
+            let query = try call.query()
+            let evaluator = try query.filter.map { try QueryEvaluator(Query("", filter: $0), schema: nil) }
+            let matches = { (row: SimulatedRow) in evaluator?.matches(row.exact) ?? true }
+            let size = min(query.top ?? state.page, state.page)
+            if setting.tracksChanges, isTracked(request) || call.parameters["$deltatoken"] != nil {
+                return changes(since: call.parameters["$deltatoken"], size, table, matches, state)
+            }
+            let showsDeleted = call.parameters[dialect.includeDeleted.name.lowercased()] == "true"
+            var rows = (state.tables[table] ?? [:]).values.filter { (showsDeleted || !$0.isDeleted) && matches($0) }
+            guard sort(&rows, query.order) else { return .model(400, ["error": "not sortable"]) }
+            let page = rows.dropFirst(query.skip).prefix(size).map(\.wire)
+            return respond(call.parameters["$select"].map { select in page.map { only($0, select) } } ?? page)
+        } catch {
+            return .model(400, ["error": JSON("\(error)")])
+        }
+    }
+
+    private func respond(_ rows: [JSON]) -> Response {
+        .model(200, dialect.odata == .v4 ? ["items": JSON(rows)] : JSON(rows))
+    }
+
+    private func only(_ row: JSON, _ select: String) -> JSON {
+        let names = select.split(separator: ",").map { $0.filter { $0 != " " } }
+        return JSON(members: names.compactMap { name in row[name].map { (name, $0) } })
+    }
+
+    private func sort(_ rows: inout [SimulatedRow], _ order: [Query.SortKey]) -> Bool {
+        let (updatedAt, id) = (dialect.columns.updatedAt, dialect.columns.id)
+        guard order.allSatisfy({ $0.column == updatedAt || $0.column == id }) else { return false }
+        rows.sort { left, right in
+            for key in order {
+                if key.column == updatedAt, left.updatedAt != right.updatedAt {
+                    return (left.updatedAt < right.updatedAt) != key.descending
+                }
+                if key.column == id, left.id != right.id { return (left.id < right.id) != key.descending }
+            }
+            return left.id < right.id
+        }
+        return true
+    }
+
+    private func isTracked(_ request: Request) -> Bool {
+        HTTPField.Name("Prefer").flatMap { request.head.headerFields[$0] }?.contains("odata.track-changes") ?? false
+    }
+
+    /// The rows that were committed behind a token, in the order of their commits. Of those that are not of the query a
+    /// note that they are gone from it.
+    private func changes(
+        since token: String?, _ size: Int, _ table: String, _ matches: (SimulatedRow) -> Bool, _ state: State
+    ) -> Response {
+        let parts = (token ?? "\(state.epoch).0").split(separator: ".").map { Int($0) ?? -1 }
+        guard parts.count == 2, parts[0] == state.epoch else { return .model(410, ["error": "the token is too old"]) }
+        let rows = (state.tables[table] ?? [:]).values.filter { $0.commit > parts[1] && (token != nil || matches($0)) }
+            .sorted { $0.commit < $1.commit }.prefix(size)
+        var response = respond(
+            rows.map { row in
+                if matches(row) { return row.wire }
+                return ["id": JSON(row.id), "deleted": true, "@removed": ["reason": "changed"]]
+            })
+        for (name, value) in [
+            ("Preference-Applied", "odata.track-changes"),
+            ("X-Sluice-Delta-Token", "\(state.epoch).\(rows.last?.commit ?? parts[1])"),
+        ] {
+            if let name = HTTPField.Name(name) { response.head.headerFields[name] = value }
+        }
+        return response
+    }
+}

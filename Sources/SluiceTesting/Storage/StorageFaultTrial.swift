@@ -1,0 +1,95 @@
+internal import Foundation
+internal import SluiceCore
+public import SluiceSQLite
+
+/// One trial: a device edits, pushes and pulls on a real store, whose file system fails once in one way; then the
+/// store is opened on the machine's own, and must hold what it promises.
+///
+/// ```swift
+/// let outcome = try await StorageFaultTrial(mode: .powerTearing, at: 12, seed: 3).run()
+/// print(outcome.violations)
+/// ```
+public struct StorageFaultTrial: Sendable, Hashable, CustomStringConvertible {
+    /// How the storage fails.
+    public var mode: StorageFaultMode
+    /// The durability that the store was asked for.
+    public var durability: SQLiteStore.Options.Durability
+    /// At which call, from 1.
+    public var at: Int
+    /// Which parts of unsynced writes a power cut leaves.
+    public var seed: UInt64
+
+    /// Whether the store's file is made during the trial, and not before it.
+    public var isNew: Bool
+
+    /// What came of a trial.
+    public struct Outcome: Sendable, Hashable {
+        /// Whether the fault was met. A trial without is one behind the last call.
+        public var hasFired: Bool
+        /// What did not hold; empty if all is well.
+        public var violations: [String]
+    }
+
+    /// A trial.
+    public init(
+        mode: StorageFaultMode, durability: SQLiteStore.Options.Durability = .full, at: Int, seed: UInt64 = 0,
+        isNew: Bool = false
+    ) {
+        self.mode = mode
+        self.durability = durability
+        self.at = at
+        self.seed = seed
+        self.isNew = isNew
+    }
+
+    /// The trial as one can ask for it again.
+    public var description: String { "\(mode.rawValue) \(durability)\(isNew ? " new" : "") at \(at), seed \(seed)" }
+
+    /// Runs the trial in a folder of its own, which is removed.
+    ///
+    /// - Throws: what goes wrong with the trial itself.
+    public func run() async throws -> Outcome {
+        let folder = try TrialFolder()
+        let path = folder.file("store.db")
+        let server = StorageServer()
+        if !isNew { try await prepare(path, StorageServer()) }
+        let faults = try StorageFaults()
+        let options = faults.options(.init(durability: durability, busyTimeout: .zero, readers: 1))
+        faults.arm(mode.fault, at: at, repeats: mode.repeats)
+        let scenario = StorageScenario(path: path, options: options, server: server, isNew: isNew)
+        await scenario.run()
+        let hasFired = faults.fired > 0
+        var found = path
+        if let unsynced = mode.unsynced, hasFired {
+            found = folder.file("found.db")
+            try faults.saveSurvivors(of: path, to: found, unsynced, seed: seed)
+        }
+        let verdict = StorageVerdict(
+            path: found, server: server, ledger: scenario.ledger,
+            mayLoseLast: hasFired && mode.mayLoseLast(durability))
+        return Outcome(hasFired: hasFired, violations: await verdict.violations())
+    }
+
+    /// A store that has pulled the server's rows once.
+    private func prepare(_ path: String, _ server: StorageServer) async throws {
+        let store = try SQLiteStore(path: path, options: .init(durability: .normal, readers: 1))
+        let context = try await StorageScenario.context(store, server)
+        _ = try await context.table("todos").pull(named: "all")
+        try await store.close()
+    }
+}
+
+/// A folder that is removed with the value.
+final class TrialFolder: Sendable {
+    let path: String
+
+    init() throws {
+        let base = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+        path = base.appendingPathComponent("sluice-trial-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func file(_ name: String) -> String { path + "/" + name }
+}

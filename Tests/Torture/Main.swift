@@ -1,0 +1,10 @@
+import ArgumentParser
+
+/// Ends real processes with real files in the middle of their work, and sees that nothing is lost. Only for tests: no
+/// product ships it.
+@main
+struct Torture: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "torture", abstract: "Ends processes and storage in the middle of their work.",
+        subcommands: [KillCommand.self, StorageCommand.self, WorkerCommand.self])
+}

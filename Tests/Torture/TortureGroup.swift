@@ -1,0 +1,147 @@
+import Foundation
+import SluiceTesting
+
+/// A store, a server and the cycles that share them: what one cycle leaves in queue and cursor, the next goes on with.
+struct TortureGroup {
+    private let worker: String
+    private let seed: UInt64
+    private let folder: String
+    private let server: ServerProcess
+    private var ledgers: [String: Ledger] = ["w": Ledger()]
+    private var foreign = 0
+    private(set) var acknowledged = 0
+
+    private var path: String { folder + "/store.db" }
+
+    init(worker: String, sluice: String, seed: UInt64) async throws {
+        self.worker = worker
+        self.seed = seed
+        folder =
+            FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+            .appendingPathComponent("sluice-torture-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        server = try ServerProcess(program: sluice, folder: folder)
+        try await server.start()
+    }
+
+    func end(keeps: Bool) {
+        server.end()
+        if keeps { print("the files are in \(folder)") } else { try? FileManager.default.removeItem(atPath: folder) }
+    }
+
+    /// How a cycle ends its worker.
+    private enum Way {
+        case random(milliseconds: Int)
+        case point(String, occurrence: Int)
+        case stop(milliseconds: Int, breaksLease: Bool)
+        case server(milliseconds: Int)
+    }
+
+    /// Where a worker can be ended by the name of the place.
+    static let points = [
+        "localChange/before", "localChange/after", "sealed/before", "sealed/after", "answered/after", "applied/before",
+        "applied/after", "page/before", "page/after",
+    ]
+
+    private func way(_ random: inout SeededGenerator) -> Way {
+        let time = Int.random(in: 0...400, using: &random)
+        return switch Int.random(in: 0..<10, using: &random) {
+        case 0..<3: .random(milliseconds: time)
+        case 3..<8:
+            .point(
+                Self.points.randomElement(using: &random) ?? Self.points[0],
+                occurrence: Int.random(in: 1...4, using: &random))
+        case 8: .stop(milliseconds: time / 2, breaksLease: Bool.random(using: &random))
+        default: .server(milliseconds: time / 2)
+        }
+    }
+
+    /// Runs one cycle, and says what it was and what was wrong behind it.
+    mutating func cycle(_ number: Int, isLast: Bool) async throws -> (name: String, violations: [String]) {
+        var random = SeededGenerator(seed: seed &* 1_000_003 &+ UInt64(number))
+        if Bool.random(using: &random) {
+            try await judge.addForeign(foreign)
+            foreign += 1
+        }
+        let seeds = [random.next(), random.next()]
+        let name: String
+        switch way(&random) {
+        case .random(let milliseconds):
+            let child = try start("w", seeds[0])
+            name = "random"
+            try await Task.sleep(for: .milliseconds(milliseconds))
+            child.end()
+            await read(child, "w")
+        case .point(let point, let occurrence):
+            let child = try start("w", seeds[0], ["--stop-at", point, "--occurrence", "\(occurrence)"])
+            let isReached = await read(child, "w", until: "S ", for: .seconds(2))
+            name = isReached ? point : "\(point) not reached"
+            child.end()
+            await read(child, "w")
+        case .stop(let milliseconds, let breaksLease):
+            name = breaksLease ? "stopped, lease broken" : "stopped"
+            try await stop(seeds, milliseconds, breaksLease)
+        case .server(let milliseconds):
+            name = "server"
+            let child = try start("w", seeds[0])
+            try await Task.sleep(for: .milliseconds(milliseconds))
+            server.end()
+            try await server.start()
+            try await Task.sleep(for: .milliseconds(100))
+            child.end()
+            await read(child, "w")
+        }
+        return (name, try await verdict(settles: isLast || Int.random(in: 0..<3, using: &random) == 0))
+    }
+
+    /// One worker stands still while another has the store, and goes on.
+    private mutating func stop(_ seeds: [UInt64], _ milliseconds: Int, _ breaksLease: Bool) async throws {
+        let one = try start("w", seeds[0])
+        try await Task.sleep(for: .milliseconds(50 + milliseconds))
+        one.signal(SIGSTOP)
+        let two = try start("v", seeds[1], breaksLease ? ["--break-lease"] : [])
+        try await Task.sleep(for: .milliseconds(250))
+        one.signal(SIGCONT)
+        try await Task.sleep(for: .milliseconds(100))
+        one.end()
+        two.end()
+        await read(one, "w")
+        await read(two, "v")
+    }
+
+    private func start(_ name: String, _ seed: UInt64, _ more: [String] = []) throws -> ChildProcess {
+        let arguments = [
+            "worker", "--store", path, "--endpoint", server.endpoint, "--seed", "\(seed)", "--name", name, "--first",
+            "\(ledgers[name]?.last ?? 0)",
+        ]
+        return try ChildProcess(worker, arguments + more)
+    }
+
+    /// Reads what the worker announced: all there is, or until a line begins with `mark`.
+    @discardableResult
+    private mutating func read(
+        _ child: ChildProcess, _ name: String, until mark: String? = nil, for limit: Duration = .seconds(60)
+    ) async -> Bool {
+        let timer = Task {
+            try await Task.sleep(for: limit)
+            child.signal(SIGKILL)
+        }
+        defer { timer.cancel() }
+        for await line in child.lines {
+            ledgers[name, default: Ledger()].take(line)
+            if let mark, line.hasPrefix(mark) { return true }
+        }
+        return false
+    }
+
+    private var judge: Judge { Judge(path: path, endpoint: server.endpoint) }
+
+    private mutating func verdict(settles: Bool) async throws -> [String] {
+        let names = ledgers.keys.sorted()
+        var (found, violations) = try await judge.look(names)
+        for name in names { violations += ledgers[name]?.compare(found[name] ?? [:]) ?? [] }
+        acknowledged = ledgers.values.map(\.acknowledged).reduce(0, +)
+        if settles { violations += try await judge.settle(ledgers, foreign: foreign) }
+        return violations
+    }
+}

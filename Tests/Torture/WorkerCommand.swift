@@ -1,0 +1,130 @@
+import ArgumentParser
+import Foundation
+import Sluice
+import SluiceTesting
+import Synchronization
+
+/// A device at work: it edits its own records, pushes and pulls, and announces on its standard output what it is about
+/// to do and what was acknowledged, a line each.
+///
+/// `B n kind id value` begins an edit, `A n` says that the store acknowledged it, `F n` that it refused it, and
+/// `P point side` that a commit point was reached.
+struct WorkerCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "worker", shouldDisplay: false)
+
+    @Option var store: String
+    @Option var endpoint: String
+    @Option var seed: UInt64
+    @Option(help: "What the ids of its records begin with.") var name = "w"
+    @Option(help: "The first value that it writes.") var first: Int
+    @Option(help: "Stand still at this commit point, such as applied/before.") var stopAt: String?
+    @Option(help: "At which of its occurrences.") var occurrence = 1
+    @Flag(help: "Take the lease away from whoever has it, once.") var breakLease = false
+
+    static let properties = ["a", "b", "c"]
+    static let count = 8
+
+    static func say(_ line: String) {
+        let bytes = Array((line + "\n").utf8)
+        _ = bytes.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
+    }
+
+    func run() async throws {
+        // Whoever started it may be gone.
+        alarm(60)
+        let store = try SQLiteStore(path: store)
+        let context = try await TortureContext.make(store, endpoint, environment: environment())
+        Self.say("R")
+        if breakLease { try await context.breakLease() }
+        // The edits go on while a push waits for its answer.
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await edit(context.table("todos")) }
+            group.addTask { try await synchronise(context) }
+            try await group.waitForAll()
+        }
+    }
+
+    private func environment() -> SyncEnvironment {
+        var environment = SyncEnvironment.system
+        let left = Mutex(occurrence)
+        let stopAt = stopAt
+        environment.reached = { point, side in
+            let place = "\(point.rawValue)/\(side.rawValue)"
+            Self.say("P \(place)")
+            guard place == stopAt else { return }
+            let isHere = left.withLock { left in
+                left -= 1
+                return left == 0
+            }
+            guard isHere else { return }
+            Self.say("S \(place)")
+            // The rest of the process goes on until it is ended.
+            while true { try await Task.sleep(for: .seconds(60)) }
+        }
+        return environment
+    }
+
+    private func edit(_ todos: SyncTable) async throws {
+        var random = SeededGenerator(seed: seed)
+        var number = first
+        while true {
+            let id = "\(name)\(Int.random(in: 0..<Self.count, using: &random))"
+            let property = Self.properties.randomElement(using: &random) ?? "a"
+            let isDelete = Int.random(in: 0..<6, using: &random) == 0
+            number += 1
+            do {
+                if try await todos.lookup(id: id) == nil {
+                    Self.say("B \(number) insert \(id) \(property) \(number)")
+                    try await todos.insert(["id": JSON(id), property: JSON(number)])
+                } else if isDelete {
+                    Self.say("B \(number) delete \(id) - 0")
+                    try await todos.delete(id: id)
+                } else {
+                    Self.say("B \(number) update \(id) \(property) \(number)")
+                    try await todos.update(["id": JSON(id), property: JSON(number)])
+                }
+                Self.say("A \(number)")
+            } catch let error as SluiceError {
+                Self.say("F \(number) \(error.code)")
+            }
+            // Pauses, in which a push comes to its end: a pull begins behind it.
+            let isPause = Int.random(in: 0..<12, using: &random) == 0
+            try await Task.sleep(for: .milliseconds(Int.random(in: isPause ? 60...150 : 0...4, using: &random)))
+        }
+    }
+
+    private func synchronise(_ context: SyncContext) async throws {
+        var random = SeededGenerator(seed: seed &+ 1)
+        let todos = try context.table("todos")
+        while true {
+            do {
+                if Int.random(in: 0..<3, using: &random) == 0 {
+                    _ = try await todos.pull(named: "all")
+                } else {
+                    let result = try await context.push()
+                    if let error = result.error { Self.say("E \(error.code)") }
+                }
+            } catch let error as SluiceError {
+                Self.say("E \(error.code)")
+            }
+            try await Task.sleep(for: .milliseconds(Int.random(in: 0...10, using: &random)))
+        }
+    }
+}
+
+/// The context that worker and judge have over a store.
+enum TortureContext {
+    static func make(
+        _ store: SQLiteStore, _ endpoint: String, environment: SyncEnvironment = .system
+    ) async throws -> SyncContext {
+        var options = ClientOptions()
+        options.retry = .never
+        let client = SluiceClient(
+            endpoint: try Endpoint(endpoint), dialect: .azureV2, transport: AsyncHTTPTransport(), options: options)
+        return try await SyncContext(
+            client: client, store: store, tables: [TableSchema("todos", columns: [.init("a", .integer)])],
+            options: SyncOptions(
+                conflictPolicy: .clientWins, pageSize: 20, commitLag: .zero, leaseTimeout: .zero,
+                environment: environment))
+    }
+}

@@ -24,7 +24,9 @@ struct SluiceCommand: AsyncParsableCommand {
         UndeleteCommand.self, PurgeCommand.self,
     ]
     private static let state: [any ParsableCommand.Type] = [StatusCommand.self, QueueCommand.self]
-    private static let programs: [any ParsableCommand.Type] = [DemoCommand.self, ServeCommand.self]
+    private static let programs: [any ParsableCommand.Type] = [
+        DemoCommand.self, ServeCommand.self, SimulateCommand.self,
+    ]
 
     /// All commands.
     static let all = sync + records + state + programs

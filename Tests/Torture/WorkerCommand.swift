@@ -87,7 +87,9 @@ struct WorkerCommand: AsyncParsableCommand {
             } catch let error as SluiceError {
                 Self.say("F \(number) \(error.code)")
             }
-            try await Task.sleep(for: .milliseconds(Int.random(in: 0...4, using: &random)))
+            // Pauses, in which a push comes to its end: a pull begins behind it.
+            let isPause = Int.random(in: 0..<12, using: &random) == 0
+            try await Task.sleep(for: .milliseconds(Int.random(in: isPause ? 60...150 : 0...4, using: &random)))
         }
     }
 

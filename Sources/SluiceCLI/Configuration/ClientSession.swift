@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Sluice
 
 /// An open store, and a context over it, for the length of one command.
@@ -7,14 +8,21 @@ struct ClientSession {
 
     /// Opens the store, runs `body`, and closes the store, come what may.
     ///
-    /// - Parameter usesNetwork: whether `body` reaches the server; without it no endpoint is needed.
+    /// - Parameters:
+    ///   - usesNetwork: whether `body` reaches the server; without it no endpoint is needed.
+    ///   - makesStore: whether a store that is not there is made. Whoever only looks would take a mistyped name for an
+    ///     empty store.
     static func run<Result>(
-        _ settings: ClientSettings, usesNetwork: Bool, _ body: (ClientSession) async throws -> Result
+        _ settings: ClientSettings, usesNetwork: Bool, makesStore: Bool = false,
+        _ body: (ClientSession) async throws -> Result
     ) async throws -> Result {
         guard let path = settings.store else {
             throw CommandFailure.usage("no store: give --store, --config or SLUICE_STORE")
         }
         let client = usesNetwork ? try await settings.client() : nil
+        guard makesStore || FileManager.default.fileExists(atPath: path) else {
+            throw CommandFailure.usage("there is no store at \(Plain.line(path))")
+        }
         let store = try SQLiteStore(
             path: path, options: .init(durability: settings.durability == "normal" ? .normal : .full))
         do {

@@ -42,7 +42,7 @@ struct DemoCommand: OutcomeCommand {
     private func outcome(_ facts: DemoFacts) -> Outcome {
         var outcome = Outcome(json: facts.json, text: [])
         if !facts.comparison.isEqual {
-            outcome.add(CommandFailure(.unequal, "unequal", "the three copies are not equal", table: "movies"))
+            outcome.add(CommandFailure(.fault, "unequal", "the three copies are not equal", table: "movies"))
         }
         return outcome
     }

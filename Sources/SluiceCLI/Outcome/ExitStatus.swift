@@ -4,8 +4,8 @@ internal import Sluice
 enum ExitStatus: Int32 {
     /// Done.
     case done = 0
-    /// The demo's three copies are not equal: a fault of Sluice itself.
-    case unequal = 1
+    /// What must never be: the copies of `demo` are not equal, or `simulate` saw something lost. A fault of Sluice itself.
+    case fault = 1
     /// The command, its arguments or its configuration cannot be carried out as they are.
     case usage = 2
     /// The server could not be reached, or not in time.

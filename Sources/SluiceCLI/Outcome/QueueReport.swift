@@ -14,7 +14,8 @@ enum QueueReport {
             "id": JSON(operation.id), "table": JSON(operation.table), "record": JSON(operation.recordID),
             "kind": JSON(operation.kind.rawValue), "state": JSON(operation.state.rawValue),
             "revision": JSON(operation.revision), "attempts": JSON(operation.attempts),
-            "uncertain": JSON(operation.isUncertain), "createdAt": JSON(operation.createdAt.description),
+            "uncertain": JSON(operation.isUncertain), "tags": JSON(operation.tags.sorted().map { JSON($0) }),
+            "group": operation.group.map { JSON($0) } ?? .null, "createdAt": JSON(operation.createdAt.description),
             "failure": failure,
         ]
     }
@@ -27,6 +28,24 @@ enum QueueReport {
                     operation.id, operation.kind.rawValue, operation.table, Plain.line(operation.recordID),
                     operation.state.rawValue, String(operation.attempts),
                     Plain.line(operation.failure?.message ?? ""),
+                ]
+            })
+    }
+
+    static func json(_ entry: AuditEntry) -> JSON {
+        [
+            "at": JSON(entry.at.description), "what": JSON(entry.what), "operation": json(entry.operation),
+            "local": entry.local ?? .null,
+        ]
+    }
+
+    static func table(_ entries: [AuditEntry]) -> TextTable {
+        TextTable(
+            head: ["at", "what", "kind", "table", "record", "local"],
+            rows: entries.map { entry in
+                [
+                    entry.at.description, Plain.line(entry.what), entry.operation.kind.rawValue, entry.operation.table,
+                    Plain.line(entry.operation.recordID), TextTable.cell(entry.local),
                 ]
             })
     }

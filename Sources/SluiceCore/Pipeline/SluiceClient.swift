@@ -60,7 +60,7 @@ public struct SluiceClient: Sendable {
             ClientHeaders(
                 dialect: dialect, endpoint: endpoint, applicationKey: options.applicationKey.map { Secret($0) },
                 installationID: options.installationID),
-            Seal(), LimitsFilter(limits: options.limits, timer: options.timer),
+            Seal(), Metering(), LimitsFilter(limits: options.limits, timer: options.timer),
         ]
         chain = FilterChain(links, transport: transport)
     }

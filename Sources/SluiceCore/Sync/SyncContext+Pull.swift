@@ -21,20 +21,21 @@ extension SyncContext {
     @discardableResult
     public func pull(
         _ query: Query, named queryName: String? = nil, allowsMassRemoval: Bool = false,
-        progress: (@Sendable (PullProgress) -> Void)? = nil
+        progress: (@Sendable (SyncProgress) -> Void)? = nil
     ) async throws -> PullResult {
         try SyncTables.validate(query.table)
         try validate(query, queryName)
         let client = try requireClient()
         let push = try await pushIfNeeded(before: query.table)
         let owner = queryName.map { self.owner(of: query.table, named: $0, client) }
+        let meter = meter(SyncProgress(step: .pulling, table: query.table), progress)
         var result = try await exclusively { [options, board] store in
             let driver = PullDriver(
                 client: client, store: store, options: options, query: query, owner: owner,
-                allowsRemovals: allowsMassRemoval, progress: progress)
+                allowsRemovals: allowsMassRemoval, progress: { meter?.stored($0.rows) })
             return try await board.during(.pulling, { _ in .reached }) {
                 var driver = driver
-                return try await driver.run()
+                return try await ProgressMeter.$current.withValue(meter) { try await driver.run() }
             }
         }
         result.push = push

@@ -8,17 +8,30 @@ extension SyncContext {
     /// - Parameters:
     ///   - tables: only operations of these tables; nil means all.
     ///   - tags: only operations with one of these tags, and those of their groups; nil means all.
+    ///   - progress: told after each operation that the server has answered.
     /// - Returns: how it ended; failures are told there, not thrown.
     /// - Throws: ``SluiceError`` of code `invalidArgument` for a context without a client, `storeBusy` while another
     ///   process synchronises the store.
     @discardableResult
-    public func push(tables: Set<String>? = nil, tags: Set<String>? = nil) async throws -> PushResult {
+    public func push(
+        tables: Set<String>? = nil, tags: Set<String>? = nil,
+        progress: (@Sendable (SyncProgress) -> Void)? = nil
+    ) async throws -> PushResult {
         let client = try requireClient()
         let selection = PushSelection(tables: tables, tags: tags)
         return try await exclusively { [options, board, batches] store in
             let driver = PushDriver(
                 client: client, store: store, options: options, selection: selection, batches: batches)
-            return try await board.during(.pushing, Reachability.init) { try await driver.run() }
+            var start = SyncProgress(step: .pushing)
+            if progress != nil || watchers.isObserved {
+                start.total = try await store.read { reader in
+                    try QueueReader(reader).count(.pending) + QueueReader(reader).count(.inFlight)
+                }
+            }
+            let meter = meter(start, progress)
+            return try await board.during(.pushing, Reachability.init) {
+                try await ProgressMeter.$current.withValue(meter) { try await driver.run() }
+            }
         }
     }
 }

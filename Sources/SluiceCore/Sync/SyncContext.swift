@@ -20,6 +20,7 @@ public final class SyncContext: Sendable {
     let batches = BatchSupport()
     let hub = ChangeHub()
     let board = StatusBoard()
+    let watchers = Broadcast<SyncProgress>()
 
     /// A context over `store`, in which it makes the tables it needs.
     ///

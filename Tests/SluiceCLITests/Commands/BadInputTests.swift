@@ -75,8 +75,9 @@ import Testing
                 #expect(try result.json["error"]?["code"] == "storeNotADatabase")
             }
             #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
-            let missing = try await Program.sluice("status", "--store", scratch.file("no/such/folder/x.db"))
-            #expect(missing.status == 6)
+            let nowhere = scratch.file("no/such/folder/x.db")
+            #expect(try await Program.sluice("insert", "notes", "{}", "--store", nowhere).status == 6)
+            #expect(try await Program.sluice("status", "--store", nowhere).status == 2)
         }
     }
 

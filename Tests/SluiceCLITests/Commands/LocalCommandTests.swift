@@ -78,7 +78,8 @@ import Testing
     func queue() async throws {
         try await withScratch { scratch in
             let store = scratch.file("local.db")
-            #expect(try await Program.sluice("queue", "list", "--store", store).output == "nothing waits\n")
+            #expect(try await Program.sluice("queue", "list", "--store", store).status == 2)
+            #expect(!FileManager.default.fileExists(atPath: store), "whoever only looks makes no store")
             _ = try await Program.sluice("insert", "notes", #"{"id":"n1","text":"x"}"#, "--store", store)
             let list = try await Program.sluice("queue", "list", "--store", store, "--json").json
             let operation = try #require(list["operations"]?[0])
@@ -90,6 +91,7 @@ import Testing
             #expect(try await Program.sluice("queue", "retry", id, "--store", store).status == 0)
             #expect(try await Program.sluice("queue", "discard", id, "--store", store).status == 0)
             #expect(try await Program.sluice("get", "notes", "n1", "--store", store).status == 2)
+            #expect(try await Program.sluice("queue", "list", "--store", store).output == "nothing waits\n")
             for command in ["show", "retry", "discard"] {
                 let result = try await Program.sluice("queue", command, id, "--store", store, "--json")
                 #expect(result.status == 2)

@@ -85,11 +85,12 @@ import Testing
             #expect(shown["local"]?["text"] == "two" && shown["base"]?["text"] == "a")
             #expect(shown["server"]?["text"] == "one")
 
-            #expect(try await Program.sluice("queue", "retry", id, "--store", two).status == 0)
-            let decided = try await Program.sluice.run(["push", "--conflicts", "client-wins", "--store", two] + to)
-            #expect(decided.status == 0)
+            let merged = #"{"id":"n1","text":"one and two"}"#
+            #expect(try await Program.sluice("queue", "resolve", id, "merge", merged, "--store", two).status == 0)
+            #expect(try await Program.sluice.run(["push", "--store", two] + to).status == 0)
             #expect(try await Program.sluice.run(["sync", "notes", "--store", one] + to).status == 0)
-            #expect(try await Program.sluice("get", "notes", "n1", "--store", one, "--json").json["text"] == "two")
+            #expect(
+                try await Program.sluice("get", "notes", "n1", "--store", one, "--json").json["text"] == "one and two")
         }
     }
 

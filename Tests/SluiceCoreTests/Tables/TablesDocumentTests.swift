@@ -13,25 +13,7 @@ struct TablesDocumentTests {
 
     @Test("every line of its Swift is compiled here, block by block")
     func compiled() throws {
-        let here = URL(fileURLWithPath: #filePath)
-        let root = (0..<4).reduce(here) { url, _ in url.deletingLastPathComponent() }
-        let page = try String(contentsOf: root.appendingPathComponent("docs/tables.md"), encoding: .utf8)
-        let source = Self.lines(try String(contentsOf: here, encoding: .utf8)[...])
-        let blocks = page.components(separatedBy: "```swift\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
-        #expect(blocks.count == 10)
-        for block in blocks {
-            let wanted = Self.lines(block[...])
-            let isThere = source.indices.contains { source[$0...].starts(with: wanted) }
-            #expect(isThere, "not compiled: \(block)")
-        }
-    }
-
-    /// The lines without indentation, comments behind code, and blank lines.
-    private static func lines(_ text: Substring) -> [String] {
-        text.split(separator: "\n").map {
-            let code = $0.components(separatedBy: "   //")[0]
-            return code.trimmingCharacters(in: .whitespaces)
-        }.filter { !$0.isEmpty }
+        #expect(try DocumentedSwift.notCompiled(of: "tables.md", in: #filePath) == [])
     }
 
     struct Person: TableRecord {

@@ -5,6 +5,8 @@ struct ChangeBacklog: Backlog {
     private var batches: [ChangeBatch] = []
     private var changes = 0
 
+    var isEmpty: Bool { batches.isEmpty }
+
     mutating func append(_ batch: ChangeBatch) {
         batches.append(batch)
         changes += batch.changes.count

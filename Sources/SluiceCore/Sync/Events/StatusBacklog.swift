@@ -9,6 +9,8 @@ struct StatusBacklog: Backlog {
     private var last = SyncActivity()
     private var isStale = false
 
+    var isEmpty: Bool { activities.isEmpty && !isStale }
+
     mutating func append(_ signal: Signal) {
         switch signal {
         case .activity(let activity):

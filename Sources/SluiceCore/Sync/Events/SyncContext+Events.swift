@@ -12,6 +12,21 @@ extension SyncContext {
         return SyncEvents(mailbox, subscription)
     }
 
+    /// How far each push and pull has come, whoever began it. Only the newest that was not read yet is kept.
+    public var progress: SyncEvents<SyncProgress> {
+        let (mailbox, subscription) = watchers.subscribe(into: Newest(1))
+        return SyncEvents(mailbox, subscription)
+    }
+
+    /// What measures a push or pull for those who watch it; nil if nobody does.
+    func meter(_ start: SyncProgress, _ callback: (@Sendable (SyncProgress) -> Void)?) -> ProgressMeter? {
+        guard callback != nil || watchers.isObserved else { return nil }
+        return ProgressMeter(start) { [watchers] progress in
+            callback?(progress)
+            watchers.send(progress)
+        }
+    }
+
     /// What the context is doing: first what it does now, then each change. However a push or a pull ends, the last
     /// event says what is so.
     ///

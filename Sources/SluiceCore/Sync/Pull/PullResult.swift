@@ -38,10 +38,10 @@ public struct PullResult: Sendable, Hashable {
     }
 }
 
-/// How far a pull has come, for a progress bar.
-public struct PullProgress: Sendable, Hashable {
+/// How far a pull has come.
+struct PullProgress: Sendable, Hashable {
     /// The table.
-    public var table: String
-    /// How many rows have been stored or removed so far.
-    public var rows: Int
+    var table: String
+    /// How many rows have been dealt with so far.
+    var rows: Int
 }

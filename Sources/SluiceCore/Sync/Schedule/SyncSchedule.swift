@@ -12,7 +12,7 @@ public struct SyncSchedule: Sendable {
         /// The name of an incremental pull; nil brings all rows each time.
         public var name: String?
 
-        /// A pull, as ``SyncContext/pull(_:named:progress:)`` does it.
+        /// A pull, as ``SyncContext/pull(_:named:allowsMassRemoval:progress:)`` does it.
         public init(_ query: Query, named name: String? = nil) {
             self.query = query
             self.name = name

@@ -137,6 +137,8 @@ public final class SyncScheduler: Sendable {
 private struct ScheduleHints: Backlog {
     private var events: [ScheduleMachine.Event] = []
 
+    var isEmpty: Bool { events.isEmpty }
+
     mutating func append(_ event: ScheduleMachine.Event) { if !events.contains(event) { events.append(event) } }
     mutating func popFirst() -> ScheduleMachine.Event? { events.isEmpty ? nil : events.removeFirst() }
 }

@@ -142,6 +142,23 @@ struct SyncSchedulerTests {
         }
     }
 
+    @Test("while nothing happens it sleeps, however often its pauses have ended before")
+    func rests() async throws {
+        let setup = try await Setup(.memory)
+        try await setup.running { runs async throws in
+            for _ in 0..<20 {
+                #expect(await runs.next()?.error == nil)
+                #expect(await setup.time.pause() == .seconds(110))
+                setup.time.pass(.seconds(110))
+            }
+            _ = await runs.next()
+            _ = await setup.time.pause()
+            let sleeps = setup.time.sleeps
+            for _ in 0..<1000 { await Task.yield() }
+            #expect(setup.time.sleeps == sleeps && sleeps == 21)
+        }
+    }
+
     @Test("many requests for a run while one runs lead to one more")
     func singleFlight() async throws {
         let gate = Mutex<CheckedContinuation<Void, Never>?>(nil)

@@ -13,6 +13,9 @@ final class VirtualTime: Sendable {
 
     var now: Timestamp { state.withLock { $0.now } }
 
+    /// How often somebody has gone to sleep.
+    var sleeps: Int { state.withLock { $0.nextID } }
+
     /// How long each sleeper still sleeps, shortest first.
     var pauses: [Duration] {
         state.withLock { state in state.sleepers.values.map { state.now.duration(to: $0.until) }.sorted() }

@@ -13,13 +13,13 @@ package enum PlantedFault: String, Sendable, CaseIterable {
     case sealSkipped, requestIDPerAttempt, bodyMadeAnew, conditionMissing, conditionOfMirror
     case resultOverNewerEdit, queueRemovedBeforeRow, successorBaseStays, evidenceSkipped, uncertaintyForgotten
     case notFoundIsDone, refusalIsDone, failureIsDone, answerWithoutRecordIsDone, inFlightNeverRepeated
-    case tombstoneIsDone, rebaseTakesLocal
+    case tombstoneIsDone, rebaseTakesLocal, groupInParts, dependencyIgnored
     // Conflicts.
     case decisionDropsLaterEdits, decisionKeepsOldBase, decisionWithoutAudit
     // Pull.
     case cursorGreater, cursorBeforeRows, cursorRoundedUp, commitLagIgnored, groupReadOnce, shortPageIsLast
     case mirrorNotMoved, mirrorMovesBase, pageOverwritesPending, tombstoneIgnored, tombstoneStored
-    case cursorsShared, tokenNotKept, membershipIgnored
+    case cursorsShared, tokenNotKept, membershipIgnored, equalCountsProve
     // Status.
     case statusHidesHeld
 }

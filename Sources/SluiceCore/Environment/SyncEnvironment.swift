@@ -13,6 +13,8 @@ public struct SyncEnvironment: Sendable {
     /// Told when a commit point is reached, on either side of it. What it throws is thrown by the engine, as if the
     /// process had ended there: for simulators and tests. Does nothing by default.
     public var reached: @Sendable (CommitPoint, CommitPoint.Side) async throws -> Void
+    /// Where tasks run that belong to no caller; nil for where they do anyway. For simulators.
+    package var executor: (any TaskExecutor)?
     /// Where what is committed is published; a context puts its own here.
     package var changes: ChangeHub?
 

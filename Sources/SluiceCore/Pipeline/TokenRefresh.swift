@@ -8,6 +8,7 @@ actor TokenRefresh {
     private let now: @Sendable () -> Timestamp
     private let lead: Duration
     private let coolDown: Duration
+    private let executor: (any TaskExecutor)?
     private var isRunning = false
     private var waiting: [Int: Waiter] = [:]
     private var lastWaiter = 0
@@ -19,6 +20,7 @@ actor TokenRefresh {
         now = options.environment.now
         lead = options.tokenLead
         coolDown = options.tokenCoolDown
+        executor = options.environment.executor
     }
 
     /// The token to send now: the provider's, or a fresh one if that is about to expire.
@@ -56,11 +58,11 @@ actor TokenRefresh {
     private func fresh(inPlaceOf refused: String?) async throws -> String? {
         if !isRunning {
             isRunning = true
-            Task { [provider] in
+            Task(executorPreference: executor) { [provider] in
                 do {
-                    end(refused, .success(try await provider.refresh(refused: refused)))
+                    await self.end(refused, .success(try await provider.refresh(refused: refused)))
                 } catch {
-                    end(refused, .failure(error))
+                    await self.end(refused, .failure(error))
                 }
             }
         }
@@ -75,7 +77,7 @@ actor TokenRefresh {
                 }
             }
         } onCancel: {
-            Task { await self.cancel(waiter) }
+            Task(executorPreference: executor) { await self.cancel(waiter) }
         }
     }
 
@@ -84,7 +86,7 @@ actor TokenRefresh {
         last = (refused, outcome, now())
         // Without a network nothing was learned: the next request asks again, at the pace of its own retries.
         if case .failure(let error as SluiceError) = outcome, error.code.isNetwork { last = nil }
-        for waiter in waiting.values { waiter.resume(with: outcome) }
+        for (_, waiter) in waiting.sorted(by: { $0.key < $1.key }) { waiter.resume(with: outcome) }
         waiting = [:]
     }
 

@@ -61,14 +61,26 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
         let (days, time) = ticks.flooredQuotient(by: Self.ticksPerDay)
         let date = Self.civilDate(days)
         let seconds = time / Self.ticksPerSecond
-        func padded(_ number: Int64, _ width: Int) -> String {
-            let digits = String(number)
-            return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        var text: [UInt8] = []
+        text.reserveCapacity(28)
+        func add(_ number: Int64, _ width: Int, _ end: Unicode.Scalar) {
+            let digits = Array(String(number).utf8)
+            for _ in 0..<max(0, width - digits.count) { text.append(UInt8(ascii: "0")) }
+            text += digits
+            text.append(UInt8(ascii: end))
         }
-        let fraction = padded(time % Self.ticksPerSecond, 7).prefix(max(0, min(7, fractionDigits)))
-        return "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))T"
-            + "\(padded(seconds / 3600, 2)):\(padded(seconds / 60 % 60, 2)):\(padded(seconds % 60, 2))"
-            + (fraction.isEmpty ? "" : ".\(fraction)") + "Z"
+        add(date.year, 4, "-")
+        add(date.month, 2, "-")
+        add(date.day, 2, "T")
+        add(seconds / 3600, 2, ":")
+        add(seconds / 60 % 60, 2, ":")
+        let digits = max(0, min(7, fractionDigits))
+        add(seconds % 60, 2, digits == 0 ? "Z" : ".")
+        if digits > 0 {
+            add(time % Self.ticksPerSecond, 7, "Z")
+            text.removeSubrange(text.count - 1 - (7 - digits)..<text.count - 1)
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// The beginning of the day, in UTC.

@@ -57,6 +57,8 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether scheme, host and port are this server's.
     package func isOrigin(scheme: String, authority: String) -> Bool {
+        // As requests are made here; others may spell it otherwise.
+        if scheme == self.scheme, authority == self.authority { return true }
         let scheme = scheme.lowercased()
         return scheme == self.scheme && Self.withoutDefaultPort(authority.lowercased(), scheme) == self.authority
     }

@@ -60,15 +60,21 @@ package enum PercentEncoding {
     }
 
     private static func encode(_ text: String, keeping isKept: (UInt8) -> Bool) -> String {
-        var output = ""
+        if text.utf8.allSatisfy({ isUnreserved($0) || isKept($0) }) { return text }
+        var output: [UInt8] = []
+        output.reserveCapacity(text.utf8.count * 3)
         for byte in text.utf8 {
             if isUnreserved(byte) || isKept(byte) {
-                output.unicodeScalars.append(Unicode.Scalar(byte))
+                output.append(byte)
             } else {
-                output += escape(byte)
+                output += [UInt8(ascii: "%"), figure(byte >> 4), figure(byte & 15)]
             }
         }
-        return output
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    private static func figure(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") - 10 + value
     }
 
     private static func escape(_ byte: UInt8) -> String {

@@ -8,8 +8,10 @@ package struct QueryString: Sendable, Hashable {
 
     /// Takes a path with its query apart.
     package init(ofPath path: String) {
-        base = String(path.prefix { $0 != "?" })
-        parts = path.dropFirst(base.count + 1).split(separator: "&").map(String.init)
+        let bytes = path.utf8
+        let end = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.endIndex
+        base = String(path[..<end])
+        parts = path[end...].utf8.dropFirst().split(separator: UInt8(ascii: "&")).map { String(Substring($0)) }
     }
 
     /// The path with the query.

@@ -9,7 +9,7 @@ public import SluiceCore
 /// let report = Simulation(configuration).run(seeds: 1...1000)
 /// ```
 public struct SimulationConfiguration: Sendable {
-    /// How many devices there may be, 1 to 5. Default 1 to 4.
+    /// How many devices there may be, 1 to 5. Default 1 to 5.
     public var devices: ClosedRange<Int>
     /// How many things are done before all is well again. Default 30 to 60, which makes about 200 steps.
     public var actions: ClosedRange<Int>
@@ -30,8 +30,11 @@ public struct SimulationConfiguration: Sendable {
 
     /// A configuration.
     public init(
-        devices: ClosedRange<Int> = 1...4, actions: ClosedRange<Int> = 30...60,
-        stores: [SimulatedStores] = [.memory], wires: [Dialect] = [.azureV2, .azureV2, .azureV3, .datasync],
+        devices: ClosedRange<Int> = 1...5, actions: ClosedRange<Int> = 30...60,
+        stores: [SimulatedStores] = [.memory],
+        wires: [Dialect] = [
+            .azureV1, .azureV2, .azureV2, .azureV3, .datasync,
+        ],
         faults: Set<SimulationFault> = Set(SimulationFault.allCases), conflictHandlers: [any ConflictHandler] = [],
         conflictPolicy: ConflictPolicy? = nil, filters: [any Filter] = [],
         quirk: (@Sendable (Request, Response) -> Response)? = nil

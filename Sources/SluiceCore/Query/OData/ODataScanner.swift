@@ -83,11 +83,17 @@ struct ODataScanner {
     }
 
     static func beginsIdentifier(_ scalar: Unicode.Scalar) -> Bool {
-        scalar == "_" || scalar.properties.isAlphabetic
+        scalar.isASCII ? scalar == "_" || isLetter(scalar) : scalar.properties.isAlphabetic
+    }
+
+    private static func isLetter(_ scalar: Unicode.Scalar) -> Bool {
+        ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar)
     }
 
     static func continuesIdentifier(_ scalar: Unicode.Scalar) -> Bool {
         if beginsIdentifier(scalar) { return true }
+        // Looking properties up costs more than all the rest of a scan, so not for what most names are made of.
+        if scalar.isASCII { return ("0"..."9").contains(scalar) }
         return switch scalar.properties.generalCategory {
         case .decimalNumber, .nonspacingMark, .spacingMark, .connectorPunctuation: true
         default: false

@@ -59,7 +59,10 @@ struct ReconcileDriver: Sendable {
         }
         result.usedDigest = true
         var difference = Difference()
-        if digest.sum != held.sum(of: held.ids) { try await descend(digest, held.ids, held, &difference) }
+        let isEqual = digest.sum == held.sum(of: held.ids)
+        if !isEqual, !planted(.equalCountsProve) || digest.sum.count != held.ids.count {
+            try await descend(digest, held.ids, held, &difference)
+        }
         return difference
     }
 

@@ -16,6 +16,7 @@ struct PushDependencies: Sendable {
 
     /// The places of the operations that have to end before this one begins.
     func blockers(of operation: QueuedOperation, _ index: Index) -> [Int64] {
+        if planted(.dependencyIgnored) { return [] }
         if operation.kind == .delete {
             return (children[operation.table] ?? []).flatMap { index.children(of: operation, $0) }
         }

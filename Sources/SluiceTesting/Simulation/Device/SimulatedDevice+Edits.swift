@@ -21,6 +21,9 @@ extension SimulatedDevice {
         case .move: record["group"] = JSON(choice / 64 % 4)
         default: break
         }
+        if key.table == "notes", parts.setting.dependency == .column {
+            if kind == .insert || kind == .move { record["item"] = JSON("r\(choice / 128 % 6)") }
+        }
         for (field, value) in values.sorted(by: { $0.key < $1.key }) { record[field] = JSON(value) }
         var edit = SimulatedEdit(key: key, kind: kind, fields: values)
         edit.hadRow = oracle.view(of: index) { $0.row(key) != nil }
@@ -39,9 +42,9 @@ extension SimulatedDevice {
             if Self.isRefusal(error) { return }
             guard oracle.wasCommitted(edit, on: index) else { return explain(error, "\(kind.rawValue) of \(key)") }
         }
-        if kind == .delete, before.last == "insert" || before.last == "undelete" {
+        if kind == .delete, let last = before.last, last.kind == "insert" || last.kind == "undelete" {
             // It only took back what the server has not heard of.
-            edit.isSilent = oracle.operations(on: key, of: index).isEmpty
+            edit.isSilent = oracle.operations(on: key, of: index).isEmpty && !oracle.hasEffect(last.id)
         }
         parts.trace.note(
             "edit", key.id, index,
@@ -50,7 +53,7 @@ extension SimulatedDevice {
     }
 
     /// What cannot be done to a record as it is now.
-    private static func isRefusal(_ error: any Error) -> Bool {
+    static func isRefusal(_ error: any Error) -> Bool {
         guard let code = (error as? SluiceError)?.code else { return false }
         return [.recordExists, .recordMissing, .operationRefused].contains(code)
     }

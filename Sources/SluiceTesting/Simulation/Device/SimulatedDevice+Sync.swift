@@ -26,9 +26,9 @@ extension SimulatedDevice {
         await pull(query(table, group), named: name, group)
     }
 
-    /// Finds rows that left the named queries.
+    /// Finds rows that left the named queries, and those that the server has forgotten.
     func reconcile() async {
-        for (name, table, group) in queries() where group != nil {
+        for (name, table, group) in queries() {
             do {
                 try await context?.reconcile(query(table, group), named: name)
             } catch let error as SluiceError where error.code == .invalidArgument {
@@ -79,6 +79,23 @@ extension SimulatedDevice {
             explain(error, "purge")
         }
         countPurge()
+    }
+
+    /// Removes everything of the user, so that another may begin.
+    func switchUser() async {
+        let process = process
+        for table in ["items", "notes"] {
+            countPurge()
+            defer { countPurge() }
+            do {
+                try await context?.purge(Query(table), force: true)
+            } catch {
+                return explain(error, "purge for another user")
+            }
+        }
+        guard !process.isDead, parts.setting.users > 1 else { return }
+        setUser((process.user + 1) % parts.setting.users)
+        process.end("its user has gone")
     }
 
     /// Gives an operation up.

@@ -12,6 +12,9 @@ final class SimulatedDevice: Sendable {
         var policy: ConflictPolicy
         /// Counts purges: a pull that ran beside one has no rows to answer for.
         var purges = 0
+        /// Who is to work on it when the next process begins.
+        var user = 0
+        var tokens: [SimulatedAccount: String] = [:]
     }
 
     let index: Int
@@ -25,7 +28,7 @@ final class SimulatedDevice: Sendable {
         self.store = store
         self.usesThreads = usesThreads
         self.parts = parts
-        state = Mutex(State(process: SimulatedProcess(device: index), policy: parts.setting.policy))
+        state = Mutex(State(process: SimulatedProcess(device: index, user: 0), policy: parts.setting.policy))
     }
 
     var process: SimulatedProcess { state.withLock { $0.process } }
@@ -38,10 +41,16 @@ final class SimulatedDevice: Sendable {
 
     func setPolicy(_ policy: ConflictPolicy) { state.withLock { $0.policy = policy } }
 
+    func token(of account: SimulatedAccount) -> String? { state.withLock { $0.tokens[account] } }
+    func remember(_ token: String, of account: SimulatedAccount) { state.withLock { $0.tokens[account] = token } }
+    func setUser(_ user: Int) { state.withLock { $0.user = user } }
+
     /// Begins a process on the device's store.
     func start() async throws {
-        let process = SimulatedProcess(device: index)
+        let user = state.withLock { $0.user }
+        let process = SimulatedProcess(device: index, user: parts.oracle.begins(as: user, on: index))
         state.withLock {
+            $0.user = process.user
             $0.process = process
             $0.context = nil
         }
@@ -50,6 +59,7 @@ final class SimulatedDevice: Sendable {
         client.environment = environment
         client.retry = RetryPolicy(attempts: parts.setting.attempts)
         client.timer = environment.sleep
+        if parts.setting.usesTokens { client.tokenProvider = SimulatedTokens(device: self, process: process) }
         var handlers: [any ConflictHandler] = parts.configuration.conflictHandlers
         if let handler = SimulatedHandler.make(parts.setting.handler) { handlers = [handler] }
         let watched = (handlers.isEmpty ? [nil] : handlers.map { .some($0) }).map {
@@ -61,6 +71,9 @@ final class SimulatedDevice: Sendable {
         options.batchSize = parts.setting.batchSize
         options.concurrency = parts.setting.concurrency
         options.commitLag = .seconds(parts.setting.commitLag)
+        options.pull.reconcileEvery = parts.setting.reconcileEvery
+        options.dependencies = parts.setting.dependency.declared
+        options.user = "user \(process.user)"
         let context = try await SyncContext(
             client: SluiceClient(
                 endpoint: try Endpoint("http://server.test"), dialect: parts.dialect,
@@ -75,7 +88,7 @@ final class SimulatedDevice: Sendable {
     private func environment(_ process: SimulatedProcess) -> SyncEnvironment {
         let parts = parts
         let skew = Int64(parts.setting.skews.indices.contains(index) ? parts.setting.skews[index] : 0)
-        return SyncEnvironment(
+        var environment = SyncEnvironment(
             now: { Timestamp(ticks: parts.clock.now.ticks + skew * Timestamp.ticksPerSecond) },
             makeID: { [self] in newID() },
             sleep: { [self] in try await sleep($0) },
@@ -86,6 +99,8 @@ final class SimulatedDevice: Sendable {
                     try process.crash("\(side.rawValue) the commit point \(point.rawValue)")
                 }
             })
+        environment.executor = parts.executor
+        return environment
     }
 
     /// A new id: which device made it, and the how many-eth it is.

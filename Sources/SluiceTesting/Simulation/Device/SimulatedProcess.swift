@@ -7,9 +7,13 @@ struct SimulatedCrash: Error {}
 /// One run of a device's program, from its start to its end or its crash.
 final class SimulatedProcess: Sendable {
     let device: Int
+    let user: Int
     private let state = Mutex((isDead: false, crashes: ""))
 
-    init(device: Int) { self.device = device }
+    init(device: Int, user: Int) {
+        self.device = device
+        self.user = user
+    }
 
     var isDead: Bool { state.withLock { $0.isDead } }
     /// Where it ended.

@@ -11,6 +11,7 @@ final class SimulationParts: Sendable {
     let trace: SimulationTrace
     let clock = SimulationClock()
     let agenda = SimulationAgenda()
+    let tokens = SimulationTokens()
     let oracle: SimulationOracle
     let server: SimulatedServer
     let dialect: Dialect

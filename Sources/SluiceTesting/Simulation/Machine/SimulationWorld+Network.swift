@@ -19,9 +19,12 @@ extension SimulationWorld {
         if let response = refusal(parcel.request) {
             return answer(parcel, response, "instead of doing it")
         }
-        var response = parts.server.answer(parcel.request, of: device.index)
+        guard let user = user(of: parcel) else {
+            return answer(parcel, .model(401, ["error": "who are you?"]), "to no good token")
+        }
+        var response = parts.server.answer(parcel.request, of: device.index, user: user)
         if strikes(.duplicate) {
-            let second = parts.server.answer(parcel.request, of: device.index)
+            let second = parts.server.answer(parcel.request, of: device.index, user: user)
             if parts.luck.below(2) == 0 { response = second }
         }
         if let quirk = parts.configuration.quirk { response = quirk(parcel.request, response) }
@@ -29,6 +32,17 @@ extension SimulationWorld {
         if strikes(.dropAnswer) { return lose(parcel, "the answer \(response.status)") }
         answer(parcel, response, "")
     }
+
+    /// For whom the server takes the one who asks; nil if it does not know.
+    private func user(of parcel: SimulationAgenda.Parcel) -> Int? {
+        let (user, device) = (parcel.process.user, parcel.process.device)
+        guard story.setting.usesTokens else { return user }
+        if strikes(.tokenExpires) { parts.tokens.expire(SimulatedAccount(user: user, device: device)) }
+        let token = Self.tokenField.flatMap { parcel.request.head.headerFields[$0] }
+        return token.flatMap { parts.tokens.user(of: $0) }
+    }
+
+    private static let tokenField = HTTPField.Name("X-ZUMO-AUTH")
 
     private func strikes(_ fault: SimulationFault) -> Bool { parts.faults.strikes(fault) }
 

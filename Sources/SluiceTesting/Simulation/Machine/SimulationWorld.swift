@@ -77,6 +77,9 @@ final class SimulationWorld {
         case .push: run(device) { await $0.push() }
         case .pull: run(device) { await $0.pull(choice) }
         case .pullAll: run(device) { await $0.pullAll(choice) }
+        case .group: run(device) { await $0.group(choice) }
+        case .reconcile: run(device) { await $0.reconcile() }
+        case .switchUser: run(device) { await $0.switchUser() }
         case .purge: run(device) { await $0.purge(choice) }
         case .discard: run(device) { await $0.discard(choice) }
         case .retry:
@@ -96,6 +99,9 @@ final class SimulationWorld {
         let first = action.choice / 8
         let count = action.kind == .serverBatch ? 2 + action.choice / 64 % 3 * story.setting.serverPage % 20 : 1
         let table = SimulatedDevice.record(action.choice).table
+        if action.kind == .serverDelete, story.setting.deletesForGood, action.choice / 4096 % 2 == 0 {
+            return parts.server.forget("r\(first % 6)", in: table)
+        }
         parts.server.edit(
             table,
             (0..<count).map { offset in

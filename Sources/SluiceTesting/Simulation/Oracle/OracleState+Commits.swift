@@ -50,9 +50,11 @@ extension OracleState {
                 return nil
             }
             devices[device].operations[operation.key, default: [:]][operation.id] = operation
+            if old == nil { began(operation, on: device) }
             return operation.key
         }
         guard let key = old.flatMap(OperationView.init)?.key else { return nil }
+        ended(change.id)
         devices[device].operations[key]?[change.id] = nil
         if devices[device].operations[key]?.isEmpty ?? false { devices[device].operations[key] = nil }
         return key

@@ -22,6 +22,12 @@ extension OracleState {
         devices[device].claims[edit.key] = claims.isEmpty ? nil : claims
     }
 
+    /// The application, or a handler of it, has come up with a value.
+    mutating func offer(_ value: FieldValue, on device: Int) {
+        devices[device].offered.insert(value)
+        writers[value] = devices[device].user
+    }
+
     /// An edit has ended, well or not.
     mutating func endEdit(of key: RecordKey, on device: Int) {
         let left = (devices[device].editing[key] ?? 1) - 1
@@ -45,6 +51,13 @@ extension OracleState {
         if let author = authors[version], author.hasPrefix("\(operation.id)-"), !conflict.isDeletedOnServer {
             violate(.atomicity, "device \(device): \(operation.requestID) conflicts with what it has done itself")
         }
+        // A delete that took the place of a change knows what that may have done.
+        let key = RecordKey(table: conflict.table, id: conflict.recordID)
+        if let author = authors[version], author.hasPrefix("\(device)."), operation.kind == .delete,
+            !conflict.isDeletedOnServer, devices[device].audit[key] == nil
+        {
+            violate(.atomicity, "device \(device): \(operation.requestID) conflicts with \(author), its own")
+        }
         if effects[operation.requestID] != nil, !conflict.maybeApplied {
             violate(.atomicity, "device \(device): \(operation.requestID) was done, and its conflict denies it")
         }
@@ -60,7 +73,7 @@ extension OracleState {
         }
         for field in Self.fields {
             if let value = result[field]?.int {
-                devices[device].offered.insert(FieldValue(key: key, field: field, value: value))
+                offer(FieldValue(key: key, field: field, value: value), on: device)
             }
             if let value = conflict.client?[field]?.int, value != result[field]?.int {
                 devices[device].waived.insert(FieldValue(key: key, field: field, value: value))

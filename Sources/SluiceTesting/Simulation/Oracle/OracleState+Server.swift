@@ -12,6 +12,7 @@ extension OracleState {
         } else if !wasThere {
             aliveSince[key] = moment
         }
+        checkUser(change, key, after)
         if !after.isDeleted {
             for field in Self.fields {
                 if let value = after.fields[field]?.int {
@@ -22,6 +23,7 @@ extension OracleState {
         guard let device = change.device else { return }
         checkRequest(change, key, device, after.version)
         checkCondition(change, key, before, device)
+        checkParent(change, key, after, device)
     }
 
     /// I2: a request takes effect once. I3: those on a record take it in their order.
@@ -40,6 +42,7 @@ extension OracleState {
             return violate(.exactlyOnce, "\(request) is no request's id: operation and revision")
         }
         authors["v\(version)"] = request
+        tookEffect(request, for: change.user, on: device)
         let order = EffectOrder(operation: parts[1], revision: parts[2])
         let record = DeviceRecord(device: device, key: key)
         if let last = lastEffects[record], order < last {

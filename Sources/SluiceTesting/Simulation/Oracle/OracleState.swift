@@ -23,6 +23,19 @@ struct OracleState: Sendable {
     /// What went out under each request's id.
     var requests: [String: String] = [:]
     var lastEffects: [DeviceRecord: EffectOrder] = [:]
+    /// The operations of which some revision took effect.
+    var effective: Set<String> = []
+
+    // Groups and users.
+    /// The operations of each group that are in a queue, and when they were put there.
+    var members: [String: Set<String>] = [:]
+    var groups: [String: String] = [:]
+    var groupsSince: [String: Int] = [:]
+    /// The operations that one request brought, by their groups.
+    var arrived: [String: Set<String>] = [:]
+    /// Who wrote a value, and who made an operation.
+    var writers: [FieldValue: Int] = [:]
+    var makers: [String: Int] = [:]
 
     struct DeviceRecord: Hashable, Sendable {
         let device: Int
@@ -56,6 +69,8 @@ struct OracleState: Sendable {
 
 /// What a device's store holds, as its committed transactions tell.
 struct DeviceView: Sendable {
+    /// Who works on it.
+    var user = 0
     var tables: [String: [String: JSON]] = [:]
     var operations: [RecordKey: [String: OperationView]] = [:]
     var audit: [RecordKey: [(moment: Int, entry: JSON)]] = [:]
@@ -71,6 +86,11 @@ struct DeviceView: Sendable {
 
     func row(_ key: RecordKey) -> JSON? { tables[key.table]?[key.id] }
 
+    /// Whether nothing of a user is there.
+    var isEmpty: Bool {
+        operations.isEmpty && editing.isEmpty && (tables["items"] ?? [:]).isEmpty && (tables["notes"] ?? [:]).isEmpty
+    }
+
     func operations(on key: RecordKey) -> [OperationView] {
         (operations[key] ?? [:]).values.sorted { $0.sequence < $1.sequence }
     }
@@ -83,6 +103,7 @@ struct OperationView: Sendable {
     let kind: String
     let state: String
     let sequence: Int64
+    let group: String?
     let record: JSON
 
     init?(_ record: JSON) {
@@ -95,6 +116,7 @@ struct OperationView: Sendable {
         self.kind = kind
         self.state = state
         self.sequence = sequence
+        group = record["group"]?.string
         self.record = record
     }
 

@@ -31,7 +31,7 @@ final class SimulationOracle: Sendable {
         state.withLock { state in
             state.devices[device].editing[key, default: 0] += 1
             for (field, value) in edit.fields {
-                state.devices[device].offered.insert(FieldValue(key: key, field: field, value: value))
+                state.offer(FieldValue(key: key, field: field, value: value), on: device)
             }
         }
     }
@@ -47,10 +47,13 @@ final class SimulationOracle: Sendable {
         state.withLock { $0.wasCommitted(edit, on: device) }
     }
 
-    /// The kinds of the operations on a record, in their order.
-    func operations(on key: RecordKey, of device: Int) -> [String] {
-        state.withLock { $0.devices[device].operations(on: key).map(\.kind) }
+    /// The operations on a record, in their order.
+    func operations(on key: RecordKey, of device: Int) -> [OperationView] {
+        state.withLock { $0.devices[device].operations(on: key) }
     }
+
+    /// Whether something that was sent for the operation has taken effect.
+    func hasEffect(_ operation: String) -> Bool { state.withLock { $0.effective.contains(operation) } }
 
     /// A conflict handler has decided.
     func decided(_ conflict: Conflict, _ decision: ConflictDecision, on device: Int) {
@@ -71,6 +74,20 @@ final class SimulationOracle: Sendable {
 
     func effect(_ change: SimulatedChange, before: SimulatedRow?, after: SimulatedRow) {
         state.withLock { $0.effect(change, before: before, after: after) }
+    }
+
+    /// All effects of a request have been told.
+    func requestEnded() { state.withLock { $0.checkGroups() } }
+
+    /// The server has forgotten a row, for good.
+    func forgot(_ key: RecordKey) { state.withLock { $0.aliveSince[key] = nil } }
+
+    /// A process begins, for a user. It is the one before while something of that one is still there.
+    func begins(as user: Int, on device: Int) -> Int {
+        state.withLock { state in
+            if state.devices[device].isEmpty { state.devices[device].user = user }
+            return state.devices[device].user
+        }
     }
 
     func clockWentBack() { state.withLock { $0.clockSteps += 1 } }

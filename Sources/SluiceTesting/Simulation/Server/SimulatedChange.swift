@@ -8,14 +8,17 @@ struct SimulatedChange {
     let id: String
     /// Which device asked for it; nil for another client.
     let device: Int?
+    /// For whom the server took the device; nil for another client.
+    let user: Int?
     /// The request's id: operation and revision.
     let requestID: String?
 
-    init(call: ModelCall, table: String, device: Int, requestID: String?) {
+    init(call: ModelCall, table: String, device: Int, user: Int, requestID: String?) {
         self.call = call
         self.table = table
         id = call.id ?? ""
         self.device = device
+        self.user = user
         self.requestID = requestID
     }
 
@@ -23,6 +26,7 @@ struct SimulatedChange {
         self.table = table
         self.id = id
         device = nil
+        user = nil
         requestID = nil
     }
 

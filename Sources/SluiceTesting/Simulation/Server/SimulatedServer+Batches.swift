@@ -2,7 +2,7 @@ internal import SluiceCore
 
 extension SimulatedServer {
     /// Answers the parts of a batch, one after the other, a group's whole or none of them.
-    func answer(_ batch: ModelBatch, _ device: Int, _ state: inout State) -> Response {
+    func answer(_ batch: ModelBatch, _ device: Int, user: Int, _ state: inout State) -> Response {
         var answers: [(id: String, response: Response)] = []
         var failed: Set<String> = []
         var index = 0
@@ -14,7 +14,7 @@ extension SimulatedServer {
             var responses: [Response] = []
             for part in batch.parts[index..<end] {
                 let isStopped = part.dependsOn.contains { failed.contains($0) }
-                let response = isStopped ? .model(424, nil) : answer(part.request, device, &state)
+                let response = isStopped ? .model(424, nil) : answer(part.request, device, user: user, &state)
                 if response.status >= 300 { failed.insert(part.id) }
                 responses.append(response)
             }

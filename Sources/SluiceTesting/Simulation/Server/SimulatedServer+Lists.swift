@@ -6,8 +6,7 @@ extension SimulatedServer {
     func list(_ call: ModelCall, _ request: Request, _ table: String, _ state: State) -> Response {
         do {
             let query = try call.query()
-            let evaluator = try query.filter.map { try QueryEvaluator(Query("", filter: $0), schema: nil) }
-            let matches = { (row: SimulatedRow) in evaluator?.matches(row.exact) ?? true }
+            let matches = try matches(query)
             let size = min(query.top ?? state.page, state.page)
             if setting.tracksChanges, isTracked(request) || call.parameters["$deltatoken"] != nil {
                 return changes(since: call.parameters["$deltatoken"], size, table, matches, state)
@@ -20,6 +19,30 @@ extension SimulatedServer {
         } catch {
             return .model(400, ["error": JSON("\(error)")])
         }
+    }
+
+    private func matches(_ query: Query) throws -> (SimulatedRow) -> Bool {
+        let evaluator = try query.filter.map { try QueryEvaluator(Query("", filter: $0), schema: nil) }
+        return { evaluator?.matches($0.exact) ?? true }
+    }
+
+    /// The digest of the rows of a query, or of those between two ids.
+    func digest(_ call: ModelCall, _ table: String, _ state: State) -> Response {
+        guard let matches = try? matches(call.query()) else { return .model(400, ["error": "no such query"]) }
+        let (from, to) = (call.parameters["from"] ?? "", call.parameters["to"] ?? "~")
+        let rows = (state.tables[table] ?? [:]).values.filter {
+            !$0.isDeleted && matches($0) && $0.id >= from && $0.id <= to
+        }.sorted { $0.id < $1.id }
+        func sum(_ rows: some Sequence<SimulatedRow>) -> [(name: String, value: JSON)] {
+            var sum = TableDigest.Sum()
+            for row in rows { sum.add(id: row.id, version: "v\(row.version)") }
+            return [("count", JSON(sum.count)), ("digest", JSON(SimulationReport.hexadecimal(sum.digest)))]
+        }
+        let ranges = stride(from: 0, to: rows.count, by: 3).map { start in
+            let range = rows[start..<min(start + 3, rows.count)]
+            return JSON(members: [("from", JSON(range[start].id)), ("to", JSON(range.last?.id ?? ""))] + sum(range))
+        }
+        return .model(200, JSON(members: sum(rows) + [("ranges", JSON(ranges))]))
     }
 
     private func respond(_ rows: [JSON]) -> Response {
@@ -39,7 +62,9 @@ extension SimulatedServer {
                 if key.column == updatedAt, left.updatedAt != right.updatedAt {
                     return (left.updatedAt < right.updatedAt) != key.descending
                 }
-                if key.column == id, left.id != right.id { return (left.id < right.id) != key.descending }
+                if key.column == id, setting.breaksTies || order.count == 1, left.id != right.id {
+                    return (left.id < right.id) != key.descending
+                }
             }
             return left.id < right.id
         }
@@ -62,7 +87,9 @@ extension SimulatedServer {
         var response = respond(
             rows.map { row in
                 if matches(row) { return row.wire }
-                return ["id": JSON(row.id), "deleted": true, "@removed": ["reason": "changed"]]
+                var gone: JSON = ["id": JSON(row.id), "@removed": ["reason": "changed"]]
+                gone[dialect.columns.deleted] = true
+                return gone
             })
         for (name, value) in [
             ("Preference-Applied", "odata.track-changes"),

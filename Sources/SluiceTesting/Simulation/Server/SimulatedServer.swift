@@ -16,6 +16,7 @@ final class SimulatedServer: Sendable {
         var remembered: [Int: ModelMemory] = [:]
         /// Changes whose end is not sure yet, because the others of their group may fail.
         var effects: [(change: SimulatedChange, before: SimulatedRow?, after: SimulatedRow)] = []
+        var date: (second: Int64, text: String) = (-1, "")
         /// Change tokens of before are not good any more.
         var epoch = 0
     }
@@ -45,7 +46,7 @@ final class SimulatedServer: Sendable {
     private var quarter: Int64 { Int64(setting.commitLag) * Timestamp.ticksPerSecond / 4 }
 
     /// Answers a request.
-    func answer(_ request: Request, of device: Int) -> Response {
+    func answer(_ request: Request, of device: Int, user: Int) -> Response {
         state.withLock { state in
             if faults.strikes(.pageSize) { state.page = 1 + luck.below(8) }
             if faults.strikes(.clockBack), state.behind < quarter {
@@ -59,23 +60,37 @@ final class SimulatedServer: Sendable {
             var response: Response
             if ModelBatch.isBatch(request) {
                 let batch = setting.takesBatches ? ModelBatch(request) : nil
-                response = batch.map { answer($0, device, &state) } ?? .model(404, ["error": "no such route"])
+                response =
+                    batch.map { answer($0, device, user: user, &state) } ?? .model(404, ["error": "no such route"])
             } else {
-                response = answer(request, device, &state)
+                response = answer(request, device, user: user, &state)
             }
-            for (change, before, after) in state.effects { oracle.effect(change, before: before, after: after) }
-            state.effects = []
-            let now = Timestamp(ticks: clock.now.ticks - state.behind)
-            response.head.headerFields[.date] = ModelDate.text(now)
+            tell(&state)
+            response.head.headerFields[.date] = Self.date(clock.now.ticks - state.behind, &state)
             return response
         }
     }
 
-    func answer(_ request: Request, _ device: Int, _ state: inout State) -> Response {
+    /// The text of that time: the one before, if not a second has passed since.
+    private static func date(_ ticks: Int64, _ state: inout State) -> String {
+        let second = ticks / Timestamp.ticksPerSecond
+        if state.date.second != second { state.date = (second, ModelDate.text(Timestamp(ticks: ticks))) }
+        return state.date.text
+    }
+
+    /// Tells the oracle what a request or another client has done.
+    private func tell(_ state: inout State) {
+        for (change, before, after) in state.effects { oracle.effect(change, before: before, after: after) }
+        if !state.effects.isEmpty { oracle.requestEnded() }
+        state.effects = []
+    }
+
+    func answer(_ request: Request, _ device: Int, user: Int, _ state: inout State) -> Response {
         let call = ModelCall(request)
         guard let table = call.table else { return .model(404, ["error": "no such route"]) }
         if call.method == .get {
             guard let id = call.id else { return list(call, request, table, state) }
+            if id == "$digest", setting.offersDigests { return digest(call, table, state) }
             guard let row = state.tables[table]?[id], !row.isDeleted else {
                 return .model(404, ["error": "The item does not exist"])
             }
@@ -83,7 +98,8 @@ final class SimulatedServer: Sendable {
         }
         if setting.remembersRequests, let known = state.remembered[device]?.answer(to: request) { return known }
         var change = SimulatedChange(
-            call: call, table: table, device: device, requestID: request.context.operationID ?? call.repeatability)
+            call: call, table: table, device: device, user: user,
+            requestID: request.context.operationID ?? call.repeatability)
         var response = self.change(&change, &state)
         if setting.remembersRequests, call.repeatability != nil {
             if let name = HTTPField.Name("Repeatability-Result") { response.head.headerFields[name] = "accepted" }
@@ -139,8 +155,14 @@ final class SimulatedServer: Sendable {
                 row.isDeleted = fields == nil
                 commit(&row, change, time: time, &state)
             }
-            for (change, before, after) in state.effects { oracle.effect(change, before: before, after: after) }
-            state.effects = []
+            tell(&state)
+        }
+    }
+
+    /// Forgets a row, so that nothing tells that it was there.
+    func forget(_ id: String, in table: String) {
+        state.withLock { state in
+            if state.tables[table]?.removeValue(forKey: id) != nil { oracle.forgot(RecordKey(table: table, id: id)) }
         }
     }
 }

@@ -6,6 +6,8 @@ public struct SimulationAction: Sendable, Hashable {
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// The application makes, changes, deletes or restores a record.
         case insert, update, delete, undelete
+        /// The application changes two or three records in one group.
+        case group
         /// The record moves to another group, and so out of queries and into others.
         case move
         /// The device pushes.
@@ -14,6 +16,10 @@ public struct SimulationAction: Sendable, Hashable {
         case pull
         /// The device pulls without a name.
         case pullAll
+        /// The device compares what its named queries hold with the server.
+        case reconcile
+        /// Another user begins to work on the device, after everything of the one before was removed.
+        case switchUser
         /// The application empties a table here, waiting changes included.
         case purge
         /// An operation is given up, or all that are held are tried again.

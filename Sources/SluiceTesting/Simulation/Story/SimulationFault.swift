@@ -62,4 +62,8 @@ public enum SimulationFault: String, Sendable, Hashable, CaseIterable {
     case clockSkew
     /// A filter on the way fails.
     case filterThrows
+    /// The server takes a user's token no more.
+    case tokenExpires
+    /// No new token is to be had.
+    case tokenFails
 }

@@ -40,6 +40,22 @@ public struct SimulationSetting: Sendable, Hashable {
     public var concurrency = 1
     /// Whether the server issues change tokens.
     public var tracksChanges = false
+    /// Whether rows of one time come in the order of their ids where that is asked for.
+    public var breaksTies = true
+    /// Whether the server gives digests of its tables.
+    public var offersDigests = false
+    /// Whether the server forgets some deleted rows for good, so that no change tells of them.
+    public var deletesForGood = false
+    /// After how many pulls one ends with a reconcile; nil for never.
+    public var reconcileEvery: Int?
+    /// Whether the server wants a token, which expires.
+    public var usesTokens = false
+    /// How many users take turns at a device.
+    public var users = 1
+    /// Whether applications make changes in groups.
+    public var makesGroups = false
+    /// How notes depend on items: not, by the column that names the item, or as a table.
+    public var dependency = SimulationDependency.none
     /// The faults that happen, with their probabilities.
     public var faults: [SimulationFault: Double] = [:]
 
@@ -53,6 +69,10 @@ public struct SimulationSetting: Sendable, Hashable {
             "digits": JSON(digits), "skews": JSON(skews.map { JSON($0) }), "shuffles": JSON(shuffles),
             "remembersRequests": JSON(remembersRequests), "takesBatches": JSON(takesBatches),
             "batchSize": JSON(batchSize), "concurrency": JSON(concurrency), "tracksChanges": JSON(tracksChanges),
+            "breaksTies": JSON(breaksTies), "offersDigests": JSON(offersDigests),
+            "deletesForGood": JSON(deletesForGood), "reconcileEvery": reconcileEvery.map { JSON($0) } ?? .null,
+            "usesTokens": JSON(usesTokens), "users": JSON(users), "makesGroups": JSON(makesGroups),
+            "dependency": JSON(dependency.rawValue),
             "faults": JSON(
                 members: faults.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key.rawValue, JSON($0.value)) }),
         ]
@@ -85,6 +105,15 @@ public struct SimulationSetting: Sendable, Hashable {
         batchSize = int("batchSize") ?? 1
         concurrency = int("concurrency") ?? 1
         tracksChanges = json["tracksChanges"]?.bool ?? false
+        // What came later is absent from older stories.
+        breaksTies = json["breaksTies"]?.bool ?? true
+        offersDigests = json["offersDigests"]?.bool ?? false
+        deletesForGood = json["deletesForGood"]?.bool ?? false
+        reconcileEvery = int("reconcileEvery")
+        usesTokens = json["usesTokens"]?.bool ?? false
+        users = int("users") ?? 1
+        makesGroups = json["makesGroups"]?.bool ?? false
+        dependency = json["dependency"]?.string.flatMap(SimulationDependency.init) ?? .none
         for (name, value) in json["faults"]?.members ?? [] {
             if let fault = SimulationFault(rawValue: name), let value = value.double { faults[fault] = value }
         }

@@ -15,8 +15,9 @@ struct StoryGenerator {
     mutating func story() -> SimulationStory {
         let setting = self.setting()
         let count = number(configuration.actions)
+        let kinds = Self.kinds(setting)
         return SimulationStory(
-            seed: seed, setting: setting, actions: (0..<count).map { _ in action(setting.devices) })
+            seed: seed, setting: setting, actions: (0..<count).map { _ in action(kinds, setting.devices) })
     }
 
     private mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
@@ -42,6 +43,15 @@ struct StoryGenerator {
         setting.batchSize = one(of: [1, 1, 4])
         setting.concurrency = one(of: [1, 1, 3])
         setting.tracksChanges = number(0...3) == 0
+        setting.breaksTies = number(0...3) > 0
+        setting.offersDigests = number(0...1) == 0
+        setting.deletesForGood = number(0...3) == 0
+        setting.reconcileEvery = [nil, nil, 1, 3][number(0...3)]
+        setting.usesTokens = number(0...2) == 0
+        setting.users = number(0...3) == 0 ? 2 : 1
+        setting.makesGroups = number(0...3) == 0
+        if setting.makesGroups { (setting.takesBatches, setting.batchSize) = (true, 4) }
+        setting.dependency = one(of: [.none, .none, .column, .table])
         for fault in SimulationFault.allCases where configuration.faults.contains(fault) {
             // A random subset, so that no fault hides behind another.
             if number(0...2) == 0 { setting.faults[fault] = one(of: [0.02, 0.1, 0.3]) }
@@ -52,18 +62,25 @@ struct StoryGenerator {
         return setting
     }
 
-    private mutating func action(_ devices: Int) -> SimulationAction {
-        let kind = Self.kinds[number(0...Self.kinds.count - 1)]
-        return SimulationAction(
-            kind, device: number(0...devices - 1), choice: number(0...1 << 20), luck: random.next(),
+    private mutating func action(_ kinds: [SimulationAction.Kind], _ devices: Int) -> SimulationAction {
+        SimulationAction(
+            one(of: kinds), device: number(0...devices - 1), choice: number(0...1 << 20), luck: random.next(),
             pace: one(of: [0, 0, 1, 2, 4, 12]))
+    }
+
+    /// What happens in such a world.
+    private static func kinds(_ setting: SimulationSetting) -> [SimulationAction.Kind] {
+        var kinds = Self.kinds
+        if setting.makesGroups { kinds += Array(repeating: .group, count: 10) }
+        if setting.users > 1 { kinds += Array(repeating: .switchUser, count: 2) }
+        return kinds
     }
 
     /// How often each kind is done, against the others.
     private static let kinds: [SimulationAction.Kind] = {
         let weights: [(SimulationAction.Kind, Int)] = [
             (.insert, 8), (.update, 16), (.delete, 7), (.undelete, 3), (.move, 4), (.push, 14), (.pull, 12),
-            (.pullAll, 2), (.discard, 2), (.retry, 2), (.restart, 2), (.cancel, 2), (.serverEdit, 8),
+            (.pullAll, 2), (.reconcile, 2), (.discard, 2), (.retry, 2), (.restart, 2), (.cancel, 2), (.serverEdit, 8),
             (.serverDelete, 3), (.serverBatch, 3), (.offline, 1), (.wait, 4),
         ]
         return weights.flatMap { Array(repeating: $0.0, count: $0.1) } + [.purge]

@@ -53,7 +53,10 @@ struct StoryShrinker {
     private static let simplifications: [@Sendable (inout SimulationSetting) -> Void] = [
         { $0.shuffles = false }, { $0.handler = 0 }, { $0.attempts = 1 }, { $0.queries = 1 }, { $0.grain = 1 },
         { $0.serverPage = 50 }, { $0.devicePage = 50 }, { $0.skews = [] }, { $0.remembersRequests = false },
-        { $0.tracksChanges = false }, { $0.takesBatches = false }, { $0.batchSize = 1 }, { $0.concurrency = 1 },
+        { $0.tracksChanges = false }, { $0.breaksTies = true }, { $0.offersDigests = false },
+        { $0.deletesForGood = false }, { $0.reconcileEvery = nil }, { $0.users = 1 }, { $0.usesTokens = false },
+        { $0.dependency = .none }, { $0.makesGroups = false }, { $0.takesBatches = false }, { $0.batchSize = 1 },
+        { $0.concurrency = 1 },
         { $0.store = 0 }, { $0.devices = 2 }, { $0.devices = 1 },
     ]
 }

@@ -1,0 +1,27 @@
+internal import Synchronization
+
+/// A user at a device: what a token is given to.
+struct SimulatedAccount: Hashable, Sendable {
+    let user: Int
+    let device: Int
+}
+
+/// The tokens by which the server knows who asks: each account has one at a time that is good.
+final class SimulationTokens: Sendable {
+    private let generations = Mutex<[SimulatedAccount: Int]>([:])
+
+    /// The account's good token.
+    func current(_ account: SimulatedAccount) -> String {
+        "\(account.user).\(account.device).\(generations.withLock { $0[account] ?? 0 })"
+    }
+
+    /// The account's token is good no more.
+    func expire(_ account: SimulatedAccount) { generations.withLock { $0[account, default: 0] += 1 } }
+
+    /// Whose token it is; nil for one that is not good.
+    func user(of token: String) -> Int? {
+        let parts = token.split(separator: ".").compactMap { Int($0) }
+        guard parts.count == 3 else { return nil }
+        return current(SimulatedAccount(user: parts[0], device: parts[1])) == token ? parts[0] : nil
+    }
+}

@@ -1,0 +1,71 @@
+internal import SluiceCore
+
+/// Groups, users and tables that depend on others.
+extension OracleState {
+    /// An operation is in a queue. I10: those of a group come there together.
+    mutating func began(_ operation: OperationView, on device: Int) {
+        if makers[operation.id] == nil { makers[operation.id] = devices[device].user }
+        guard let group = operation.group else { return }
+        groups[operation.id] = group
+        members[group, default: []].insert(operation.id)
+        if groupsSince[group, default: moment] != moment {
+            violate(.groups, "device \(device) stored \(operation.id) of group \(group) behind the others")
+        }
+        groupsSince[group] = moment
+    }
+
+    /// An operation has left its queue.
+    mutating func ended(_ operation: String) {
+        if let group = groups[operation] { members[group]?.remove(operation) }
+    }
+
+    /// A request took effect. I12: it is of the user who made the operation.
+    mutating func tookEffect(_ request: String, for user: Int?, on device: Int) {
+        let operation = String(request.prefix { $0 != "-" })
+        effective.insert(operation)
+        if let group = groups[operation] { arrived[group, default: []].insert(operation) }
+        if let maker = makers[operation], let user, maker != user {
+            violate(.userIsolation, "device \(device) sent \(request) of user \(maker) for user \(user)")
+        }
+    }
+
+    /// I10: whatever of a group is in a queue has arrived when a part of it has.
+    mutating func checkGroups() {
+        for (group, operations) in arrived {
+            if let open = members[group], !open.isSubset(of: operations) {
+                let missing = open.subtracting(operations).sorted().joined(separator: ", ")
+                violate(.groups, "a part of group \(group) took effect without \(missing)")
+            }
+        }
+        arrived = [:]
+    }
+
+    /// I12: no request of one user brings what another wrote.
+    mutating func checkUser(_ change: SimulatedChange, _ key: RecordKey, _ after: SimulatedRow) {
+        guard let user = change.user else { return }
+        for field in Self.fields {
+            guard let number = after.fields[field]?.int else { continue }
+            let value = FieldValue(key: key, field: field, value: number)
+            if !held.contains(value), let writer = writers[value], writer != user {
+                violate(.userIsolation, "\(field) = \(number) of \(key) is of user \(writer), and user \(user) sent it")
+            }
+        }
+    }
+
+    /// I3: a note is not made before its item, where it depends on it and both were made here in that order.
+    mutating func checkParent(_ change: SimulatedChange, _ key: RecordKey, _ after: SimulatedRow, _ device: Int) {
+        guard let call = change.call, call.method == .post, call.id == nil, let item = after.fields["item"]?.string,
+            let request = change.requestID, let operation = devices[device].operations[key]?[operation(of: request)]
+        else { return }
+        let parent = RecordKey(table: "items", id: item)
+        let isMissing = devices[device].operations(on: parent).contains {
+            ($0.kind == "insert" || $0.kind == "undelete") && $0.sequence < operation.sequence
+                && !effective.contains($0.id)
+        }
+        if isMissing, aliveSince[parent] == nil {
+            violate(.recordOrder, "device \(device) made \(key) before \(parent), on which it depends")
+        }
+    }
+
+    private func operation(of request: String) -> String { String(request.prefix { $0 != "-" }) }
+}

@@ -31,6 +31,7 @@ extension OracleState {
 
     func wasCommitted(_ edit: SimulatedEdit, on device: Int) -> Bool {
         let row = devices[device].row(edit.key)
+        if edit.kind == .undelete { return row != nil && !edit.hadRow }
         guard edit.kind == .delete else {
             return !edit.fields.isEmpty && edit.fields.allSatisfy { row?[$0.key]?.int == $0.value }
         }

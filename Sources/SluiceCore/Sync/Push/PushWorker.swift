@@ -70,9 +70,10 @@ struct PushWorker: Sendable {
     private func load(_ queued: QueuedOperation) async throws -> OperationSession.Event {
         try await store.read { reader in
             let queue = QueueReader(reader)
-            // One that was moved behind others is read again at its new place.
+            // One that was moved behind others is read again at its new place. A group is not: the others would go
+            // without it, so the next push reads it anew.
             guard var operation = try queue.operation(queued.id), operation.sequence == queued.sequence else {
-                return .notLoaded(isGone: true)
+                return .notLoaded(isGone: queued.group == nil)
             }
             let (table, id) = (operation.table, operation.recordID)
             let onRecord = try queue.all(on: id, in: table)

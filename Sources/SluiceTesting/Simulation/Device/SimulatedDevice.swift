@@ -21,6 +21,7 @@ final class SimulatedDevice: Sendable {
     let store: any LocalStore
     let usesThreads: Bool
     let parts: SimulationParts
+    private let commits = SimulatedCommits()
     private let state: Mutex<State>
 
     init(index: Int, store: any LocalStore, usesThreads: Bool, parts: SimulationParts) {
@@ -80,7 +81,7 @@ final class SimulatedDevice: Sendable {
                 transport: SimulatedTransport(process: process, parts: parts),
                 filters: [SimulatedFilter(process: process, parts: parts)] + parts.configuration.filters,
                 options: client),
-            store: SimulatedStore(inner: store, process: process, world: parts, usesThreads: usesThreads),
+            store: SimulatedStore(inner: store, process: process, world: parts, usesThreads: usesThreads, commits: commits),
             options: options)
         state.withLock { $0.context = context }
     }

@@ -7,6 +7,7 @@ struct SimulatedStore: LocalStore {
     let process: SimulatedProcess
     let world: SimulationParts
     let usesThreads: Bool
+    let commits: SimulatedCommits
 
     func define(_ tables: [TableSchema]) async throws {
         try process.checkAlive()
@@ -26,13 +27,24 @@ struct SimulatedStore: LocalStore {
         if world.faults.strikes(.storeFailure, of: process.device) {
             throw SluiceError(.storeInputOutput, "the simulated disk failed")
         }
-        let (result, changes) = try await call {
-            try await inner.write { writer in
-                let watched = WatchedWriter(writer)
-                return (try body(watched), watched.changes)
+        let ticket = commits.begin()
+        let result: Result
+        do {
+            result = try await call {
+                try await inner.write { [commits] writer in
+                    let watched = WatchedWriter(writer)
+                    let result = try body(watched)
+                    commits.end(ticket, watched.changes)
+                    return result
+                }
             }
+        } catch {
+            commits.drop(ticket)
+            throw error
         }
-        if !changes.isEmpty { world.committed(changes, on: process.device) }
+        for changes in commits.take(through: ticket) where !changes.isEmpty {
+            world.committed(changes, on: process.device)
+        }
         if world.faults.strikes(.crashAtEffect, of: process.device) { try process.crash("after a transaction") }
         try process.checkAlive()
         return result

@@ -36,6 +36,7 @@ extension OracleState {
         }
         for (key, old) in rowsBefore { checkRow(key, old, on: device) }
         for key in touched.sorted(by: { $0.description < $1.description }) {
+            rank(key, on: device)
             checkSettled(key, on: device)
             checkClaims(of: key, on: device)
         }
@@ -58,6 +59,19 @@ extension OracleState {
         devices[device].operations[key]?[change.id] = nil
         if devices[device].operations[key]?.isEmpty ?? false { devices[device].operations[key] = nil }
         return key
+    }
+
+    /// Gives the record's operations ranks in their order. One that was put between others moves those behind it on.
+    private mutating func rank(_ key: RecordKey, on device: Int) {
+        var last = 0
+        for operation in devices[device].operations(on: key) {
+            let known = ranks[operation.id] ?? 0
+            if known <= last {
+                lastRank += 1
+                ranks[operation.id] = lastRank
+            }
+            last = max(known, ranks[operation.id] ?? 0)
+        }
     }
 
     /// I6: a cursor goes forward, unless the query or the server's clock changed.

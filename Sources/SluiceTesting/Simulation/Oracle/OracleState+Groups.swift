@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import SluiceCore
 
 /// Groups, users and tables that depend on others.

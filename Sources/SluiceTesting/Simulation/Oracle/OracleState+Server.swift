@@ -43,7 +43,8 @@ extension OracleState {
         }
         authors["v\(version)"] = request
         tookEffect(request, for: change.user, on: device)
-        let order = EffectOrder(operation: parts[1], revision: parts[2])
+        let operation = String(request.prefix { $0 != "-" })
+        let order = EffectOrder(rank: ranks[operation] ?? 0, revision: parts[2])
         let record = DeviceRecord(device: device, key: key)
         if let last = lastEffects[record], order < last {
             violate(.recordOrder, "request \(request) of device \(device) took effect on \(key) behind a later one")

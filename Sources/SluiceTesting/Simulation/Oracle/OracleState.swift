@@ -23,6 +23,9 @@ struct OracleState: Sendable {
     /// What went out under each request's id.
     var requests: [String: String] = [:]
     var lastEffects: [DeviceRecord: EffectOrder] = [:]
+    /// The order of operations on a record. Places in the queue are used again, so they do not tell it for ever.
+    var ranks: [String: Int] = [:]
+    var lastRank = 0
     /// The operations of which some revision took effect.
     var effective: Set<String> = []
 
@@ -43,11 +46,11 @@ struct OracleState: Sendable {
     }
 
     struct EffectOrder: Comparable, Sendable {
-        let operation: Int
+        let rank: Int
         let revision: Int
 
         static func < (left: EffectOrder, right: EffectOrder) -> Bool {
-            (left.operation, left.revision) < (right.operation, right.revision)
+            (left.rank, left.revision) < (right.rank, right.revision)
         }
     }
 

@@ -26,6 +26,14 @@ struct SimulationTests {
         }
     }
 
+    @Test("a seed's story does not depend on those that were told before it")
+    func independence() {
+        let simulation = Simulation(SimulationConfiguration(stores: [.memory, Self.sqlite]))
+        let first = simulation.play(simulation.story(of: 7)).hash
+        _ = simulation.run(seeds: 20...24)
+        #expect(simulation.play(simulation.story(of: 7)).hash == first)
+    }
+
     @Test("a story is the same when it was kept as JSON")
     func storyAsJSON() throws {
         let simulation = Simulation()

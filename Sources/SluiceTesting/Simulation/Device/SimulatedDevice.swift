@@ -10,6 +10,8 @@ final class SimulatedDevice: Sendable {
         var isOffline = false
         /// Who decides conflicts once all is well.
         var policy: ConflictPolicy
+        /// How many rows it asks for at once.
+        var page: Int
         /// Counts purges: a pull that ran beside one has no rows to answer for.
         var purges = 0
         /// Who is to work on it when the next process begins.
@@ -29,7 +31,10 @@ final class SimulatedDevice: Sendable {
         self.store = store
         self.usesThreads = usesThreads
         self.parts = parts
-        state = Mutex(State(process: SimulatedProcess(device: index, user: 0), policy: parts.setting.policy))
+        state = Mutex(
+            State(
+                process: SimulatedProcess(device: index, user: 0), policy: parts.setting.policy,
+                page: parts.setting.devicePage))
     }
 
     var process: SimulatedProcess { state.withLock { $0.process } }
@@ -40,6 +45,7 @@ final class SimulatedDevice: Sendable {
         set { state.withLock { $0.isOffline = newValue } }
     }
 
+    func setPage(_ page: Int) { state.withLock { $0.page = page } }
     func setPolicy(_ policy: ConflictPolicy) { state.withLock { $0.policy = policy } }
 
     func token(of account: SimulatedAccount) -> String? { state.withLock { $0.tokens[account] } }
@@ -68,7 +74,7 @@ final class SimulatedDevice: Sendable {
         }
         var options = SyncOptions(conflictHandlers: watched, environment: environment)
         options.conflictPolicy = state.withLock { $0.policy }
-        options.pageSize = parts.setting.devicePage
+        options.pageSize = state.withLock { $0.page }
         options.batchSize = parts.setting.batchSize
         options.concurrency = parts.setting.concurrency
         options.commitLag = .seconds(parts.setting.commitLag)
@@ -81,7 +87,8 @@ final class SimulatedDevice: Sendable {
                 transport: SimulatedTransport(process: process, parts: parts),
                 filters: [SimulatedFilter(process: process, parts: parts)] + parts.configuration.filters,
                 options: client),
-            store: SimulatedStore(inner: store, process: process, world: parts, usesThreads: usesThreads, commits: commits),
+            store: SimulatedStore(
+                inner: store, process: process, world: parts, usesThreads: usesThreads, commits: commits),
             options: options)
         state.withLock { $0.context = context }
     }

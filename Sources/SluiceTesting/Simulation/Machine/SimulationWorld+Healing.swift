@@ -4,7 +4,11 @@ internal import Synchronization
 extension SimulationWorld {
     /// All is well from now on: every device synchronises until nothing is left to do, and then all copies are compared.
     func heal() throws {
+        // Three times out of four with large pages: what small ones may do wrong, they do in the story itself.
+        let isQuick = story.seed % 4 > 0
+        if isQuick { parts.server.setPage(50) }
         for device in devices {
+            if isQuick { device.setPage(50) }
             if parts.setting.policy == .hold { device.setPolicy(parts.configuration.conflictPolicy ?? .clientWins) }
             try complete { try await device.start() }
         }

@@ -137,6 +137,9 @@ final class SimulatedServer: Sendable {
         return state.lastTime
     }
 
+    /// Sends so many rows at once from now on.
+    func setPage(_ page: Int) { state.withLock { $0.page = page } }
+
     /// The place of the last commit.
     var commit: Int { state.withLock { $0.version } }
 

@@ -15,8 +15,11 @@ struct Options {
     var counts = false
     /// Whether to say which seed finds which deliberate fault.
     var table = false
-    /// Only stores in memory.
+    /// Only stores in memory, or only in SQLite.
     var memory = false
+    var sqlite = false
+    /// Whether to say each story's hash, to be compared with another run's.
+    var hashes = false
 
     /// - Throws: a sentence for the person who typed it.
     init(_ arguments: [String]) throws {
@@ -36,6 +39,8 @@ struct Options {
             case "--trace": trace = true
             case "--json": json = true
             case "--memory": memory = true
+            case "--sqlite": sqlite = true
+            case "--hashes": hashes = true
             case "--table": table = true
             case "--story": story = rest.popFirst()
             case "--planted": planted = rest.popFirst()

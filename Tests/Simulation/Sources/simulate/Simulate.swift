@@ -25,7 +25,7 @@ struct Simulate {
         var configuration = SimulationConfiguration()
         if !options.memory {
             configuration.stores =
-                Array(repeating: .memory, count: 9)
+                Array(repeating: .memory, count: options.sqlite ? 0 : 9)
                 + [SimulatedStores("sqlite", usesThreads: true) { try SQLiteStore(path: ":memory:") }]
         }
         return configuration
@@ -42,6 +42,12 @@ struct Simulate {
             print(outcome.trace.joined(separator: "\n"))
             print(outcome.violation.map { "\($0)" } ?? "no violation")
             return outcome.violation == nil
+        }
+        if options.hashes {
+            for seed in options.from..<options.from + options.seeds {
+                print(seed, simulation.play(simulation.story(of: seed)).hash)
+            }
+            return true
         }
         let last = options.from + options.seeds - 1
         let report = simulation.run(seeds: stride(from: options.from, through: last, by: Int(options.stride)))

@@ -6,6 +6,8 @@ struct CursorCeiling: Sendable {
     /// How far a clock may be off before a row's time counts as wrong.
     private static let tolerance = 300 * Timestamp.ticksPerSecond
     private static let day = 86_400 * Timestamp.ticksPerSecond
+    /// 2010-01-01: a clock that shows less is not set, as after a start without a battery or a network, and says nothing.
+    private static let earliestClock = Timestamp(ticks: 1_262_304_000 * Timestamp.ticksPerSecond)
 
     private let commitLag: Int64
     /// The earliest time at which a clock has held the cursor back. What came before it is not read again in this pull,
@@ -27,11 +29,11 @@ struct CursorCeiling: Sendable {
 
     /// The latest time that is taken as it is, and the one that is saved for any later.
     private func latest(at page: PullPage) -> (trusted: Timestamp, saved: Timestamp)? {
-        if let server = page.serverDate {
+        if let server = page.serverDate, server > Self.earliestClock {
             let saved = Timestamp(ticks: server.ticks - commitLag)
             return (commitLag > 0 ? saved : Timestamp(ticks: server.ticks + Self.tolerance), saved)
         }
-        // A server that does not say what time it is: only what is out of all reason here is held back.
+        // A server that does not say, or know, what time it is: only what is out of all reason here is held back.
         guard let local = page.localDate else { return nil }
         return (Timestamp(ticks: local.ticks + Self.day), Timestamp(ticks: local.ticks - commitLag))
     }

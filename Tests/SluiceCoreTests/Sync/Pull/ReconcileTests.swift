@@ -92,9 +92,9 @@ struct ReconcileTests {
         model.onRequest { request in
             if (request.head.path ?? "").contains("select"), count.next() == 1 {
                 if isEdited {
-                    try? await todos.update(["id": "r1007", "n": 70])
+                    _ = try? await todos.update(["id": "r1007", "n": 70])
                 } else {
-                    try? await todos.update(["id": "r1007", "n": 70])
+                    _ = try? await todos.update(["id": "r1007", "n": 70])
                     for operation in (try? await context.queue.operations()) ?? [] where operation.recordID == "r1007" {
                         // As another process would: the push of this one waits for the reconcile.
                         try? await context.store.write { writer in
@@ -129,6 +129,20 @@ struct ReconcileTests {
         for (query, name) in [(Query("todos"), "none"), (other, "all")] {
             let error = await #expect(throws: SluiceError.self) { try await device.todos.reconcile(query, named: name) }
             #expect(error?.code == .invalidArgument)
+        }
+    }
+
+    @Test("a query that was pulled and had no rows is compared, too", arguments: ServerKind.allCases)
+    func noRows(_ server: ServerKind) async throws {
+        for filter in [nil, try QueryExpression(odata: "n gt 1000")] {
+            let device = try await Device(.memory, server: server.make(pageSize: 20))
+            let query = Query("todos", filter: filter)
+            try await device.todos.pull(query, named: "none")
+            #expect(try await device.todos.reconcile(query, named: "none").removed == 0)
+            device.server.seed("todos", [["id": "r1", "n": 2000]])
+            #expect(try await device.todos.reconcile(query, named: "none").stored == 1)
+            #expect(try await device.todos.pull(query, named: "none").grade != nil)
+            #expect(try await device.todos.count() == 1)
         }
     }
 

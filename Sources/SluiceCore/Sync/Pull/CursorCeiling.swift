@@ -6,7 +6,8 @@ struct CursorCeiling: Sendable {
     /// How far a clock may be off before a row's time counts as wrong.
     private static let tolerance = 300 * Timestamp.ticksPerSecond
     private static let day = 86_400 * Timestamp.ticksPerSecond
-    /// 2010-01-01: a clock that shows less is not set, as after a start without a battery or a network, and says nothing.
+    /// 2010-01-01: a clock that shows less is not set, as after a start without a battery or a network. It says nothing
+    /// of rows that were stamped by another.
     private static let earliestClock = Timestamp(ticks: 1_262_304_000 * Timestamp.ticksPerSecond)
 
     private let commitLag: Int64
@@ -20,7 +21,7 @@ struct CursorCeiling: Sendable {
     /// The time to save in the place of `time`, or nil if that may be saved as it is.
     mutating func limit(_ time: Timestamp, at page: PullPage) -> String? {
         if planted(.commitLagIgnored) { return nil }
-        if let latest = latest(at: page), time > latest.trusted {
+        if let latest = latest(at: page, of: time), time > latest.trusted {
             earliest = min(earliest ?? latest.saved, latest.saved)
         }
         guard let earliest, earliest < time else { return nil }
@@ -28,8 +29,8 @@ struct CursorCeiling: Sendable {
     }
 
     /// The latest time that is taken as it is, and the one that is saved for any later.
-    private func latest(at page: PullPage) -> (trusted: Timestamp, saved: Timestamp)? {
-        if let server = page.serverDate, server > Self.earliestClock {
+    private func latest(at page: PullPage, of time: Timestamp) -> (trusted: Timestamp, saved: Timestamp)? {
+        if let server = page.serverDate, server > Self.earliestClock || time.ticks <= server.ticks + Self.tolerance {
             let saved = Timestamp(ticks: server.ticks - commitLag)
             return (commitLag > 0 ? saved : Timestamp(ticks: server.ticks + Self.tolerance), saved)
         }

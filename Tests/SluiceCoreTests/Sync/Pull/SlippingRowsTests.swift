@@ -34,12 +34,12 @@ struct SlippingRowsTests {
 
     @Test(
         "a row that moves out of its group hides no row behind it, in that very pull",
-        arguments: Event.allCases, [1, 2, 3, 50])
+        arguments: Event.allCases, [1, 2, 50])
     func moving(_ event: Event, _ serverPage: Int) async throws {
         for kind in [ServerKind.loose, .sorted] {
-            for devicePage in [1, 2, 4, 50] {
-                for known in [0, 1, 3] {
-                    for moment in 1...8 {
+            for devicePage in [1, 50] {
+                for known in [0, 3] {
+                    for moment in 1...7 {
                         try await pull(event, kind, serverPage, devicePage, known: known, at: moment)
                     }
                 }

@@ -6,7 +6,7 @@
 /// the trait `PlantedFaults`, one at a time is turned on, and a simulation has to find each of them.
 package enum PlantedFault: String, Sendable, CaseIterable {
     // Local changes and the queue.
-    case rowWithoutOperation, operationWithoutRow, baseForgotten, noSuccessor, revisionNotCounted
+    case rowWithoutOperation, operationWithoutRow, baseForgotten, revisionNotCounted
     case sentInsertVanishes, parkedLetsSuccessorsPass, retryForgetsWhatWasSent
     case discardLeavesRow, discardWithoutAudit, purgeWithoutAudit, purgeKeepsCursor, deleteForgetsSends
     // Push.

@@ -80,7 +80,7 @@ package struct LocalChange: Sendable {
             return try write(
                 ahead.map { $0.resultingRecord(local: local, mirror: state?.mirror) } ?? state?.mirror, to: queue)
         }
-        return try write(changed(local, queue), to: queue)
+        return try write(changed(local, queue, behind: queued.dropLast().last), to: queue)
     }
 
     /// A record without operations: it is there or it is not.
@@ -139,11 +139,16 @@ package struct LocalChange: Sendable {
         return operation
     }
 
-    private func changed(_ local: JSON?, _ queue: QueueWriter) throws -> JSON? {
+    /// - Parameter ahead: the operation before the newest one: what a delete was made on, if that is what waits.
+    private func changed(
+        _ local: JSON?, _ queue: QueueWriter, behind ahead: TableOperation? = nil
+    ) throws -> JSON? {
         switch kind {
         case .insert: return content
         case .delete: return nil
-        case .undelete: return try local ?? queue.reader.state(of: recordID, in: table)?.mirror
+        case .undelete:
+            let mirror = try queue.reader.state(of: recordID, in: table)?.mirror
+            return local ?? ahead.map { $0.resultingRecord(local: local, mirror: mirror) } ?? mirror
         case .update:
             guard var record = local else { return nil }
             for (name, value) in content.members ?? [] { record[name] = value }

@@ -144,8 +144,9 @@ package struct PushCommitter {
                 operation.sent.last { $0.revision == operation.revision }
                 ?? SentBody(revision: 0, request: .object, final: .object, local: item.local)
             let rebased = Rebase.record(server: server, local: local, sent: sent, system: columns.system)
-            // An undelete brings a row that was not there; otherwise a row that is gone has been deleted since.
-            let restored = operation.kind == .undelete && isLast ? rebased ?? server : rebased
+            // An undelete brings the server's row, and edits of it are operations of their own; otherwise a row that is
+            // gone has been deleted since.
+            let restored = operation.kind == .undelete && isLast ? server : rebased
             try queue.setLocal(restored, id, in: table)
             try queue.rebase(successors, onto: server, sent: sent, system: columns.system)
         } else if isLast {

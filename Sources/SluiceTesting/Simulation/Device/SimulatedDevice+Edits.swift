@@ -22,7 +22,9 @@ extension SimulatedDevice {
         default: break
         }
         if key.table == "notes", parts.setting.dependency == .column {
-            if kind == .insert || kind == .move { record["item"] = JSON("r\(choice / 128 % 6)") }
+            // Mostly the one that the server does not have from the beginning.
+            let item = choice / 128 % 3 == 0 ? choice / 128 % 6 : 5
+            if kind == .insert || kind == .move { record["item"] = JSON("r\(item)") }
         }
         for (field, value) in values.sorted(by: { $0.key < $1.key }) { record[field] = JSON(value) }
         var edit = SimulatedEdit(key: key, kind: kind, fields: values)

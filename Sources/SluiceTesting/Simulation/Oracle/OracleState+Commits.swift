@@ -138,6 +138,8 @@ extension OracleState {
 
     /// I4: a record that waits stands on its base, and on nothing newer or older.
     private mutating func checkBase(of key: RecordKey, _ row: JSON, on device: Int) {
+        // An undelete brings back the newest that is known from the server, behind a delete that may have been done.
+        if devices[device].operations(on: key).contains(where: { $0.kind == "undelete" }) { return }
         let base = devices[device].tables[RecordState.schema.name]?[RecordState.id(key.table, key.id)]?["base"]
         guard let version = base?[columns.version]?.string, let here = row[columns.version]?.string else { return }
         // A decision for the client moves the base on, under a record that stays as it is.

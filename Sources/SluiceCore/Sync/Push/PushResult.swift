@@ -54,6 +54,8 @@ public struct PushResult: Sendable {
     public var failures: [TableOperation]
     /// How many operations are left in the queue, whatever their state.
     public var remaining: Int
+    /// How many of those came while it ran and wait for the next push: a push sends what is queued when it begins.
+    public var waiting = 0
 
     /// Whether everything that was queued has reached the server.
     public var isClean: Bool { end == .completed && failures.isEmpty && remaining == 0 }

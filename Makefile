@@ -9,9 +9,10 @@ demo: setup
 	$(SWIFT) build --product sluice
 	.build/debug/sluice demo $(ARGS)
 
+# At most four tests at a time: those that measure a time limit or talk to a process would wait behind hundreds of others.
 test: setup lint
 	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build
+	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4 $(SWIFT) test --skip-build
 	@.ci/simulate 2000
 
 lint:
@@ -31,9 +32,9 @@ fuzz: setup
 	@.ci/fuzz "$(ONLY)" "$(SECONDS)"
 
 # Plays seeded stories of devices and a server, on all cores: make simulate SEEDS=100000 FROM=1. What came of it goes
-# into docs/simulations.txt. See docs/simulator.md.
+# into docs/campaigns.txt. See docs/simulator.md.
 simulate: setup
-	@.ci/simulate "$(or $(SEEDS),2000)" "$(or $(FROM),1)" docs/simulations.txt
+	@.ci/simulate "$(or $(SEEDS),2000)" "$(or $(FROM),1)" docs/campaigns.txt
 
 # Turns each deliberate fault of the engine on and looks for the seed that finds it: writes docs/planted-faults.md.
 planted: setup
@@ -41,14 +42,11 @@ planted: setup
 
 # Ends real processes in the middle of their work: make torture CYCLES=10000 FROM=1 SEED=1. See docs/durability.md.
 torture: setup
-	$(SWIFT) build --product sluice
-	$(SWIFT) build --product torture
-	.build/debug/torture kill --cycles $(or $(CYCLES),200) --from $(or $(FROM),1) --seed $(or $(SEED),1)
+	@.ci/torture "$(or $(CYCLES),200)" "$(or $(FROM),1)" "$(or $(SEED),1)" docs/campaigns.txt
 
-# Has every call to the file system fail in every way: make storage-faults SEED=1.
+# Has every call to the file system fail in every way: make storage-faults SEED=1, STRIDE=10 tries every tenth call.
 storage-faults: setup
-	$(SWIFT) build --product torture
-	.build/debug/torture storage --seed $(or $(SEED),0)
+	@.ci/storage "$(or $(SEED),0)" "$(or $(STRIDE),1)" docs/campaigns.txt
 
 # Writes what tests put into the documentation anew.
 docs:

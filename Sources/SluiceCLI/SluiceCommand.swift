@@ -18,12 +18,16 @@ struct SluiceCommand: AsyncParsableCommand {
             CommandGroup(name: "Program", subcommands: programs),
         ])
 
-    private static let sync: [any ParsableCommand.Type] = [PullCommand.self, PushCommand.self, SyncCommand.self]
+    private static let sync: [any ParsableCommand.Type] = [
+        PullCommand.self, PushCommand.self, SyncCommand.self, ReconcileCommand.self,
+    ]
     private static let records: [any ParsableCommand.Type] = [
         QueryCommand.self, GetCommand.self, InsertCommand.self, UpdateCommand.self, DeleteCommand.self,
         UndeleteCommand.self, PurgeCommand.self,
     ]
-    private static let state: [any ParsableCommand.Type] = [StatusCommand.self, QueueCommand.self]
+    private static let state: [any ParsableCommand.Type] = [
+        StatusCommand.self, QueueCommand.self, QuarantineCommand.self, StoreCommand.self,
+    ]
     private static let programs: [any ParsableCommand.Type] = [
         DemoCommand.self, ServeCommand.self, SimulateCommand.self,
     ]

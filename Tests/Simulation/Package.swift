@@ -1,15 +1,16 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Plays simulations in a release build: `make simulate`, and `make test` with 2,000 seeds. A package of its own, so that
-// it builds nothing but the core, the SQLite store and the simulator.
+// Plays simulations and storage faults in a release build: `make simulate`, `make storage-faults`, and `make test` with
+// 2,000 seeds. A package of its own, so that it builds nothing but the core, the SQLite store and what fails them.
 let package = Package(
     name: "sluice-simulation",
     traits: [.trait(name: "PlantedFaults", description: "Builds the engine with its deliberate faults")],
     dependencies: [
         .package(
             name: "sluice", path: "../..",
-            traits: [.trait(name: "PlantedFaults", condition: .when(traits: ["PlantedFaults"]))])
+            traits: [.trait(name: "PlantedFaults", condition: .when(traits: ["PlantedFaults"]))]),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     ],
     targets: [
         .executableTarget(
@@ -18,12 +19,21 @@ let package = Package(
                 .product(name: "SluiceCore", package: "sluice"),
                 .product(name: "SluiceSQLite", package: "sluice"),
                 .product(name: "SluiceTesting", package: "sluice"),
-            ],
-            swiftSettings: [
-                .enableUpcomingFeature("ExistentialAny"),
-                .enableUpcomingFeature("MemberImportVisibility"),
-                .enableUpcomingFeature("InternalImportsByDefault"),
-            ])
+            ]),
+        .executableTarget(
+            name: "storage",
+            dependencies: [
+                .product(name: "SluiceTesting", package: "sluice"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )
+
+for target in package.targets {
+    target.swiftSettings = [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+    ]
+}

@@ -5,6 +5,6 @@ import ArgumentParser
 @main
 struct Torture: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "torture", abstract: "Ends processes and storage in the middle of their work.",
-        subcommands: [KillCommand.self, StorageCommand.self, WorkerCommand.self])
+        commandName: "torture", abstract: "Ends processes in the middle of their work.",
+        subcommands: [KillCommand.self, WorkerCommand.self])
 }

@@ -18,6 +18,7 @@ struct PullCommand: OutcomeCommand {
     @Option(help: ArgumentHelp("Only rows that match: \"year ge 1990\".", valueName: "odata"))
     var filter: String?
 
+    @OptionGroup var removals: RemovalOptions
     @OptionGroup var conflicts: ConflictOptions
     @OptionGroup(title: "Store and server") var connection: ConnectionOptions
 
@@ -25,8 +26,10 @@ struct PullCommand: OutcomeCommand {
         let query = Query(table, filter: try QueryOptions.filter(filter))
         let settings = try ClientSettings(connection, conflicts: conflicts)
         return try await ClientSession.run(settings, usesNetwork: true, makesStore: true) { session in
-            let result = try await SyncReport.pull(query, named: self.query, in: session.context)
+            let result = try await SyncReport.pull(
+                query, named: self.query, allowsMassRemoval: removals.allowMassRemoval, in: session.context)
             var outcome = Outcome(json: SyncReport.json(result, table), text: [SyncReport.text(result, table)])
+            SyncReport.add(result, table, to: &outcome)
             if let push = result.push { try await SyncReport.add(push, to: &outcome, in: session.context) }
             return outcome
         }

@@ -12,19 +12,28 @@ struct StatusCommand: OutcomeCommand {
         return try await ClientSession.run(settings, usesNetwork: false) { session in
             let status = try await session.context.status()
             let cursors = status.cursors.map { cursor -> JSON in
-                ["table": JSON(cursor.table), "query": JSON(cursor.name), "updatedAt": JSON(cursor.updatedAt)]
+                [
+                    "table": JSON(cursor.table), "query": JSON(cursor.name), "updatedAt": JSON(cursor.updatedAt),
+                    "grade": JSON(cursor.grade.rawValue),
+                ]
             }
+            let quarantined = try await session.context.quarantine().count
             let json: JSON = [
                 "pending": JSON(status.pending), "inFlight": JSON(status.inFlight), "parked": JSON(status.parked),
-                "dead": JSON(status.dead), "cursors": JSON(cursors),
+                "dead": JSON(status.dead), "quarantined": JSON(quarantined), "cursors": JSON(cursors),
             ]
             let counts = [
                 (status.pending, "pending"), (status.inFlight, "in flight"), (status.parked, "parked"),
                 (status.dead, "dead"),
             ].filter { $0.0 > 0 }.map { "\(Plain.count($0.0)) \($0.1)" }
             var text = ["queue: \(counts.isEmpty ? "nothing waits" : counts.joined(separator: ", "))"]
-            text += status.cursors.map {
-                "\($0.table): query \(Plain.line($0.name)) is here up to \(Plain.line($0.updatedAt))"
+            text += status.cursors.map { cursor in
+                let reach =
+                    cursor.updatedAt.isEmpty ? "has been pulled" : "is here up to \(Plain.line(cursor.updatedAt))"
+                return "\(cursor.table): query \(Plain.line(cursor.name)) \(reach)"
+            }
+            if quarantined > 0 {
+                text.append("quarantine: \(Plain.count(quarantined, "row")) of the server's could not be stored")
             }
             return Outcome(json: json, text: text)
         }

@@ -12,6 +12,7 @@ struct SyncCommand: OutcomeCommand {
     @Argument(help: "The tables.")
     var tables: [String] = []
 
+    @OptionGroup var removals: RemovalOptions
     @OptionGroup var conflicts: ConflictOptions
     @OptionGroup(title: "Store and server") var connection: ConnectionOptions
 
@@ -29,9 +30,11 @@ struct SyncCommand: OutcomeCommand {
             var pulls = JSON.array
             for table in push.end == .completed ? tables : [] {
                 do {
-                    let pull = try await SyncReport.pull(Query(table), named: Self.queryName, in: context)
+                    let pull = try await SyncReport.pull(
+                        Query(table), named: Self.queryName, allowsMassRemoval: removals.allowMassRemoval, in: context)
                     pulls.append(SyncReport.json(pull, table))
                     outcome.text.append(SyncReport.text(pull, table))
+                    SyncReport.add(pull, table, to: &outcome)
                     if let push = pull.push { try await SyncReport.add(push, to: &outcome, in: context) }
                 } catch {
                     // The tables before this one are in the store: what came of them is told as well.

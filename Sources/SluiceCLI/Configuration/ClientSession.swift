@@ -16,15 +16,12 @@ struct ClientSession {
         _ settings: ClientSettings, usesNetwork: Bool, makesStore: Bool = false,
         _ body: (ClientSession) async throws -> Result
     ) async throws -> Result {
-        guard let path = settings.store else {
-            throw CommandFailure.usage("no store: give --store, --config or SLUICE_STORE")
-        }
+        let path = try settings.requireStore()
         let client = usesNetwork ? try await settings.client() : nil
         guard makesStore || FileManager.default.fileExists(atPath: path) else {
             throw CommandFailure.usage("there is no store at \(Plain.line(path))")
         }
-        let store = try SQLiteStore(
-            path: path, options: .init(durability: settings.durability == "normal" ? .normal : .full))
+        let store = try SQLiteStore(path: path, options: settings.storeOptions)
         do {
             let context = try await SyncContext(
                 client: client, store: store, tables: settings.tables,

@@ -42,6 +42,16 @@ struct ClientSettings {
         tables = file.tables
     }
 
+    /// The store's path.
+    ///
+    /// - Throws: that there is none.
+    func requireStore() throws -> String {
+        guard let store else { throw CommandFailure.usage("no store: give --store, --config or SLUICE_STORE") }
+        return store
+    }
+
+    var storeOptions: SQLiteStore.Options { .init(durability: durability == "normal" ? .normal : .full) }
+
     /// The client.
     ///
     /// - Throws: what is wrong with the endpoint or the token's file.

@@ -3,11 +3,11 @@ internal import Sluice
 /// Push and pull with a progress bar, and what came of them in words and as JSON.
 enum SyncReport {
     static func pull(
-        _ query: Query, named name: String?, in context: SyncContext
+        _ query: Query, named name: String?, allowsMassRemoval: Bool = false, in context: SyncContext
     ) async throws -> PullResult {
         let bar = ProgressBar("pull \(query.table)")
         defer { bar.finish() }
-        return try await context.pull(query, named: name) { bar.update($0.rows) }
+        return try await context.pull(query, named: name, allowsMassRemoval: allowsMassRemoval) { bar.update($0.rows) }
     }
 
     static func push(in context: SyncContext) async throws -> PushResult {
@@ -33,8 +33,11 @@ enum SyncReport {
     static func json(_ result: PullResult, _ table: String) -> JSON {
         var json: JSON = [
             "table": JSON(table), "stored": JSON(result.stored), "deleted": JSON(result.deleted),
-            "pending": JSON(result.pending), "pages": JSON(result.pages),
+            "pending": JSON(result.pending), "conflicts": JSON(result.conflicts),
+            "quarantined": JSON(result.quarantined), "pages": JSON(result.pages),
         ]
+        if let grade = result.grade { json["grade"] = JSON(grade.rawValue) }
+        if let reconcile = result.reconcile { json["reconcile"] = self.json(reconcile, table) }
         if let push = result.push { json["push"] = self.json(push) }
         return json
     }
@@ -44,6 +47,31 @@ enum SyncReport {
         if result.deleted > 0 { parts.append("\(Plain.count(result.deleted)) deleted") }
         if result.pending > 0 { parts.append("\(Plain.count(result.pending)) left alone, with changes that wait") }
         return "pull \(table): \(parts.joined(separator: ", "))"
+    }
+
+    /// Adds the rows that a pull could not store.
+    static func add(_ pull: PullResult, _ table: String, to outcome: inout Outcome) {
+        guard pull.quarantined > 0 else { return }
+        outcome.add(
+            CommandFailure(
+                .brokenProtocol, "quarantined",
+                "\(Plain.count(pull.quarantined, "row")) could not be stored; see sluice quarantine list", table: table)
+        )
+    }
+
+    static func json(_ result: ReconcileResult, _ table: String) -> JSON {
+        [
+            "table": JSON(table), "compared": JSON(result.compared), "stored": JSON(result.stored),
+            "removed": JSON(result.removed), "pending": JSON(result.pending), "usedDigest": JSON(result.usedDigest),
+        ]
+    }
+
+    static func text(_ result: ReconcileResult, _ table: String) -> String {
+        var parts = ["\(Plain.count(result.compared, "row")) compared"]
+        if result.stored > 0 { parts.append("\(Plain.count(result.stored)) brought") }
+        if result.removed > 0 { parts.append("\(Plain.count(result.removed)) removed") }
+        if result.pending > 0 { parts.append("\(Plain.count(result.pending)) left alone, with changes that wait") }
+        return "reconcile \(table): \(parts.joined(separator: ", "))"
     }
 
     static func json(_ result: PushResult) -> JSON {

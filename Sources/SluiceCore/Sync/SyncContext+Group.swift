@@ -19,6 +19,7 @@ extension SyncContext {
     /// - Returns: what `body` returns.
     /// - Throws: ``SluiceError`` of code `operationRefused` where a group cannot be sent or would be too large; what a
     ///   change throws; what `body` throws.
+    @discardableResult
     public func group<Result: Sendable>(
         options: OperationOptions = OperationOptions(), _ body: @Sendable (OperationGroup) throws -> Result
     ) async throws -> Result {

@@ -55,6 +55,41 @@ import Testing
         }
     }
 
+    @Test("a row that was removed behind the server's back goes with a reconcile")
+    func reconcile() async throws {
+        try await withScratch { scratch in
+            let records = scratch.file("server.db")
+            let config = try scratch.write("backend.yaml", "database: sqlite:\(records)\ntables: { notes: {} }\n")
+            let server = try await ServeProcess(scratch, config: config)
+            let (one, two) = (scratch.file("one.db"), scratch.file("two.db"))
+            let to = ["--endpoint", server.endpoint]
+            for n in 1...3 {
+                _ = try await Program.sluice("insert", "notes", #"{"id":"n\#(n)"}"#, "--store", one)
+            }
+            #expect(try await Program.sluice.run(["push", "--store", one] + to).status == 0)
+            #expect(try await Program.sluice.run(["sync", "notes", "--store", two] + to).status == 0)
+            let sqlite = Process()
+            sqlite.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            // Its index calls a function that only the backend has.
+            sqlite.arguments = [
+                "sqlite3", records, #"DROP INDEX "notes(updatedAt)"; DELETE FROM notes WHERE id = 'n2'"#,
+            ]
+            try sqlite.run()
+            sqlite.waitUntilExit()
+            #expect(sqlite.terminationStatus == 0)
+
+            let sync = try await Program.sluice.run(["sync", "notes", "--store", two, "--json"] + to)
+            #expect(try sync.json["pulls"]?[0]?["deleted"] == 0, "nothing tells an incremental pull")
+            let result = try await Program.sluice.run(["reconcile", "notes", "--store", two, "--json"] + to)
+            #expect(result.status == 0, "\(result)")
+            #expect(try result.json["removed"] == 1)
+            #expect(try await Program.sluice("query", "notes", "--store", two, "--json").json["count"] == 2)
+            let never = try await Program.sluice.run(["reconcile", "notes", "--query", "x", "--store", two] + to)
+            #expect(never.status == 2)
+            try await server.stop()
+        }
+    }
+
     @Test("a conflict nobody decides is held: exit 5, nothing lost, and it can be decided later")
     func held() async throws {
         try await withServer { server, scratch in

@@ -84,7 +84,7 @@ struct GroupTests {
             try group.update(["id": "a", "n": 3], in: "todos")
         }
         try await device.todos.update(["id": "a", "n": 4])
-        try await device.context.group { try $0.update(["id": "a", "n": 5], in: "todos") }
+        _ = try await device.context.group { try $0.update(["id": "a", "n": 5], in: "todos") }
         let operations = try await device.context.queue.operations()
         #expect(operations.map { $0.group != nil } == [false, true, false, true])
         #expect(Set(operations.compactMap(\.group)).count == 2)

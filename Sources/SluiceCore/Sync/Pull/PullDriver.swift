@@ -74,7 +74,9 @@ struct PullDriver: Sendable {
                 case .finish(nil):
                     if session.beganAfresh { cursor?.needsReconcile = true }
                     return
-                case .finish(let error?): throw error
+                case .finish(var error?):
+                    error.table = error.table ?? query.table
+                    throw error
                 }
             } catch let error as SluiceError {
                 if case .finish = effect { throw error }

@@ -92,9 +92,9 @@ struct ReconcileTests {
         model.onRequest { request in
             if (request.head.path ?? "").contains("select"), count.next() == 1 {
                 if isEdited {
-                    try? await todos.update(["id": "r1007", "n": 70])
+                    _ = try? await todos.update(["id": "r1007", "n": 70])
                 } else {
-                    try? await todos.update(["id": "r1007", "n": 70])
+                    _ = try? await todos.update(["id": "r1007", "n": 70])
                     for operation in (try? await context.queue.operations()) ?? [] where operation.recordID == "r1007" {
                         // As another process would: the push of this one waits for the reconcile.
                         try? await context.store.write { writer in

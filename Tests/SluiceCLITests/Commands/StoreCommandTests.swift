@@ -1,0 +1,79 @@
+import Foundation
+import Sluice
+import Testing
+
+@Suite struct StoreCommandTests {
+    @Test(
+        "a sound store is left as it is; a damaged one is set aside with its queue rescued, and filled by the next pull"
+    )
+    func recover() async throws {
+        try await withServer { server, scratch in
+            let store = scratch.file("local.db")
+            let to = ["--store", store, "--endpoint", server.endpoint]
+            for n in 1...3 {
+                _ = try await Program.sluice("insert", "notes", #"{"id":"n\#(n)","text":"\#(n)"}"#, "--store", store)
+            }
+            #expect(try await Program.sluice.run(["sync", "notes"] + to).status == 0)
+            _ = try await Program.sluice("update", "notes", "n1", #"{"text":"kept"}"#, "--store", store)
+            let sound = try await Program.sluice("store", "recover", "--store", store, "--json")
+            #expect(try sound.status == 0 && sound.json["damage"] == .null)
+
+            // The first 100 bytes, by which SQLite knows its own.
+            let file = try #require(FileHandle(forWritingAtPath: store))
+            try file.write(contentsOf: Data(repeating: 0x5A, count: 100))
+            try file.close()
+            #expect(try await Program.sluice("status", "--store", store).status == 6)
+            let damaged = try await Program.sluice("store", "recover", "--store", store, "--json")
+            #expect(damaged.status == 0, "\(damaged)")
+            #expect(try damaged.json["rescued"]?.elements?.map { $0["record"] } == ["n1"])
+            #expect(try damaged.json["isQueueWhole"] == true)
+            let aside = try #require(try damaged.json["setAside"]?.string)
+            #expect(FileManager.default.fileExists(atPath: aside))
+
+            let sync = try await Program.sluice.run(["sync", "notes", "--json"] + to)
+            #expect(try sync.status == 0 && sync.json["pulls"]?[0]?["stored"] == 3, "\(sync)")
+            let kept = try await Program.sluice("get", "notes", "n1", "--store", store, "--json")
+            #expect(try kept.json["text"] == "kept")
+        }
+    }
+
+    @Test("a store whose lease another process holds is synchronised once the lease is broken")
+    func breakLease() async throws {
+        try await withServer { server, scratch in
+            let store = scratch.file("local.db")
+            let to = ["--store", store, "--endpoint", server.endpoint]
+            _ = try await Program.sluice("insert", "notes", #"{"id":"n1"}"#, "--store", store)
+            let holder = try SQLiteStore(path: store)
+            let lease = try #require(try await holder.takeLease())
+            #expect(try await Program.sluice.run(["push"] + to).status == 6)
+            #expect(try await Program.sluice("store", "break-lease", "--store", store).status == 0)
+            #expect(try await Program.sluice.run(["push"] + to).status == 0)
+            lease.release()
+            try await holder.close()
+        }
+    }
+
+    @Test("a row that cannot be stored is told, listed with its reason, and forgotten on demand")
+    func quarantine() async throws {
+        // A server that sends the same page whatever it is asked for: the pull ends there, what it has brought stays.
+        let server = try RawServer(RawServer.answer("200 OK", #"[{"id":"good"},{"text":"no id"}]"#))
+        defer { server.stop() }
+        try await withScratch { scratch in
+            let store = scratch.file("local.db")
+            let pull = try await Program.sluice(
+                "pull", "notes", "--store", store, "--endpoint", server.endpoint, "--json")
+            #expect(pull.status == 7)
+            #expect(try pull.json["error"]?["table"] == "notes")
+            #expect(try await Program.sluice("get", "notes", "good", "--store", store).status == 0)
+            #expect(try await Program.sluice("status", "--store", store, "--json").json["quarantined"] == 1)
+            let list = try await Program.sluice("quarantine", "list", "--store", store, "--json").json
+            let id = try #require(list["rows"]?[0]?["id"]?.string).map { $0.isASCII && $0 >= " " ? $0 : " " }
+            #expect(list["rows"]?[0]?["raw"]?.string?.contains("no id") == true)
+            #expect(try await Program.sluice("quarantine", "--table", "other", "--store", store).output.contains("all"))
+            #expect(try await Program.sluice("quarantine", "forget", "nothing", "--store", store).status == 2)
+            #expect(try await Program.sluice("quarantine", "forget", "--store", store).status == 2)
+            #expect(try await Program.sluice("quarantine", "forget", String(id), "--store", store).status == 0)
+            #expect(try await Program.sluice("status", "--store", store, "--json").json["quarantined"] == 0)
+        }
+    }
+}

@@ -54,7 +54,8 @@ public struct PushResult: Sendable {
     public var failures: [TableOperation]
     /// How many operations are left in the queue, whatever their state.
     public var remaining: Int
-    /// How many of those came while it ran and wait for the next push: a push sends what is queued when it begins.
+    /// How many of those came while it ran and wait for the next push: one sends what is queued when it begins,
+    /// and once what comes behind that on the same records.
     public var waiting = 0
 
     /// Whether everything that was queued has reached the server.

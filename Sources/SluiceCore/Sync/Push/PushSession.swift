@@ -1,8 +1,9 @@
 /// A push as a pure state machine: events in, effects out. It does no I/O and knows no clock; the driver carries the
 /// effects out, side by side where there are several, and reports back.
 ///
-/// It sends what is queued when it begins, so that it ends however much is written meanwhile: what comes behind that
-/// waits for the next push. Only what is left to be said of the operations that it has begun belongs to it.
+/// It sends what is queued when it begins, and then once what has come behind that on the same records: edits that were
+/// made meanwhile, and what a conflict's decision leaves to be said. All else waits for the next push, so that it ends
+/// however much is written.
 ///
 /// It runs one ``OperationSession`` for each operation that is under way and asks ``PushSchedule`` which may be next. It
 /// ends early without network, without credentials, when the store fails, when it is cancelled, and when a handler says
@@ -42,7 +43,7 @@ package struct PushSession: Sendable {
     /// The last place of the queue when the push began, and the last that was looked at since.
     private var limit: Int64?
     private var lastRead: Int64 = 0
-    /// The records of which something is left to be said, perhaps behind that place.
+    /// The records that it has begun with: what comes behind that place on them is taken in once.
     private var owed: Set<RecordKey> = []
     /// How many operations that it would send came while it ran: they wait for the next one.
     package private(set) var waiting = 0
@@ -94,11 +95,9 @@ package struct PushSession: Sendable {
     }
 
     private mutating func end(_ place: Int64, _ outcome: OperationSession.Outcome) -> [Effect] {
+        if place <= limit ?? 0, let key = schedule.key(of: place) { owed.insert(key) }
         switch outcome {
-        case .again:
-            if place <= limit ?? 0, let key = schedule.key(of: place) { owed.insert(key) }
-            sessions[place]?.restart()
-        case .skipped: sessions[place]?.restart()
+        case .again, .skipped: sessions[place]?.restart()
         case .done, .kept: sessions[place] = nil
         case .stopped(let error):
             sessions[place] = nil

@@ -43,8 +43,10 @@ package struct PushSession: Sendable {
     /// The last place of the queue when the push began, and the last that was looked at since.
     private var limit: Int64?
     private var lastRead: Int64 = 0
-    /// The records that it has begun with: what comes behind that place on them is taken in once.
+    /// The records of which edits, or what a decision leaves to be said, may be behind what it knows.
     private var owed: Set<RecordKey> = []
+    /// How often it has looked for those.
+    private var looks = 0
     /// How many operations that it would send came while it ran: they wait for the next one.
     package private(set) var waiting = 0
 
@@ -85,6 +87,8 @@ package struct PushSession: Sendable {
 
     /// Those of the operations that came meanwhile which belong to this push.
     private mutating func admit(_ operations: [QueuedOperation]) -> [QueuedOperation] {
+        looks += 1
+        if looks > OperationSession.maximumRounds { owed = [] }
         let taken = operations.filter { operation in
             owed.contains(operation.key) && (operation.group.map(schedule.knows) ?? true)
         }
@@ -95,7 +99,10 @@ package struct PushSession: Sendable {
     }
 
     private mutating func end(_ place: Int64, _ outcome: OperationSession.Outcome) -> [Effect] {
-        if place <= limit ?? 0, let key = schedule.key(of: place) { owed.insert(key) }
+        // Of what was taken in behind that, only what a decision leaves to be said.
+        var isOwed = place <= limit ?? 0
+        if case .again = outcome { isOwed = true }
+        if isOwed, let key = schedule.key(of: place) { owed.insert(key) }
         switch outcome {
         case .again, .skipped: sessions[place]?.restart()
         case .done, .kept: sessions[place] = nil

@@ -1,7 +1,8 @@
 /// A text that equals another only if both are the same code points. Swift's `String` takes the composed and the
 /// decomposed form of a letter for equal; for a server they are two ids.
 package struct ExactText: Sendable, Hashable {
-    private let text: String
+    /// The text itself.
+    package let text: String
 
     package init(_ text: String) { self.text = text }
 

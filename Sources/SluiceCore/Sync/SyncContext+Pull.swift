@@ -65,7 +65,7 @@ extension SyncContext {
         let owner = owner(of: query.table, named: queryName, client)
         return try await exclusively { [options] store in
             let saved = try await store.read { try $0.record(owner.id, in: Cursor.schema.name) }
-            guard let cursor = saved.flatMap(Cursor.init(record:)), cursor.position != nil,
+            guard let cursor = saved.flatMap(Cursor.init(record:)),
                 cursor.query == Cursor.text(of: query, client.dialect.odata)
             else {
                 throw SluiceError(

@@ -8,7 +8,7 @@ import Testing
 struct SimulationTests {
     static let sqlite = SimulatedStores("sqlite", usesThreads: true) { try SQLiteStore(path: ":memory:") }
 
-    @Test("nothing is lost, doubled, skipped or invented", arguments: 1...33 as ClosedRange<UInt64>)
+    @Test("nothing is lost, doubled, skipped or invented", arguments: 1...40 as ClosedRange<UInt64>)
     func seed(_ seed: UInt64) {
         let report = Simulation(SimulationConfiguration(stores: [.memory, .memory, Self.sqlite])).run(seeds: [seed])
         #expect(report.failures.isEmpty, "\(report)")

@@ -79,7 +79,7 @@ struct GroupTests {
     func merging(_ kind: StoreKind) async throws {
         let device = try await device(kind)
         try await device.todos.update(["id": "a", "n": 1])
-        try await device.context.group { group in
+        _ = try await device.context.group { group in
             try group.update(["id": "a", "n": 2], in: "todos")
             try group.update(["id": "a", "n": 3], in: "todos")
         }

@@ -22,6 +22,8 @@ package struct FullPullSession: Sendable {
     private var seen: Set<StateOfRow> = []
     private var foundNew = false
     private var previous: [ExactText] = []
+    /// How many rows came one after the other that were all known.
+    private var known = 0
 
     package init(query: Query, pageSize: Int) {
         self.pageSize = pageSize
@@ -99,7 +101,7 @@ package struct FullPullSession: Sendable {
         }
         if page.rows.isEmpty {
             guard foundNew else { return finish(nil) }
-            (foundNew, skip, previous) = (false, 0, [])
+            (foundNew, skip, previous, known) = (false, 0, [], 0)
             return request()
         }
         let ids = page.rows.map { ExactText($0.id) }
@@ -113,6 +115,12 @@ package struct FullPullSession: Sendable {
         let fresh = states.indices.filter { !seen.contains(states[$0]) }
         seen.formUnion(states)
         foundNew = foundNew || !fresh.isEmpty
+        known = fresh.isEmpty ? known + states.count : 0
+        // A pass has each row once, and some twice that were moved by others while it ran.
+        if known > 2 * seen.count + 16 {
+            return finish(
+                SluiceError(.brokenProtocol, "the server sends the same rows again and again: its pages never end"))
+        }
         return commit(fresh)
     }
 }

@@ -2,8 +2,8 @@
 ///
 /// Pages are asked for as `updatedAt ge T`, ordered by `updatedAt`: rows that share one time with the last row seen are
 /// read again, and dropped by id and version. Where a whole page has one time the session pages by `$skip`, inside that
-/// group alone, and then it repeats the group until a pass finds nothing new: a row that moves while the pages are read
-/// cannot slip through.
+/// group alone (``GroupPages``), and then it repeats the group until a pass finds nothing new: a row that moves while the
+/// pages are read cannot slip through.
 ///
 /// A server that is proven to sort rows of one time by id (``TieCheck``) is asked for what comes behind (time, id)
 /// instead, which needs neither. If such a page brings nothing new, as where times are finer than they are written, the
@@ -19,7 +19,7 @@ package struct IncrementalPullSession: Sendable {
     private var state = State.idle
     private var keyset: Keyset
     private var group = TimeGroup()
-    private var skip = 0
+    private var pages: GroupPages
     private var passFoundNew = false
     private var idlePages = 0
     private var ceiling: CursorCeiling
@@ -43,6 +43,7 @@ package struct IncrementalPullSession: Sendable {
     ///     a first pull, which has no lower bound, reads them before it has one.
     package init(cursor: CursorPosition?, pageSize: Int, commitLag: Int64, untimedMayComeLast: Bool = false) {
         self.pageSize = pageSize
+        pages = GroupPages(pageSize: pageSize)
         ceiling = CursorCeiling(commitLag: commitLag)
         position = cursor
         looksForUntimed = cursor == nil && untimedMayComeLast
@@ -69,9 +70,14 @@ package struct IncrementalPullSession: Sendable {
                 _ = sortCheck.failed(by: nil)
                 return takeEnd()
             }
-            guard case .checking = keyset else { return finish(error) }
             // A question that this server does not understand.
-            keyset = .unfit
+            if case .checking = keyset {
+                keyset = .unfit
+            } else if pages.asksForOthers {
+                pages.goOn()
+            } else {
+                return finish(error)
+            }
             return request()
         case (_, .failed(let error)): return finish(error)
         default: return finish(SluiceError(.brokenProtocol, "the pull was told something out of turn"))
@@ -88,11 +94,19 @@ package struct IncrementalPullSession: Sendable {
         if case .checking(let check) = keyset { return .request(check.request) }
         if sortCheck.isAsking { return .request(sortCheck.request) }
         if let untimedPass { return .request(untimedPass.request(top: pageSize)) }
-        guard let from = group.time else { return .request(PullRequest(position: .start, skip: skip, top: pageSize)) }
-        if case .proven = keyset, let id = group.lastID {
+        if case .proven = keyset, let from = group.time, let id = group.lastID {
             return .request(PullRequest(position: .behind(time: from, id: id), skip: 0, top: pageSize))
         }
-        return .request(PullRequest(position: .changedSince(from), skip: skip, top: pageSize))
+        switch pages.question {
+        case .page(let skip):
+            // One row of a page is known where it does not begin the group.
+            return .request(
+                PullRequest(
+                    position: group.time.map { .changedSince($0) } ?? .start, skip: skip,
+                    top: pages.place > 0 ? max(2, pageSize) : pageSize))
+        case .others:
+            return .request(PullRequest(position: .others(since: group.time, than: group.ids), skip: 0, top: 1))
+        }
     }
 
     private mutating func commit(_ rows: [Int]) -> PullEffect {
@@ -109,7 +123,30 @@ package struct IncrementalPullSession: Sendable {
             return commit([])
         }
         if untimedPass != nil { return takeUntimed(page) }
-        if page.rows.isEmpty { return takeEnd() }
+        if case .proven = keyset, group.lastID != nil {
+            return page.rows.isEmpty ? takeEnd() : follow(page, skip: 0)
+        }
+        switch pages.judge(page) {
+        case .nothing: return request()
+        case .end(let isCertain):
+            if isCertain { passFoundNew = false }
+            return takeEnd()
+        case .page(let page, let skip): return follow(page, skip: skip)
+        case .proven(let earlier, let skip): return follow(earlier, skip: skip, isStored: true)
+        case .unproven:
+            let fresh = page.rows.indices.filter { !group.holds(page.rows[$0]) }
+            if fresh.isEmpty { return request() }
+            passFoundNew = passFoundNew || fresh.contains { page.rows[$0].updatedAt == group.time }
+            return commit(fresh)
+        }
+    }
+
+    /// Takes a page that follows what was taken.
+    ///
+    /// - Parameters:
+    ///   - skip: the place in its group from which it was asked for.
+    ///   - isStored: whether its rows are stored, and another page is at hand.
+    private mutating func follow(_ page: PullPage, skip: Int, isStored: Bool = false) -> PullEffect {
         if planted(.shortPageIsLast), page.rows.count < pageSize, page.rows.allSatisfy({ group.holds($0) }) {
             return finish(nil)
         }
@@ -118,21 +155,22 @@ package struct IncrementalPullSession: Sendable {
         if !Self.isSorted(times, from: group.timestamp) {
             isUnsorted = true
             position = .full
-            return commit(fresh)
+            return commit(isStored ? [] : fresh)
         }
         sortCheck.count(fresh.count)
         remember(untimedOf: page)
         if case .proven = keyset, group.lastID != nil { return takeBehind(page, fresh, times) }
         idlePages = fresh.isEmpty ? idlePages + 1 : 0
-        if idlePages > 2 + group.count / max(1, page.rows.count) {
+        // A page may bring one row besides the known one; each time that the pass goes back it comes to known rows.
+        if idlePages > 2 + 2 * pages.slips + group.count / max(1, page.rows.count - 1) {
             return finish(
                 SluiceError(.brokenProtocol, "the server sends the same rows again and again: it ignores $skip"))
         }
-        advance(over: page, fresh, times)
+        advance(over: page, fresh, times, skip: skip)
         if fresh.isEmpty { return request() }
         moveCursor(at: page)
         if case .unknown = keyset, let check = TieCheck(page, pageSize: pageSize) { keyset = .checking(check) }
-        return commit(fresh)
+        return commit(isStored ? [] : fresh)
     }
 
     /// Whether no time comes before the one ahead of it. Rows without a time may stand anywhere.
@@ -148,9 +186,10 @@ package struct IncrementalPullSession: Sendable {
 
     /// An empty page; a short one is no end, since a server may send fewer rows at once than it did before.
     private mutating func takeEnd() -> PullEffect {
-        if passFoundNew, skip > 0 {
+        if passFoundNew, pages.place > 0 {
             // Rows came while the group was read: once more, until nothing does.
-            (skip, passFoundNew, idlePages) = (0, false, 0)
+            pages.restart()
+            (passFoundNew, idlePages) = (false, 0)
             return request()
         }
         if sortCheck.begins() { return request() }
@@ -171,7 +210,7 @@ package struct IncrementalPullSession: Sendable {
         if fresh.isEmpty {
             // Times are finer than they are written, or the condition on the id is not looked at.
             keyset = .unfit
-            skip = 0
+            pages = GroupPages(pageSize: pageSize)
             return request()
         }
         group.advance(over: page, times)
@@ -196,21 +235,24 @@ package struct IncrementalPullSession: Sendable {
         }
     }
 
-    private mutating func advance(over page: PullPage, _ fresh: [Int], _ times: [Timestamp?]) {
+    private mutating func advance(
+        over page: PullPage, _ fresh: [Int], _ times: [Timestamp?], skip: Int
+    ) {
         guard group.isBehind(times) else {
-            skip += page.rows.count
             passFoundNew = passFoundNew || !fresh.isEmpty
             group.add(page)
+            pages.pass(page, skip: skip, known: group.count)
             return
         }
         let foundNewInGroup = passFoundNew || fresh.contains { times[$0] == group.timestamp }
         if skip > 0, foundNewInGroup, !planted(.groupReadOnce) {
-            // The group was paged by `$skip`, so a row that moved away may have hidden another: read it once more.
+            // The group was paged by `$skip`, from a server that may have no order in it: read it once more.
             group.add(page, times)
+            pages.restart()
         } else {
             group.advance(over: page, times)
+            pages = GroupPages(pageSize: pageSize)
         }
-        skip = 0
         passFoundNew = false
     }
 

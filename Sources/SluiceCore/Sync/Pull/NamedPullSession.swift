@@ -3,6 +3,10 @@
 /// A first pull asks for change tokens along the way. A server that issues some is followed by them; any other by the
 /// time of change, and one that does not sort by that has all rows read every time. A token that the server no longer
 /// knows begins the pull afresh, once.
+///
+/// A pull that goes on without tokens asks for one with its first page: a server that has come to issue them is followed
+/// by them from then on. The token of that page is one for rows of some time on, and no other request may use it; so the
+/// pull begins afresh, and brings all rows once more.
 package struct NamedPullSession: Sendable {
     private enum Phase: Sendable {
         case finding
@@ -19,6 +23,8 @@ package struct NamedPullSession: Sendable {
     /// Whether the pull gave up the cursor it began with, so that what left the query meanwhile was not told.
     package private(set) var beganAfresh = false
     private var asksForTokens = true
+    /// Whether the first page of a pull without tokens is asked for.
+    private var isFirstPage = true
 
     /// - Parameters:
     ///   - cursor: the saved cursor, nil for a first pull.
@@ -72,14 +78,30 @@ package struct NamedPullSession: Sendable {
                 phase = .full(full)
                 return effect
             }
+            if issuesTokens(event) { return beginAfresh() }
             let effect = session.handle(event)
             phase = .times(session)
-            return effect
+            return tracked(effect)
         case .full(var session):
+            if issuesTokens(event) { return beginAfresh() }
             let effect = session.handle(event)
             phase = .full(session)
-            return effect
+            return tracked(effect)
         }
+    }
+
+    /// Whether a server that issued no tokens does now.
+    private mutating func issuesTokens(_ event: PullEvent) -> Bool {
+        guard isFirstPage, case .page(let page) = event else { return false }
+        isFirstPage = false
+        return page.token != nil
+    }
+
+    /// The effect, and if it asks for the first page, for a token as well.
+    private func tracked(_ effect: PullEffect) -> PullEffect {
+        guard isFirstPage, case .request(var request) = effect else { return effect }
+        request.tracks = true
+        return .request(request)
     }
 
     private mutating func find(_ event: PullEvent) -> PullEffect {
@@ -93,6 +115,7 @@ package struct NamedPullSession: Sendable {
             phase = .tokens(session)
             return effect
         default:
+            isFirstPage = false
             var session = IncrementalPullSession(
                 cursor: nil, pageSize: pageSize, commitLag: commitLag, untimedMayComeLast: untimedMayComeLast)
             _ = session.handle(.began)

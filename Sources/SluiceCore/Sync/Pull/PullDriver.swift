@@ -14,6 +14,8 @@ struct PullDriver: Sendable {
     private var mark = ChangeStamps.Mark()
     private var removals: RemovalGuard
     private var result = PullResult()
+    /// How many pages were asked for.
+    private var asked = 0
 
     init(
         client: SluiceClient, store: any LocalStore, options: SyncOptions, query: Query, owner: Cursor.Owner?,
@@ -58,6 +60,7 @@ struct PullDriver: Sendable {
                 case .request(let request):
                     try Task.checkCancellation()
                     try checkLimits()
+                    asked += 1
                     let answer = try await exchange.receive(try requests.request(for: request))
                     page = answer.page
                     effect = session.handle(
@@ -89,10 +92,10 @@ struct PullDriver: Sendable {
 
     private func checkLimits() throws(SluiceError) {
         let limits = options.pull
-        guard result.pages < limits.mostPages, result.rows < limits.mostRows else {
+        guard asked < limits.mostPages, result.rows < limits.mostRows else {
             throw SluiceError(
                 .limitReached,
-                "the pull brought \(result.rows) rows in \(result.pages) pages, as many as its limits allow; the next "
+                "the pull brought \(result.rows) rows in \(asked) pages, as many as its limits allow; the next "
                     + "goes on from there", table: query.table)
         }
     }
@@ -148,7 +151,8 @@ struct PullDriver: Sendable {
         if every != nil { cursor.pulls += 1 }
         guard cursor.needsReconcile || every.map({ cursor.pulls >= Int64($0) }) ?? false else {
             let counted = cursor
-            if every != nil {
+            // A pull that found no row has saved no cursor with one: that it was made is noted here.
+            if every != nil || cursor.position == nil {
                 try await store.write(at: .page, options.environment) {
                     try $0.put(counted.record, in: Cursor.schema.name)
                 }

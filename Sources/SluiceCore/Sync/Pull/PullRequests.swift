@@ -32,6 +32,9 @@ struct PullRequests: Sendable {
         case .start, .tracked, .token: break
         case .changedSince(let text):
             query.restrict(.binary(planted(.cursorGreater) ? .gt : .ge, updatedAt, try time(text)))
+        case .others(let text, let known):
+            if let text { query.restrict(.binary(.ge, updatedAt, try time(text))) }
+            for known in known { query.restrict(.binary(.ne, id, .literal(.string(known)))) }
         case .behind(let text, let last):
             let time = try time(text)
             let tie = QueryExpression.binary(
@@ -54,7 +57,7 @@ struct PullRequests: Sendable {
         switch page.position {
         case .tracked: ChangeTokens.begin(&request)
         case .token(let token): ChangeTokens.follow(token, &request)
-        default: break
+        default: if page.tracks { ChangeTokens.begin(&request) }
         }
         return request
     }

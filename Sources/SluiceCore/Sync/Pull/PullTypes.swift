@@ -53,6 +53,8 @@ package struct PullRequest: Sendable, Hashable {
         case token(String)
         /// Rows changed at or after that time, as the server wrote it.
         case changedSince(String)
+        /// Rows changed at or after that time, any where there is none, but for those with these ids.
+        case others(since: String?, than: [String])
         /// Rows changed after that time, or at it and with an id behind that one.
         case behind(time: String, id: String)
         /// Rows changed at that very time whose id is that one or before it, the last id first.
@@ -70,10 +72,13 @@ package struct PullRequest: Sendable, Hashable {
     package var skip: Int
     /// How many rows to ask for.
     package var top: Int
+    /// Whether the server is asked for a token as well, as ``Position/tracked`` does.
+    package var tracks: Bool
 
-    package init(position: Position, skip: Int, top: Int) {
+    package init(position: Position, skip: Int, top: Int, tracks: Bool = false) {
         self.position = position
         self.skip = skip
         self.top = top
+        self.tracks = tracks
     }
 }

@@ -18,6 +18,9 @@ struct TimeGroup: Sendable {
 
     var count: Int { versions.count }
 
+    /// The ids of its rows, in an order of their own.
+    var ids: [String] { versions.keys.map(\.text).sorted() }
+
     /// Whether the row was taken already, with that version.
     func holds(_ row: RowPage.Row) -> Bool { versions[ExactText(row.id)] == .some(row.version) }
 

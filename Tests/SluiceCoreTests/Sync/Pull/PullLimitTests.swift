@@ -122,4 +122,58 @@ struct PullLimitTests {
         let error = await #expect(throws: SluiceError.self) { try await device.todos.pull(named: "all") }
         #expect(error?.code == .brokenProtocol && device.server.requests.count < 10)
     }
+
+    @Test("pages that come by turn for ever end the pull with an error", arguments: [nil, "all"] as [String?], 2...5)
+    func alternatingPages(_ name: String?, _ period: Int) async throws {
+        let device = try await Device(.memory)
+        let count = Counter()
+        device.server.onRequest { _ in
+            let row: JSON = [
+                "id": JSON("r\(count.next() % period)"), "version": "1", "updatedAt": "2024-01-01T00:00:00.000Z",
+            ]
+            return .answer(.model(200, [row]))
+        }
+        let error = await #expect(throws: SluiceError.self) { try await device.todos.pull(named: name) }
+        #expect(error?.code == .brokenProtocol && device.server.requests.count < 60)
+    }
+
+    @Test("pages without end that bring nothing new count for the limit, too")
+    func requestsCount() async throws {
+        var options = PullOptions()
+        options.mostPages = 7
+        let device = try await Device(.memory, pull: options)
+        let count = Counter()
+        // Of 50 rows: so many that a pass of them is nothing unusual.
+        device.server.onRequest { _ in
+            let number = count.next()
+            let rows = (0..<50).map { row -> JSON in ["id": JSON("r\((row + number) % 50)"), "version": "1"] }
+            return .answer(.model(200, JSON(rows)))
+        }
+        let error = await #expect(throws: SluiceError.self) { try await device.todos.pull() }
+        #expect(device.server.requests.count <= 7, "\(error?.description ?? "no error")")
+    }
+
+    @Test("a server whose clock is not set takes no cursor back", arguments: ["1970", "2000"])
+    func clockNotSet(_ year: String) async throws {
+        let device = try await Device(.memory, commitLag: .seconds(30))
+        let model = device.server
+        model.seed("todos", rows(5))
+        let latest = try #require(model.rows("todos")["r1004"]?["updatedAt"]?.string)
+        model.onRequest { request in
+            guard let query = try? ModelCall(request).query(),
+                let evaluator = try? QueryEvaluator(
+                    Query("", filter: query.filter, order: query.order, skip: query.skip, top: 50), schema: nil)
+            else { return .none }
+            var response = Response.model(200, JSON(evaluator.apply(to: Array(model.rows("todos").values))))
+            response.head.headerFields[.date] = "Thu, 01 Jan \(year) 00:00:10 GMT"
+            return .answer(response)
+        }
+        try await device.todos.pull(named: "all")
+        let saved = try await device.context.status().cursors.first?.updatedAt
+        #expect(saved == latest)
+        model.clearLog()
+        try await device.todos.pull(named: "all")
+        #expect(try await device.context.status().cursors.first?.updatedAt == saved)
+        #expect(model.requests.count == 2)
+    }
 }

@@ -132,6 +132,20 @@ struct ReconcileTests {
         }
     }
 
+    @Test("a query that was pulled and had no rows is compared, too", arguments: ServerKind.allCases)
+    func noRows(_ server: ServerKind) async throws {
+        for filter in [nil, try QueryExpression(odata: "n gt 1000")] {
+            let device = try await Device(.memory, server: server.make(pageSize: 20))
+            let query = Query("todos", filter: filter)
+            try await device.todos.pull(query, named: "none")
+            #expect(try await device.todos.reconcile(query, named: "none").removed == 0)
+            device.server.seed("todos", [["id": "r1", "n": 2000]])
+            #expect(try await device.todos.reconcile(query, named: "none").stored == 1)
+            #expect(try await device.todos.pull(query, named: "none").grade != nil)
+            #expect(try await device.todos.count() == 1)
+        }
+    }
+
     @Test("a digest is the sum of FNV-1a over id, NUL and version")
     func sum() {
         var sum = TableDigest.Sum()

@@ -1,46 +1,25 @@
 internal import HTTPTypes
 
-/// What a table holds at one time, in a few numbers: how many rows, and a sum over their ids and versions, in all and by
-/// ranges of ids.
-///
-/// The digest of a set is the sum, modulo 2^64, of FNV-1a-64 over each row's id, a NUL and its version, as 16 hexadecimal
-/// digits; ranges follow the binary order of the ids' UTF-8.
+/// What a table holds at one time, in a few numbers: how many rows, and a sum over their ids and versions
+/// (``RowDigest``), in all and by ranges of ids, which follow the binary order of the ids' UTF-8.
 package struct TableDigest: Sendable, Hashable {
-    /// Some rows: how many, and the sum of their hashes.
-    package struct Sum: Sendable, Hashable {
-        package var count = 0
-        package var digest: UInt64 = 0
-
-        package init() {}
-
-        /// Takes one more row in.
-        package mutating func add(id: String, version: String?) {
-            count += 1
-            let start = FNV1a.hash([0], behind: FNV1a.hash(id.utf8))
-            digest &+= FNV1a.hash((version ?? "").utf8, behind: start)
-        }
-    }
-
     /// The rows whose ids are in `from...to`.
     package struct Range: Sendable, Hashable {
         package var from: String
         package var to: String
-        package var sum: Sum
+        package var sum: RowDigest
     }
 
-    package var sum: Sum
+    package var sum: RowDigest
     package var ranges: [Range]
 
     /// Reads a server's answer; nil for anything else.
     package init?(_ answer: JSON) {
-        func sum(_ object: JSON) -> Sum? {
+        func sum(_ object: JSON) -> RowDigest? {
             guard let count = object["count"]?.int, count >= 0, let text = object["digest"]?.string,
-                let digest = UInt64(text, radix: 16)
+                let sum = UInt64(text, radix: 16)
             else { return nil }
-            var sum = Sum()
-            sum.count = Int(count)
-            sum.digest = digest
-            return sum
+            return RowDigest(count: Int(count), sum: sum)
         }
         guard let whole = sum(answer), let list = answer["ranges"]?.elements else { return nil }
         var ranges: [Range] = []

@@ -24,7 +24,9 @@ struct ConflictSettlement {
         case .server: (decided, what) = (live, "server wins")
         case .discard: (decided, what) = (live, "discard")
         case .client:
-            (decided, what) = (item.local ?? (operation.kind == .undelete ? conflict.server : nil), "client wins")
+            // An undelete restores what the server has.
+            let restored = operation.kind == .undelete ? conflict.server : nil
+            (decided, what) = (restored ?? item.local, "client wins")
         case .merge(let record):
             decided = RecordRules.record(record, withSystemColumns: columns.system, of: live, id: id)
             what = "merge"

@@ -75,8 +75,8 @@ struct HeldRows: Sendable {
     }
 
     /// The sum over some.
-    func sum(of ids: some Sequence<String>) -> TableDigest.Sum {
-        var sum = TableDigest.Sum()
+    func sum(of ids: some Sequence<String>) -> RowDigest {
+        var sum = RowDigest()
         for id in ids { sum.add(id: id, version: versions[ExactText(id)] ?? nil) }
         return sum
     }

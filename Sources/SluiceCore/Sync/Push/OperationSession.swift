@@ -167,6 +167,7 @@ package struct OperationSession: Sendable {
         }
         switch verdict {
         case .done(let record): return commit(.applied(item, server: record), then: .done)
+        case .found(let record, let sent): return commit(.found(item, server: record, sent: sent), then: .done)
         case .earlierRevisionDone(let record, let sent):
             rounds += 1
             return rounds > Self.maximumRounds

@@ -31,6 +31,7 @@ package struct PushCommitter {
         if planted(.uncertaintyForgotten) { operation.isUncertain = false }
         operation.state = .inFlight
         operation.attempts += 1
+        try keepBase(of: item, queue)
         if let sent = operation.sent.last(where: { $0.revision == operation.revision }) {
             if let repeated = final.repeating(sent) {
                 try queue.put(operation)
@@ -38,14 +39,27 @@ package struct PushCommitter {
             }
             if !planted(.bodyMadeAnew) { operation.revision += 1 }
         }
+        // An undelete by POST has no body: what it says is that the record is not deleted.
+        let isBodiless = operation.kind == .undelete && final.request.body.isEmpty
+        let document = isBodiless ? JSON(members: [(columns.deleted, JSON(false))]) : final.document
         var sent = SentBody(
-            revision: operation.revision, request: request, final: final.document, local: item.local,
-            firstSent: environment.now(), digest: final.digest)
+            revision: operation.revision, request: isBodiless ? document : request, final: document,
+            local: item.local, firstSent: environment.now(), digest: final.digest)
         sent.isIdentified = operation.sent.allSatisfy(\.isIdentified)
         operation.sent.append(sent)
         operation.sent.removeFirst(max(0, operation.sent.count - Self.mostSentBodies))
         try queue.put(operation)
         return (operation, sent.identify(final.request, as: operation.requestID))
+    }
+
+    /// A tombstone that was read before the first send is what each repeat is made on.
+    private func keepBase(of item: PushItem, _ queue: QueueWriter) throws {
+        let (table, id) = (item.operation.table, item.operation.recordID)
+        guard item.operation.kind == .undelete, item.base?[columns.version]?.string != nil else { return }
+        let known = try queue.reader.state(of: id, in: table)
+        guard known?.base?[columns.version]?.string == nil else { return }
+        let state = RecordState(table: table, recordID: id, base: item.base, mirror: known?.mirror)
+        try queue.put(state, isNoted: false)
     }
 
     /// How many bodies of one operation are kept as evidence. Who sends a new one each time, a filter that stamps them
@@ -59,13 +73,17 @@ package struct PushCommitter {
         case .applied(let item, let server):
             guard let operation = try current(item, queue) else { return }
             try apply(operation, item, server: server, store, queue)
+        case .found(let item, let server, let sent):
+            guard let operation = try current(item, queue) else { return }
+            if try contest(operation, item, server: server, sent: sent, store, queue) { return }
+            try apply(operation, item, server: server, store, queue)
         case .gone(let item):
             guard let operation = try current(item, queue) else { return }
             try apply(operation, item, server: nil, store, queue)
             try SentTombstone.leave(behind: operation, known: item.base, in: store)
         case .rebased(let item, let server, let sent):
             guard let operation = try current(item, queue) else { return }
-            try rebase(operation, body: item.local, server: server, sent: sent, store, queue)
+            try rebase(operation, item, server: server, sent: sent, store, queue)
         case .unidentified(let item):
             guard var operation = try current(item, queue) else { return }
             for index in operation.sent.indices { operation.sent[index].isIdentified = false }
@@ -159,29 +177,53 @@ package struct PushCommitter {
         }
     }
 
+    /// Where others have changed what the edits behind a send change too, those stay made on the record on which they
+    /// were made: the server refuses them, and the conflict is shown.
+    ///
+    /// - Returns: whether that is so; the operation is then out of the queue.
+    private func contest(
+        _ operation: TableOperation, _ item: PushItem, server: JSON, sent: SentBody?, _ store: any StoreWriter,
+        _ queue: QueueWriter
+    ) throws -> Bool {
+        let (table, id) = (operation.table, operation.recordID)
+        let successors = try queue.reader.all(on: id, in: table).filter { $0.id != operation.id }
+        guard var next = successors.first else { return false }
+        let before = sent?.local ?? operation.frozen
+        let foreign = ForeignChanges(of: server, since: item.made(by: sent), columns: columns)
+        guard foreign.collide(with: successors, from: before, to: try store.record(id, in: table)) else { return false }
+        try queue.remove(operation)
+        // A part of what the application has by now is on the server.
+        next.isUncertain = true
+        try queue.put(next)
+        try queue.put(RecordState(table: table, recordID: id, base: item.base, mirror: server))
+        return true
+    }
+
     /// The server has an earlier revision: what remains to be said is the difference to it.
     private func rebase(
-        _ operation: TableOperation, body: JSON?, server: JSON, sent: SentBody, _ store: any StoreWriter,
+        _ operation: TableOperation, _ item: PushItem, server: JSON, sent: SentBody, _ store: any StoreWriter,
         _ queue: QueueWriter
     ) throws {
         let (table, id) = (operation.table, operation.recordID)
+        let successors = try queue.reader.all(on: id, in: table).filter { $0.id != operation.id }
+        // Its successors say all that differs from there: an edit is in the local record, a delete needs no edit.
+        let isAbsorbed = successors.first.map {
+            operation.isMergeable && $0.isMergeable && operation.group == $0.group
+        }
+        if isAbsorbed == true, try contest(operation, item, server: server, sent: sent, store, queue) { return }
         let local = try store.record(id, in: table)
         let rebased = Rebase.record(server: server, local: local, sent: sent, system: columns.system)
         try queue.setLocal(rebased, id, in: table)
         try queue.put(RecordState(table: table, recordID: id, base: server, mirror: server))
-        let successors = try queue.reader.all(on: id, in: table).filter { $0.id != operation.id }
         try queue.rebase(successors, onto: server, sent: sent, system: columns.system)
-        if let next = successors.first, operation.isMergeable, next.isMergeable, operation.group == next.group {
-            // Its successors say all that differs from there: an edit is in the local record, a delete needs no edit.
-            return try queue.remove(operation)
-        }
+        if isAbsorbed == true { return try queue.remove(operation) }
         var operation = operation
         operation.kind = operation.kind == .insert ? .update : operation.kind
         operation.revise()
         operation.sent = []
         operation.isUncertain = false
         if !successors.isEmpty {
-            operation.frozen = Rebase.record(server: server, local: body, sent: sent, system: columns.system)
+            operation.frozen = Rebase.record(server: server, local: item.local, sent: sent, system: columns.system)
         }
         try queue.put(operation)
     }

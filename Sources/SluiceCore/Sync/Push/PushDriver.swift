@@ -26,7 +26,7 @@ struct PushDriver: Sendable {
         var underWay = 0
         while true {
             tally.note(effects)
-            for case .finish(let end) in effects { return await result(of: end, tally) }
+            for case .finish(let end) in effects { return await result(of: end, tally, waiting: session.waiting) }
             worker.gatherer.note(effects)
             let event: PushSession.Event
             if underWay == 0, effects.count == 1 {
@@ -54,14 +54,14 @@ struct PushDriver: Sendable {
             : PushPace(atOnce: options.concurrency * options.batchSize, inRounds: true)
     }
 
-    private func result(of end: PushEnd, _ tally: PushTally) async -> PushResult {
+    private func result(of end: PushEnd, _ tally: PushTally, waiting: Int = 0) async -> PushResult {
         let operations = try? await store.read { try QueueReader($0).all() }
         var error: SluiceError?
         if case .stopped(let reason) = end { error = reason }
         return PushResult(
             end: .init(end), error: error, applied: tally.applied, conflicts: tally.conflicts,
             failures: (operations ?? []).filter { tally.failed.contains($0.id) && $0.failure != nil },
-            remaining: operations?.count ?? 0)
+            remaining: operations?.count ?? 0, waiting: waiting)
     }
 }
 
@@ -88,7 +88,8 @@ private struct PushTally {
             switch effect {
             case .commit(.kept(let item, let state, let failure, _)): note(item, state, failure)
             case .commit(.held(let item, let state, let failure, _)): note(item, state, failure)
-            case .commit(.applied(let item, _)), .commit(.gone(let item)): applying[place] = item.operation
+            case .commit(.applied(let item, _)), .commit(.found(let item, _, _)), .commit(.gone(let item)):
+                applying[place] = item.operation
             case .decide(let conflict):
                 conflicts += 1
                 logger.info("conflict", metadata: conflict.operation.logMetadata)

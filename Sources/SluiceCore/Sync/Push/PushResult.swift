@@ -54,6 +54,9 @@ public struct PushResult: Sendable {
     public var failures: [TableOperation]
     /// How many operations are left in the queue, whatever their state.
     public var remaining: Int
+    /// How many of those came while it ran and wait for the next push: one sends what is queued when it begins,
+    /// and once what comes behind that on the same records.
+    public var waiting = 0
 
     /// Whether everything that was queued has reached the server.
     public var isClean: Bool { end == .completed && failures.isEmpty && remaining == 0 }

@@ -27,7 +27,7 @@ struct PushSchedule: Sendable {
     private enum Standing { case ready, barred, waits(for: Int64) }
 
     private let dependencies: PushDependencies
-    private let selection: PushSelection
+    let selection: PushSelection
     private var nodes: [Int64: Node] = [:]
     private var units: [Int64: Unit] = [:]
     private var leaders: [String: Int64] = [:]
@@ -36,8 +36,6 @@ struct PushSchedule: Sendable {
     private var ready: [Int64] = []
     private var running: Set<Int64> = []
     private var open = 0
-    /// The place of the last operation that is known.
-    private(set) var last: Int64 = 0
 
     init(dependencies: [TableDependency], selection: PushSelection) {
         self.dependencies = PushDependencies(dependencies)
@@ -48,12 +46,17 @@ struct PushSchedule: Sendable {
     /// Whether an operation is under way.
     var isRunning: Bool { !running.isEmpty }
 
+    /// The record of an operation that is known and not through.
+    func key(of place: Int64) -> RecordKey? { nodes[place]?.operation.key }
+
+    /// Whether operations of that group were taken in.
+    func knows(_ group: String) -> Bool { leaders[group] != nil }
+
     /// Takes in operations that stand behind all that are known.
     mutating func add(_ operations: [QueuedOperation]) {
         var added: Set<Int64> = []
         for operation in operations {
             let place = operation.sequence
-            last = max(last, place)
             var leader = place
             if let group = operation.group {
                 leader = leaders[group] ?? place

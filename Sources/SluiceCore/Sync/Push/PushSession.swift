@@ -1,6 +1,10 @@
 /// A push as a pure state machine: events in, effects out. It does no I/O and knows no clock; the driver carries the
 /// effects out, side by side where there are several, and reports back.
 ///
+/// It sends what is queued when it begins, and then once what has come behind that on the same records: edits that were
+/// made meanwhile, and what a conflict's decision leaves to be said. All else waits for the next push, so that it ends
+/// however much is written.
+///
 /// It runs one ``OperationSession`` for each operation that is under way and asks ``PushSchedule`` which may be next. It
 /// ends early without network, without credentials, when the store fails, when it is cancelled, and when a handler says
 /// so; what is under way by then comes to its end first, so that no answer is lost.
@@ -36,6 +40,15 @@ package struct PushSession: Sendable {
     private var sessions: [Int64: OperationSession] = [:]
     private var error: SluiceError?
     private var isFinished = false
+    /// The last place of the queue when the push began, and the last that was looked at since.
+    private var limit: Int64?
+    private var lastRead: Int64 = 0
+    /// The records of which edits, or what a decision leaves to be said, may be behind what it knows.
+    private var owed: Set<RecordKey> = []
+    /// How often it has looked for those.
+    private var looks = 0
+    /// How many operations that it would send came while it ran: they wait for the next one.
+    package private(set) var waiting = 0
 
     package init(
         columns: PushColumns, pace: PushPace = PushPace(), dependencies: [TableDependency] = [],
@@ -53,8 +66,11 @@ package struct PushSession: Sendable {
         case _ where isFinished: return []
         case .began: return [.readQueue(after: 0)]
         case .queued(let operations):
-            schedule.add(operations)
-            return operations.isEmpty ? finish() : start()
+            let taken = limit == nil ? operations : admit(operations)
+            lastRead = operations.last?.sequence ?? lastRead
+            limit = limit ?? lastRead
+            schedule.add(taken)
+            return taken.isEmpty ? finish() : start()
         case .failed(let error):
             self.error = self.error ?? error
             return finish()
@@ -69,7 +85,24 @@ package struct PushSession: Sendable {
         }
     }
 
+    /// Those of the operations that came meanwhile which belong to this push.
+    private mutating func admit(_ operations: [QueuedOperation]) -> [QueuedOperation] {
+        looks += 1
+        if looks > OperationSession.maximumRounds { owed = [] }
+        let taken = operations.filter { operation in
+            owed.contains(operation.key) && (operation.group.map(schedule.knows) ?? true)
+        }
+        owed = []
+        let ids = Set(taken.map(\.id))
+        waiting += operations.count { !ids.contains($0.id) && !$0.isHeld && schedule.selection.takes($0) }
+        return taken
+    }
+
     private mutating func end(_ place: Int64, _ outcome: OperationSession.Outcome) -> [Effect] {
+        // Of what was taken in behind that, only what a decision leaves to be said.
+        var isOwed = place <= limit ?? 0
+        if case .again = outcome { isOwed = true }
+        if isOwed, let key = schedule.key(of: place) { owed.insert(key) }
         switch outcome {
         case .again, .skipped: sessions[place]?.restart()
         case .done, .kept: sessions[place] = nil
@@ -88,7 +121,7 @@ package struct PushSession: Sendable {
             sessions[operation.sequence] = OperationSession(columns: columns)
         }
         if !started.isEmpty { return started.map { .load($0) } }
-        return schedule.isRunning ? [] : [.readQueue(after: schedule.last)]
+        return schedule.isRunning ? [] : [.readQueue(after: lastRead)]
     }
 
     private mutating func finish() -> [Effect] {
@@ -107,6 +140,11 @@ package struct PushSelection: Sendable, Hashable {
     package init(tables: Set<String>? = nil, tags: Set<String>? = nil) {
         self.tables = tables
         self.tags = tags
+    }
+
+    /// Whether the operation by itself is one of them.
+    func takes(_ operation: QueuedOperation) -> Bool {
+        (tables?.contains(operation.table) ?? true) && (tags.map { !$0.isDisjoint(with: operation.tags) } ?? true)
     }
 }
 

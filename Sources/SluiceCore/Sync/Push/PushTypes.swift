@@ -44,6 +44,9 @@ package struct PushAnswer: Sendable, Hashable {
 package enum PushCommit: Sendable {
     /// The server has done it: the operation goes, and the server's record (nil: none) is rebased under newer edits.
     case applied(PushItem, server: JSON?)
+    /// The server's record shows that a send before has done it (nil: which one cannot be told), or that nothing has to
+    /// be done: the operation goes. Others may have changed the record since.
+    case found(PushItem, server: JSON, sent: SentBody?)
     /// The server has no such record, and the operation was a delete: it goes.
     case gone(PushItem)
     /// The server has an earlier revision of it: that is the new base, and the operation is sent again.

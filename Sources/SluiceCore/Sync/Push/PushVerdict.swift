@@ -2,6 +2,9 @@
 package enum PushVerdict: Sendable, Hashable {
     /// It is done; the record is the server's, nil where there is none now.
     case done(JSON?)
+    /// The server's record shows that a send before has done it, that one where it can be told; others may have changed
+    /// the record since.
+    case found(JSON, SentBody?)
     /// An earlier revision of the operation is what the server has; this one is still to be sent.
     case earlierRevisionDone(JSON, SentBody)
     /// The server's record is another than the one the change was made on.
@@ -91,13 +94,24 @@ package enum PushVerdict: Sendable, Hashable {
         let operation = item.operation
         if columns.isDeleted(record) {
             if planted(.tombstoneIsDone) { return .done(nil) }
+            if operation.kind == .undelete, let version = item.base?[columns.version],
+                record[columns.version] == version
+            {
+                // It is the tombstone that was to be restored: nothing has happened yet.
+                return .later(.preconditionFailed, uncertain: false)
+            }
             return operation.kind == .delete ? .done(nil) : .conflict(server: record, isDeleted: true)
         }
-        if operation.kind == .undelete { return .done(record) }
+        if operation.kind == .undelete { return .found(record, nil) }
         guard let sent = Evidence(item, columns: columns).newestSend(shownBy: record) else {
             return .conflict(server: record, isDeleted: false)
         }
-        return says(operation, nothingBeyond: sent) ? .done(record) : .earlierRevisionDone(record, sent)
+        if says(operation, nothingBeyond: sent) { return .found(record, sent) }
+        let foreign = ForeignChanges(of: record, since: item.made(by: sent), columns: columns)
+        if operation.kind != .delete, foreign.collide(withEditFrom: sent.local, to: item.local) {
+            return .conflict(server: record, isDeleted: false)
+        }
+        return .earlierRevisionDone(record, sent)
     }
 
     /// Whether the operation's last revision is no later edit than that one: it was sealed anew only because a filter

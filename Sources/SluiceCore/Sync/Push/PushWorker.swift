@@ -103,7 +103,7 @@ struct PushWorker: Sendable {
     private func send(_ item: PushItem) async -> OperationSession.Event {
         let prepared: PushItem
         do {
-            switch try await prepareUndelete(item) {
+            switch try await prepare(item) {
             case .item(let item): prepared = item
             case .answer(let answer): return .answered(item, answer)
             }

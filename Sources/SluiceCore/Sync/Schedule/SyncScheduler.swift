@@ -75,6 +75,9 @@ public final class SyncScheduler: Sendable {
                 if run.error?.code == .cancelled, Task.isCancelled { return }
                 let outcome = ScheduleMachine.Outcome(failed: run.hasFailed, asked: client.pace.asked)
                 effect = machine.handle(.finished(outcome), now: environment.now(), random: environment.random())
+                if run.push?.waiting ?? 0 > 0 {
+                    effect = machine.handle(.changed, now: environment.now(), random: environment.random())
+                }
                 run.next = machine.next
                 let state = ScheduleState(failures: machine.failures, notBefore: machine.notBefore)
                 if state != saved {

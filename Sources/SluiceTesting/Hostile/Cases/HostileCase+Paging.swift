@@ -17,6 +17,10 @@ extension HostileCase {
                 HostileOutcome(error: .brokenProtocol, rows: ["a", "b", "x", "y"], cursor: .at(HostileRows.time)),
                 answer: { [.json(200, HostileRows.page([HostileRows.row($0.number.isMultiple(of: 2) ? "y" : "x")]))] }),
             HostileCase(
+                .paging, "two pages in turn, for ever", .pullAll,
+                HostileOutcome(error: .limitReached, rows: ["a", "b", "x", "y"]),
+                answer: { [.json(200, HostileRows.page([HostileRows.row($0.number.isMultiple(of: 2) ? "y" : "x")]))] }),
+            HostileCase(
                 .paging, "a page of more rows than were asked for", .pull,
                 .brings(["a", "b"] + (0..<200).map { "n\($0)" }.sorted(), cursor: .at(HostileRows.time)),
                 answer: once(HostileRows.page((0..<200).map { HostileRows.row("n\($0)") }))),

@@ -37,7 +37,7 @@ struct SlippingRowsTests {
         arguments: Event.allCases, [1, 2, 50])
     func moving(_ event: Event, _ serverPage: Int) async throws {
         for kind in [ServerKind.loose, .sorted] {
-            for devicePage in [1, 50] {
+            for devicePage in kind == .loose ? [1, 50] : [50] {
                 for known in [0, 3] {
                     for moment in 1...7 {
                         try await pull(event, kind, serverPage, devicePage, known: known, at: moment)

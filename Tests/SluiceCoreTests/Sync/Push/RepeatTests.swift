@@ -1,0 +1,134 @@
+import HTTPTypes
+import Testing
+
+@testable import SluiceCore
+@testable import SluiceTesting
+
+/// Each is a history in which a request is done, its answer is lost, and another client writes before the repeat.
+@Suite("A repeat does not undo what another client has done meanwhile")
+struct RepeatTests {
+    /// A server with `a` deleted, and a device that has never seen it.
+    private func tombstone(_ kind: StoreKind, policy: ConflictPolicy = .hold) async throws -> Device {
+        let device = try await Device(kind, policy: policy)
+        device.server.seed("todos", [["id": "a", "n": 1]])
+        device.server.softDelete("todos", "a")
+        try await device.todos.undelete(id: "a")
+        return device
+    }
+
+    private func pushAndLoseAnswer(_ device: Device) async throws {
+        device.server.onRequest { $0.isWrite ? .loseAnswer : .none }
+        _ = try await device.context.push()
+        device.server.onRequest(nil)
+    }
+
+    @Test("an undelete is made on the tombstone's version, and so is its repeat", arguments: StoreKind.allCases)
+    func undeleteHasACondition(_ kind: StoreKind) async throws {
+        let device = try await tombstone(kind)
+        let version = try #require(device.server.rows("todos")["a"]?["version"]?.string)
+        try await pushAndLoseAnswer(device)
+        let result = try await device.context.push()
+        #expect(result.isClean && result.conflicts == 0, "\(result)")
+        let conditions = device.server.requests.filter(\.isWrite).map { $0.head.headerFields[.ifMatch] }
+        #expect(conditions == ["\"\(version)\"", "\"\(version)\""])
+        #expect(try await device.local("a") == ["id": "a", "n": 1] && device.remote("a") == ["id": "a", "n": 1])
+        #expect(try await device.states() == 0)
+    }
+
+    @Test("a record that another deleted again stays deleted, and the conflict says so", arguments: StoreKind.allCases)
+    func undeleteDeletedAgain(_ kind: StoreKind) async throws {
+        let device = try await tombstone(kind)
+        try await pushAndLoseAnswer(device)
+        #expect(device.remote("a") != nil, "it was restored")
+        device.server.softDelete("todos", "a")
+        let result = try await device.context.push()
+        #expect(result.conflicts == 1 && result.applied == 0, "\(result)")
+        #expect(device.remote("a") == nil)
+        let held = try #require(try await device.context.queue.operations().first)
+        #expect(held.state == .parked && held.isUncertain)
+        // Someone decides that it is to be there all the same.
+        try await device.context.queue.resolve(held.id, .client)
+        #expect(try await device.context.push().remaining == 0)
+        #expect(try await device.local("a") == device.remote("a") && device.remote("a") != nil)
+    }
+
+    @Test("the policy decides such a conflict as any other", arguments: [ConflictPolicy.clientWins, .serverWins])
+    func undeleteByPolicy(_ policy: ConflictPolicy) async throws {
+        let device = try await tombstone(.memory, policy: policy)
+        try await pushAndLoseAnswer(device)
+        device.server.softDelete("todos", "a")
+        let result = try await device.context.push()
+        #expect(result.conflicts == 1 && result.remaining == 0, "\(result)")
+        #expect((device.remote("a") != nil) == (policy == .clientWins))
+        #expect(try await device.local("a") == device.remote("a"))
+        #expect(try await device.audit().count == (policy == .serverWins ? 1 : 0))
+    }
+
+    @Test("a delete behind a restore of unknown outcome deletes that, and nothing else", arguments: [false, true])
+    func deleteBehindUndelete(isEdited: Bool) async throws {
+        let device = try await tombstone(.memory)
+        device.server.seed("todos", [["id": "a", "n": 1]])
+        try await device.todos.pull()
+        try await device.todos.delete(id: "a")
+        _ = try await device.context.push()
+        try await device.todos.undelete(id: "a")
+        try await pushAndLoseAnswer(device)
+        if isEdited { device.server.seed("todos", [["id": "a", "n": 9]]) }
+        _ = try? await device.todos.delete(id: "a")
+        let result = try await device.context.push()
+        if isEdited { #expect(device.remote("a")?["n"] == 9) }
+        #expect(result.remaining == 0 || result.conflicts > 0, "\(result)")
+    }
+
+    @Test("a delete of what was never seen deletes only what was sent from here", arguments: StoreKind.allCases)
+    func deleteOfLostInsert(_ kind: StoreKind) async throws {
+        for others in [nil, ["id": "a", "n": 9], ["id": "a", "m": 9]] as [JSON?] {
+            let device = try await Device(kind)
+            try await device.todos.insert(["id": "a", "n": 1])
+            try await pushAndLoseAnswer(device)
+            try await device.todos.delete(id: "a")
+            if let others { device.server.seed("todos", [others]) }
+            let result = try await device.context.push()
+            #expect((device.remote("a") == nil) == (others == nil) && result.isClean == (others == nil), "\(result)")
+            let deletes = device.server.requests.filter { $0.head.method == .delete }
+            #expect(deletes.allSatisfy { $0.head.headerFields[.ifMatch] != nil })
+        }
+    }
+
+    @Test(
+        "a delete of a lost insert whose answer is lost too deletes no record made anew",
+        arguments: StoreKind.allCases)
+    func deleteRepeated(_ kind: StoreKind) async throws {
+        let device = try await Device(kind)
+        try await device.todos.insert(["id": "a", "n": 1])
+        try await pushAndLoseAnswer(device)
+        try await device.todos.delete(id: "a")
+        try await pushAndLoseAnswer(device)
+        #expect(device.remote("a") == nil, "it was deleted")
+        device.server.seed("todos", [["id": "a", "n": 9]])
+        let result = try await device.context.push()
+        #expect(device.remote("a") == ["id": "a", "n": 9] && result.conflicts == 1, "\(result)")
+    }
+
+    @Test("a later edit of what another has changed meanwhile is a conflict", arguments: StoreKind.allCases)
+    func editBehindLostUpdate(_ kind: StoreKind) async throws {
+        let device = try await Device(kind)
+        device.server.seed("todos", [["id": "a", "n": 1, "m": 1, "o": 1]])
+        try await device.todos.pull()
+        try await device.todos.update(["id": "a", "n": 2])
+        try await pushAndLoseAnswer(device)
+        try await device.todos.update(["id": "a", "m": 5])
+        device.server.seed("todos", [["id": "a", "m": 9, "o": 9]])
+        let result = try await device.context.push()
+        #expect(result.conflicts == 1 && device.remote("a") == ["id": "a", "n": 2, "m": 9, "o": 9], "\(result)")
+        // Of other properties it is none.
+        let held = try #require(try await device.context.queue.operations().first)
+        try await device.context.queue.resolve(held.id, .server)
+        try await device.todos.update(["id": "a", "n": 3])
+        try await pushAndLoseAnswer(device)
+        try await device.todos.update(["id": "a", "m": 6])
+        device.server.seed("todos", [["id": "a", "o": 8]])
+        #expect(try await device.context.push().isClean)
+        #expect(device.remote("a") == ["id": "a", "n": 3, "m": 6, "o": 8])
+    }
+}

@@ -34,9 +34,9 @@ extension SimulatedServer {
             !$0.isDeleted && matches($0) && $0.id >= from && $0.id <= to
         }.sorted { $0.id < $1.id }
         func sum(_ rows: some Sequence<SimulatedRow>) -> [(name: String, value: JSON)] {
-            var sum = TableDigest.Sum()
+            var sum = RowDigest()
             for row in rows { sum.add(id: row.id, version: "v\(row.version)") }
-            return [("count", JSON(sum.count)), ("digest", JSON(SimulationReport.hexadecimal(sum.digest)))]
+            return [("count", JSON(sum.count)), ("digest", JSON(sum.text))]
         }
         let ranges = stride(from: 0, to: rows.count, by: 3).map { start in
             let range = rows[start..<min(start + 3, rows.count)]

@@ -44,9 +44,12 @@ extension SimulatedDevice {
             if Self.isRefusal(error) { return }
             guard oracle.wasCommitted(edit, on: index) else { return explain(error, "\(kind.rawValue) of \(key)") }
         }
-        if kind == .delete, let last = before.last, last.kind == "insert" || last.kind == "undelete" {
+        // Edits behind an insert that was refused become part of it.
+        let ends = [before.first, before.last].compactMap { $0?.kind }
+        if kind == .delete, ends.contains("insert") || ends.contains("undelete") {
             // It only took back what the server has not heard of.
-            edit.isSilent = oracle.operations(on: key, of: index).isEmpty && !oracle.hasEffect(last.id)
+            let isUnheard = !before.contains { oracle.hasEffect($0.id) }
+            edit.isSilent = isUnheard && oracle.operations(on: key, of: index).isEmpty
         }
         parts.trace.note(
             "edit", key.id, index,

@@ -36,6 +36,7 @@ extension OracleState {
         if effects[request, default: 0] > 1 {
             violate(.exactlyOnce, "request \(request) of device \(device) took effect on \(key) twice")
         }
+        requestsOn[key, default: []].insert(request)
         // An id reads `device.number`, and the request's adds `-revision`.
         let parts = request.split { $0 == "." || $0 == "-" }.map { Int($0) ?? 0 }
         guard parts.count == 3 else {
@@ -88,6 +89,13 @@ extension OracleState {
                         + "where the server has \(row.wire)")
             }
         }
+    }
+
+    /// A row is gone for good. Nothing tells a server that it once made it, so a request that is repeated may make it
+    /// again.
+    mutating func forgot(_ key: RecordKey) {
+        aliveSince[key] = nil
+        for request in requestsOn.removeValue(forKey: key) ?? [] { effects[request] = nil }
     }
 
     /// I2: a request with an id that went out before is the same request.

@@ -18,6 +18,8 @@ struct OracleState: Sendable {
     var history: [String: JSON] = [:]
     /// How often a request took effect.
     var effects: [String: Int] = [:]
+    /// The requests that took effect on a record.
+    var requestsOn: [RecordKey: Set<String>] = [:]
     /// Which request made a version.
     var authors: [String: String] = [:]
     /// What went out under each request's id.

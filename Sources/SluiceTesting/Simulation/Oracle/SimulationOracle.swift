@@ -80,7 +80,7 @@ final class SimulationOracle: Sendable {
     func requestEnded() { state.withLock { $0.checkGroups() } }
 
     /// The server has forgotten a row, for good.
-    func forgot(_ key: RecordKey) { state.withLock { $0.aliveSince[key] = nil } }
+    func forgot(_ key: RecordKey) { state.withLock { $0.forgot(key) } }
 
     /// A process begins, for a user. It is the one before while something of that one is still there.
     func begins(as user: Int, on device: Int) -> Int {

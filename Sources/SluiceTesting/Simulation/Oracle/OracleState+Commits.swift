@@ -142,6 +142,8 @@ extension OracleState {
         if devices[device].operations(on: key).contains(where: { $0.kind == "undelete" }) { return }
         let base = devices[device].tables[RecordState.schema.name]?[RecordState.id(key.table, key.id)]?["base"]
         guard let version = base?[columns.version]?.string, let here = row[columns.version]?.string else { return }
+        // An undelete behind a delete that may have been done shows the record as the server last had it.
+        if devices[device].operations(on: key).dropFirst().contains(where: { $0.kind == "undelete" }) { return }
         // A decision for the client moves the base on, under a record that stays as it is.
         if Self.number(version) < Self.number(here) {
             violate(.noStaleOverwrite, "device \(device): \(key) is of version \(here), and its base of \(version)")

@@ -110,6 +110,21 @@ struct RepeatTests {
         #expect(device.remote("a") == ["id": "a", "n": 9] && result.conflicts == 1, "\(result)")
     }
 
+    @Test("a doubled request that is refused without a record may have been done", arguments: StoreKind.allCases)
+    func doubledAndRefused(_ kind: StoreKind) async throws {
+        let device = try await Device(kind)
+        device.server.seed("todos", [["id": "a", "n": 1]])
+        try await device.todos.pull()
+        try await device.todos.update(["id": "a", "n": 2])
+        device.server.onRequest { $0.isWrite ? .answerAfter(.model(412, ["error": "changed"])) : .none }
+        _ = try await device.context.push()
+        device.server.onRequest(nil)
+        device.server.seed("todos", [["id": "a", "n": 9]])
+        _ = try await device.context.push()
+        #expect(try await device.context.queue.operations().first?.isUncertain == true)
+        #expect(device.remote("a")?["n"] == 9)
+    }
+
     @Test("a later edit of what another has changed meanwhile is a conflict", arguments: StoreKind.allCases)
     func editBehindLostUpdate(_ kind: StoreKind) async throws {
         let device = try await Device(kind)

@@ -58,8 +58,9 @@ package enum PushVerdict: Sendable, Hashable {
         case 409, 412:
             guard let record = answer.record else {
                 // A 409 may echo what was sent, so it is no evidence. A 412 without a record stays an error; a request
-                // that something on the way doubled is refused so when it was done already.
-                return answer.status == 409 ? .readBack : .later(.preconditionFailed, uncertain: true)
+                // with a condition that something on the way doubled is refused so when it was done already.
+                let mayBeDone = operation.kind != .insert
+                return answer.status == 409 ? .readBack : .later(.preconditionFailed, uncertain: mayBeDone)
             }
             guard columns.id(record) == operation.recordID else { return .refused(.brokenProtocol) }
             return compare(item, with: record, columns: columns)

@@ -45,8 +45,13 @@ struct GroupPages: Sendable {
     /// How often a page did not begin with a known row. A server that gives out rows of one time in another order each
     /// time is not held to one: there only passes help that go on until one finds nothing new.
     private(set) var slips = 0
+    /// How many pages one after the other brought nothing that this pass had not gone past.
+    private var repeats = 0
 
     init(pageSize: Int) { self.pageSize = pageSize }
+
+    /// Whether the pass goes past the same rows again and again, though it has gone back no further than that.
+    var isStuck: Bool { repeats > 2 + slips * max(2, pageSize) }
 
     var question: Question {
         switch step {
@@ -67,6 +72,8 @@ struct GroupPages: Sendable {
             if page.rows.isEmpty { return .end(isCertain: true) }
             return goOn()
         case .beyond:
+            // Rows that came in front have moved the known ones back: what begins with one of those misses none.
+            if let row = page.rows.first, hasPassed(row) { return .page(page, skip: place) }
             step = .again(page)
             return .unproven
         case .again(let unproven):
@@ -104,6 +111,7 @@ struct GroupPages: Sendable {
     ///   - known: how many rows of the group are known.
     mutating func pass(_ page: PullPage, skip: Int, known: Int) {
         if skip == 0 { passed = [:] }
+        repeats = page.rows.allSatisfy(hasPassed) ? repeats + 1 : 0
         for row in page.rows { passed[ExactText(row.id)] = .some(row.version) }
         place = skip + page.rows.count
         isAlone = page.rows.count == 1

@@ -161,12 +161,12 @@ package struct IncrementalPullSession: Sendable {
         remember(untimedOf: page)
         if case .proven = keyset, group.lastID != nil { return takeBehind(page, fresh, times) }
         idlePages = fresh.isEmpty ? idlePages + 1 : 0
+        advance(over: page, fresh, times, skip: skip)
         // A page may bring one row besides the known one; each time that the pass goes back it comes to known rows.
-        if idlePages > 2 + 2 * pages.slips + group.count / max(1, page.rows.count - 1) {
+        if pages.isStuck || idlePages > 2 + 2 * pages.slips + group.count / max(1, page.rows.count - 1) {
             return finish(
                 SluiceError(.brokenProtocol, "the server sends the same rows again and again: it ignores $skip"))
         }
-        advance(over: page, fresh, times, skip: skip)
         if fresh.isEmpty { return request() }
         moveCursor(at: page)
         if case .unknown = keyset, let check = TieCheck(page, pageSize: pageSize) { keyset = .checking(check) }

@@ -92,7 +92,8 @@ struct PullDriver: Sendable {
 
     private func checkLimits() throws(SluiceError) {
         let limits = options.pull
-        guard asked < limits.mostPages, result.rows < limits.mostRows else {
+        let idle = asked - result.pages
+        guard max(result.pages, idle) < limits.mostPages, result.rows < limits.mostRows else {
             throw SluiceError(
                 .limitReached,
                 "the pull brought \(result.rows) rows in \(asked) pages, as many as its limits allow; the next "

@@ -1,6 +1,6 @@
 /// Bounds of pulls, and when they reconcile.
 public struct PullOptions: Sendable, Hashable {
-    /// How many pages a pull asks for at the most, those that bring nothing new too; then it ends with an error of code
+    /// How many pages a pull brings at the most, and how many may bring nothing new; then it ends with an error of code
     /// `limitReached`, and the next goes on from there. Default 100,000.
     public var mostPages = 100_000
     /// How many rows a pull brings at the most, likewise. Default 10,000,000.

@@ -137,6 +137,26 @@ struct PullLimitTests {
         #expect(error?.code == .brokenProtocol && device.server.requests.count < 60)
     }
 
+    @Test("one row for ever, and two by turn, are known for it within eight requests", arguments: 1...2)
+    func fewRequests(_ period: Int) async throws {
+        var options = PullOptions()
+        options.mostPages = 8
+        let device = try await Device(.memory, pull: options)
+        device.server.seed("todos", [["id": "a", "n": 1]])
+        device.server.restamp("todos", ["a"], at: Timestamp("2024-01-01T00:00:00Z")!)
+        try await device.todos.pull(named: "all")
+        let count = Counter()
+        device.server.onRequest { _ in
+            let row: JSON = [
+                "id": JSON("x\(count.next() % period)"), "version": "1", "updatedAt": "2024-01-01T00:00:00.000Z",
+            ]
+            return .answer(.model(200, [row]))
+        }
+        let error = await #expect(throws: SluiceError.self) { try await device.todos.pull(named: "all") }
+        #expect(error?.code == .brokenProtocol)
+        #expect(try await device.todos.count() == 1 + period)
+    }
+
     @Test("pages without end that bring nothing new count for the limit, too")
     func requestsCount() async throws {
         var options = PullOptions()

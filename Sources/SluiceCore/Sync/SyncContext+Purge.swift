@@ -39,6 +39,10 @@ extension SyncContext {
                 let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
                 _ = try writer.delete(matching: Query(RecordState.schema.name, filter: ofTable))
                 _ = try writer.delete(matching: Query(QuarantinedRow.schema.name, filter: ofTable))
+                if force {
+                    // What is given up is not said to the server later, perhaps in another user's name.
+                    _ = try writer.delete(matching: Query(SentTombstone.schema.name, filter: ofTable))
+                }
                 let cursors = try Cursor.all(of: table, in: writer)
                 guard let queryName else {
                     return try Self.purge(Query(table, filter: filter), cursors, writer)

@@ -157,7 +157,11 @@ package struct PushCommitter {
         try queue.remove(operation)
         let successors = try queue.reader.all(on: id, in: table)
         let isLast = successors.isEmpty
-        if let server {
+        let state = try queue.reader.state(of: id, in: table)
+        let isOld = isOlder(server, than: state, operation)
+        if let state, isOld, isLast {
+            try queue.setLocal(state.mirror, id, in: table)
+        } else if let server {
             let sent =
                 operation.sent.last { $0.revision == operation.revision }
                 ?? SentBody(revision: 0, request: .object, final: .object, local: item.local)
@@ -173,8 +177,22 @@ package struct PushCommitter {
         if isLast {
             try queue.removeState(of: id, in: table)
         } else if !planted(.successorBaseStays) {
-            try queue.put(RecordState(table: table, recordID: id, base: server, mirror: server))
+            let mirror = isOld ? state?.mirror : server
+            try queue.put(RecordState(table: table, recordID: id, base: server, mirror: mirror))
         }
+    }
+
+    /// Whether a repeat was answered with what the server remembers of the first send, and a pull has brought a later
+    /// record since: a send that took effect only now would have found the record that it was made on.
+    private func isOlder(_ server: JSON?, than state: RecordState?, _ operation: TableOperation) -> Bool {
+        guard operation.isUncertain, let state, state.mirror != nil || (server != nil && state.base != nil) else {
+            return false
+        }
+        // What an undelete was made on is gone as far as is known here.
+        if operation.kind == .undelete, state.mirror == nil { return false }
+        let version = { (record: JSON?) in record?[columns.version]?.string }
+        let known = version(state.mirror)
+        return known != version(state.base) && known != version(server)
     }
 
     /// Where others have changed what the edits behind a send change too, those stay made on the record on which they

@@ -110,6 +110,28 @@ struct RepeatTests {
         #expect(device.remote("a") == ["id": "a", "n": 9] && result.conflicts == 1, "\(result)")
     }
 
+    @Test(
+        "an answer that the server remembers does not hide what a pull has brought since",
+        arguments: ["update", "delete"], [["id": "a", "m": 9], nil] as [JSON?])
+    func rememberedAnswer(_ kind: String, _ others: JSON?) async throws {
+        let device = try await Device(.memory)
+        device.server.offer([.requestIDs])
+        device.server.seed("todos", [["id": "a", "n": 1]])
+        try await device.todos.pull()
+        if kind == "update" { try await device.todos.update(["id": "a", "n": 2]) }
+        if kind == "delete" { try await device.todos.delete(id: "a") }
+        device.server.onRequest { $0.isWrite ? .answerAfter(.model(500, nil)) : .none }
+        _ = try await device.context.push()
+        if let others { device.server.seed("todos", [others]) } else { device.server.softDelete("todos", "a") }
+        device.server.onRequest { $0.isWrite ? .answer(.model(500, nil)) : .none }
+        try await device.todos.pull()
+        device.server.onRequest(nil)
+        let result = try await device.context.push()
+        #expect(result.isClean && result.conflicts == 0, "\(result)")
+        #expect(try await device.local("a") == device.remote("a"))
+        #expect(try await device.states() == 0)
+    }
+
     @Test("a doubled request that is refused without a record may have been done", arguments: StoreKind.allCases)
     func doubledAndRefused(_ kind: StoreKind) async throws {
         let device = try await Device(kind)

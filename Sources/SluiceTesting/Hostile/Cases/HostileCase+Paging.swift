@@ -19,6 +19,8 @@ extension HostileCase {
             HostileCase(
                 .paging, "two pages in turn, for ever", .pullAll,
                 HostileOutcome(error: .limitReached, rows: ["a", "b", "x", "y"]),
+                // Pages that bring nothing are counted by themselves.
+                limits: HostileLimits(requests: 16),
                 answer: { [.json(200, HostileRows.page([HostileRows.row($0.number.isMultiple(of: 2) ? "y" : "x")]))] }),
             HostileCase(
                 .paging, "a page of more rows than were asked for", .pull,

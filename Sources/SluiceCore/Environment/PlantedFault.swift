@@ -19,7 +19,7 @@ package enum PlantedFault: String, Sendable, CaseIterable {
     // Pull.
     case cursorGreater, cursorBeforeRows, cursorRoundedUp, commitLagIgnored, groupReadOnce, shortPageIsLast
     case mirrorNotMoved, mirrorMovesBase, pageOverwritesPending, tombstoneIgnored, tombstoneStored
-    case cursorsShared, tokenNotKept, membershipIgnored, equalCountsProve
+    case cursorsShared, tokenNotKept, membershipIgnored
     // Status.
     case statusHidesHeld
 }

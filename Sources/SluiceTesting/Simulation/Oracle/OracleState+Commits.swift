@@ -55,7 +55,7 @@ extension OracleState {
             return operation.key
         }
         guard let key = old.flatMap(OperationView.init)?.key else { return nil }
-        ended(change.id)
+        ended(change.id, on: DeviceRecord(device: device, key: key))
         devices[device].operations[key]?[change.id] = nil
         if devices[device].operations[key]?.isEmpty ?? false { devices[device].operations[key] = nil }
         return key

@@ -52,11 +52,11 @@ extension OracleState {
             violate(.atomicity, "device \(device): \(operation.requestID) conflicts with what it has done itself")
         }
         // A delete that took the place of a change knows what that may have done.
-        let key = RecordKey(table: conflict.table, id: conflict.recordID)
-        if let author = authors[version], author.hasPrefix("\(device)."), operation.kind == .delete,
-            !conflict.isDeletedOnServer, devices[device].audit[key] == nil
+        if let author = authors[version], let heritage = heritages[operation.id], author.hasPrefix("\(heritage)-"),
+            !conflict.isDeletedOnServer
         {
-            violate(.atomicity, "device \(device): \(operation.requestID) conflicts with \(author), its own")
+            violate(
+                .atomicity, "device \(device): \(operation.requestID) conflicts with \(author), whose place it took")
         }
         if effects[operation.requestID] != nil, !conflict.maybeApplied {
             violate(.atomicity, "device \(device): \(operation.requestID) was done, and its conflict denies it")

@@ -6,6 +6,10 @@ extension OracleState {
     /// An operation is in a queue. I10: those of a group come there together.
     mutating func began(_ operation: OperationView, on device: Int) {
         if makers[operation.id] == nil { makers[operation.id] = devices[device].user }
+        let record = DeviceRecord(device: device, key: operation.key)
+        if operation.kind == "delete", let last = lastEnded[record], last.moment == moment {
+            heritages[operation.id] = last.id
+        }
         guard let group = operation.group else { return }
         groups[operation.id] = group
         members[group, default: []].insert(operation.id)
@@ -16,7 +20,8 @@ extension OracleState {
     }
 
     /// An operation has left its queue.
-    mutating func ended(_ operation: String) {
+    mutating func ended(_ operation: String, on record: DeviceRecord) {
+        lastEnded[record] = (operation, moment)
         if let group = groups[operation] { members[group]?.remove(operation) }
     }
 

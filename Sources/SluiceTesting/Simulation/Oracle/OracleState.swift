@@ -16,6 +16,9 @@ struct OracleState: Sendable {
     var aliveSince: [RecordKey: Int] = [:]
     /// Each version's row, as it goes over the wire.
     var history: [String: JSON] = [:]
+    /// The operation whose place a delete took, and the last one of each record to go.
+    var heritages: [String: String] = [:]
+    var lastEnded: [DeviceRecord: (id: String, moment: Int)] = [:]
     /// How often a request took effect.
     var effects: [String: Int] = [:]
     /// The requests that took effect on a record.

@@ -111,6 +111,7 @@ struct RecoveryTests {
             "SELECT pageno FROM dbstat WHERE name = 'sluice_cursors' LIMIT 1")
         var content = try bytes(path)
         let start = (Int(root) - 1) * 4096
+        try #require(start > 0 && start + 4096 <= content.count, "page \(root) of \(content.count / 4096)")
         content.replaceSubrange(start..<start + 4096, with: [UInt8](repeating: 0xFF, count: 4096))
         try write(content, path)
         let recovery = try #require(try await recovered(path))

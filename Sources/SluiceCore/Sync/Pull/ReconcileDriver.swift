@@ -35,7 +35,8 @@ struct ReconcileDriver: Sendable {
         result.compared = held.ids.count
         let difference = try await differences(held)
         result.pending = difference.pending
-        try await bring(difference.wanted)
+        // In an order that hangs on the rows alone.
+        try await bring(difference.wanted.sorted())
         try await letGo(difference.missing, held)
         return result
     }

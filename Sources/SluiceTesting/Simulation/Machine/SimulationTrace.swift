@@ -19,14 +19,21 @@ final class SimulationTrace: Sendable {
     func note(_ name: StaticString, _ detail: String = "", _ number: Int = 0, line: @autoclosure () -> String) {
         let line = isKept ? line() : ""
         let isKept = isKept
+        var detail = detail
         state.withLock { state in
-            var hash = state.hash
-            func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-            name.withUTF8Buffer { $0.forEach(add) }
-            detail.utf8.forEach(add)
-            hash = (hash ^ UInt64(bitPattern: Int64(number))) &* 0x100_0000_01B3
-            state.hash = hash
+            let named = name.withUTF8Buffer { Self.add($0, to: state.hash) }
+            let told = detail.withUTF8 { Self.add($0, to: named) }
+            state.hash = Self.add(UInt64(bitPattern: Int64(number)), to: told)
             if isKept { state.lines.append(line) }
         }
     }
+
+    /// FNV-1a, of Fowler, Noll and Vo.
+    private static func add(_ bytes: UnsafeBufferPointer<UInt8>, to hash: UInt64) -> UInt64 {
+        var hash = hash
+        for byte in bytes { hash = add(UInt64(byte), to: hash) }
+        return hash
+    }
+
+    private static func add(_ value: UInt64, to hash: UInt64) -> UInt64 { (hash ^ value) &* 0x100_0000_01B3 }
 }

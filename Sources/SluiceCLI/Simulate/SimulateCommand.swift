@@ -47,11 +47,11 @@ struct SimulateCommand: OutcomeCommand {
         return outcome
     }
 
-    /// Most devices keep their data in memory, one in ten in SQLite.
+    /// Most devices keep their data in memory, one in twenty in SQLite.
     private static var stories: SimulationConfiguration {
         var configuration = SimulationConfiguration()
         configuration.stores =
-            Array(repeating: .memory, count: 9)
+            Array(repeating: .memory, count: 19)
             + [SimulatedStores("sqlite", usesThreads: true) { try SQLiteStore(path: ":memory:") }]
         return configuration
     }

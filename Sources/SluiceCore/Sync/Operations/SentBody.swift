@@ -12,6 +12,9 @@ package struct SentBody: Sendable, Hashable {
     package var firstSent: Timestamp
     /// A digest of the request as it went out, by which a repeat is known to be the same to the byte.
     package var digest: String
+    /// The version of the server's record that was known here when it was sent for the first time, or by which it was
+    /// refused since: what it brings about is later than that. Nil where none was known.
+    package var known: String?
     /// Whether it went out under an id: not where the server has refused the one before.
     package var isIdentified = true
 
@@ -37,6 +40,7 @@ extension SentBody {
         // The filters rarely change a body: the one made before them is kept only where they did.
         if request != final { json["request"] = request }
         if let local { json["local"] = local }
+        if let known { json["known"] = JSON(known) }
         if !isIdentified { json["identified"] = false }
         return json
     }
@@ -47,6 +51,7 @@ extension SentBody {
             revision: Int(revision), request: json["request"] ?? final, final: final, local: json["local"],
             firstSent: json["firstSent"]?.string.flatMap { Timestamp($0) } ?? Timestamp(ticks: 0),
             digest: json["digest"]?.string ?? "")
+        known = json["known"]?.string
         isIdentified = json["identified"]?.bool ?? true
     }
 }

@@ -46,6 +46,8 @@ package struct PushCommitter {
             revision: operation.revision, request: isBodiless ? document : request, final: document,
             local: item.local, firstSent: environment.now(), digest: final.digest)
         sent.isIdentified = operation.sent.allSatisfy(\.isIdentified)
+        let state = try queue.reader.state(of: operation.recordID, in: operation.table)
+        sent.known = version(state?.mirror)
         operation.sent.append(sent)
         operation.sent.removeFirst(max(0, operation.sent.count - Self.mostSentBodies))
         try queue.put(operation)
@@ -105,6 +107,8 @@ package struct PushCommitter {
             guard let operation = try current(item, queue) else { return }
             var held = operation
             (held.state, held.failure) = (state, failure)
+            // Had it been done before, or were that answer remembered, it would not have been refused.
+            if let last = held.sent.indices.last { held.sent[last].known = version(conflict.server) }
             try keep(held, item, conflict.maybeApplied, queue)
             try moveMirror(of: operation, to: conflict.isDeletedOnServer ? nil : conflict.server, queue)
         case .decided(let item, let conflict, let decision):
@@ -190,10 +194,12 @@ package struct PushCommitter {
         }
         // What an undelete was made on is gone as far as is known here.
         if operation.kind == .undelete, state.mirror == nil { return false }
-        let version = { (record: JSON?) in record?[columns.version]?.string }
+        let sent = operation.sent.last { $0.revision == operation.revision }
         let known = version(state.mirror)
-        return known != version(state.base) && known != version(server)
+        return known != (sent.map(\.known) ?? version(state.base)) && known != version(server)
     }
+
+    private func version(_ record: JSON?) -> String? { record?[columns.version]?.string }
 
     /// Where others have changed what the edits behind a send change too, those stay made on the record on which they
     /// were made: the server refuses them, and the conflict is shown.

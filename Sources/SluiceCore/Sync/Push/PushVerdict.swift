@@ -88,6 +88,12 @@ package enum PushVerdict: Sendable, Hashable {
                 return .later(claimsSuccess ? .brokenProtocol : .conflict, uncertain: claimsSuccess)
             }
         }
+        if status < 300, item.operation.kind != .undelete, let version = item.base?[columns.version],
+            record[columns.version] == version
+        {
+            // Success was claimed, by a page of something in between perhaps, and nothing has happened yet.
+            return .later(.brokenProtocol, uncertain: true)
+        }
         return compare(item, with: record, columns: columns)
     }
 

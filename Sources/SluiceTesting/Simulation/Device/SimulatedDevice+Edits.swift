@@ -29,9 +29,10 @@ extension SimulatedDevice {
         for (field, value) in values.sorted(by: { $0.key < $1.key }) { record[field] = JSON(value) }
         var edit = SimulatedEdit(key: key, kind: kind, fields: values)
         edit.hadRow = oracle.view(of: index) { $0.row(key) != nil }
+        let before = oracle.operations(on: key, of: index)
+        edit.hadOperations = !before.isEmpty
         oracle.begin(edit, on: index)
         defer { oracle.end(key, on: index) }
-        let before = oracle.operations(on: key, of: index)
         do {
             guard let table = try context?.table(key.table) else { return }
             switch kind {

@@ -7,7 +7,7 @@ extension OracleState {
         var claims = devices[device].claims[edit.key] ?? []
         switch edit.kind {
         case .delete:
-            claims = edit.isSilent ? [] : [.deletion(moment)]
+            claims = edit.isSilent ? [] : [.deletion(deletion(of: edit.key, on: device))]
         case .undelete:
             claims.removeAll { if case .deletion = $0 { true } else { false } }
         default:
@@ -20,6 +20,15 @@ extension OracleState {
             claims += edit.fields.sorted { $0.key < $1.key }.map { .value(field: $0.key, $0.value) }
         }
         devices[device].claims[edit.key] = claims.isEmpty ? nil : claims
+    }
+
+    /// The moment since which a deletion stands: where it took back an insert behind a delete that still waits, that of
+    /// the delete before.
+    private mutating func deletion(of key: RecordKey, on device: Int) -> Int {
+        guard let last = devices[device].operations(on: key).last, last.kind == "delete" else { return moment }
+        let since = deletions[last.id] ?? moment
+        deletions[last.id] = since
+        return since
     }
 
     /// The application, or a handler of it, has come up with a value.
@@ -41,7 +50,13 @@ extension OracleState {
         guard edit.kind == .delete else {
             return !edit.fields.isEmpty && edit.fields.allSatisfy { row?[$0.key]?.int == $0.value }
         }
-        return row == nil && edit.hadRow
+        if row == nil { return edit.hadRow }
+        // It took back what the server has not heard of, and what shows is the server's row.
+        return edit.hadOperations && devices[device].operations[edit.key] == nil
+            && (devices[device].claims[edit.key] ?? []).contains { claim in
+                guard case .value(let field, let value) = claim else { return false }
+                return !held.contains(FieldValue(key: edit.key, field: field, value: value))
+            }
     }
 
     /// I7: an operation is no conflict with itself, and what may have been done is said to be.

@@ -31,6 +31,8 @@ struct OracleState: Sendable {
     /// The order of operations on a record. Places in the queue are used again, so they do not tell it for ever.
     var ranks: [String: Int] = [:]
     var lastRank = 0
+    /// Since when the deletion stands that an operation says.
+    var deletions: [String: Int] = [:]
     /// The operations of which some revision took effect.
     var effective: Set<String> = []
 

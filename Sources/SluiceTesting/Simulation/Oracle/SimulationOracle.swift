@@ -127,6 +127,8 @@ struct SimulatedEdit: Sendable {
     let fields: [String: Int64]
     /// Whether the record was there before.
     var hadRow = false
+    /// Whether operations on it waited.
+    var hadOperations = false
     /// Whether it only takes back what the server has not heard of, so that nothing is to be said to it.
     var isSilent = false
 }

@@ -20,12 +20,12 @@ struct Simulate {
         }
     }
 
-    /// In memory, and one in ten in SQLite.
+    /// In memory, and one in twenty in SQLite.
     static func configuration(_ options: Options) -> SimulationConfiguration {
         var configuration = SimulationConfiguration()
         if !options.memory {
             configuration.stores =
-                Array(repeating: .memory, count: options.sqlite ? 0 : 9)
+                Array(repeating: .memory, count: options.sqlite ? 0 : 19)
                 + [SimulatedStores("sqlite", usesThreads: true) { try SQLiteStore(path: ":memory:") }]
         }
         return configuration

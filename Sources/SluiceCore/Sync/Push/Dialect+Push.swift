@@ -5,7 +5,8 @@ extension Dialect {
     package var pushColumns: PushColumns {
         PushColumns(
             id: columns.id, version: columns.version, deleted: columns.deleted,
-            system: Set([columns.version, columns.updatedAt, columns.deleted] + (createdAtColumn.map { [$0] } ?? [])))
+            system: Set([columns.version, columns.updatedAt, columns.deleted] + (createdAtColumn.map { [$0] } ?? [])),
+            replaces: !patchesUpdates)
     }
 
     /// An answer reduced to what decides about an operation. Only a record that carries a version is evidence: a

@@ -30,6 +30,7 @@ package struct Evidence {
         return others.allSatisfy { name in
             name == columns.id || columns.system.contains(name) || sent.final[name] != nil
                 || (record[name] ?? .null) == (item.base?[name] ?? .null)
+                || columns.replaces && (record[name] ?? .null) == .null
         }
     }
 }

@@ -161,6 +161,7 @@ package struct PushCommitter {
         try queue.remove(operation)
         let successors = try queue.reader.all(on: id, in: table)
         let isLast = successors.isEmpty
+        if operation.kind == .insert, server != nil { try SentTombstone.remove(id, in: table, from: store) }
         let state = try queue.reader.state(of: id, in: table)
         let isOld = isOlder(server, than: state, operation)
         if let state, isOld, isLast {
@@ -213,7 +214,7 @@ package struct PushCommitter {
         let successors = try queue.reader.all(on: id, in: table).filter { $0.id != operation.id }
         guard var next = successors.first else { return false }
         let before = sent?.local ?? operation.frozen
-        let foreign = ForeignChanges(of: server, since: item.made(by: sent), columns: columns)
+        let foreign = ForeignChanges(of: server, since: item.made(by: sent, columns), columns: columns)
         guard foreign.collide(with: successors, from: before, to: try store.record(id, in: table)) else { return false }
         try queue.remove(operation)
         // A part of what the application has by now is on the server.

@@ -115,7 +115,7 @@ package enum PushVerdict: Sendable, Hashable {
             return .conflict(server: record, isDeleted: false)
         }
         if says(operation, nothingBeyond: sent) { return .found(record, sent) }
-        let foreign = ForeignChanges(of: record, since: item.made(by: sent), columns: columns)
+        let foreign = ForeignChanges(of: record, since: item.made(by: sent, columns), columns: columns)
         if operation.kind != .delete, foreign.collide(withEditFrom: sent.local, to: item.local) {
             return .conflict(server: record, isDeleted: false)
         }
@@ -138,12 +138,15 @@ package struct PushColumns: Sendable, Hashable {
     package var deleted: String
     /// All names that only the server sets, the id not among them.
     package var system: Set<String>
+    /// Whether an update replaces the record: a property that its body does not name is gone then.
+    package var replaces: Bool
 
-    package init(id: String, version: String, deleted: String, system: Set<String>) {
+    package init(id: String, version: String, deleted: String, system: Set<String>, replaces: Bool = false) {
         self.id = id
         self.version = version
         self.deleted = deleted
         self.system = system
+        self.replaces = replaces
     }
 
     func id(_ record: JSON) -> String? { record[id]?.string }

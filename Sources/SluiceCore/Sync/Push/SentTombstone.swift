@@ -35,6 +35,11 @@ package struct SentTombstone: Sendable, Hashable {
         try store.put(tombstone.record, in: schema.name)
     }
 
+    /// The record is here again, by the server's own answer: what is late now is refused.
+    package static func remove(_ recordID: String, in table: String, from store: any StoreWriter) throws {
+        try store.delete([RecordState.id(table, recordID)], from: schema.name)
+    }
+
     private var record: JSON {
         [
             "id": JSON(RecordState.id(table, recordID)), "table": JSON(table), "record": JSON(recordID),
@@ -81,7 +86,7 @@ extension SentTombstone {
         for tombstone in left {
             let id = tombstone.recordID
             guard let index = rows[ExactText(id)] else { continue }
-            try store.delete([RecordState.id(table, id)], from: schema.name)
+            try remove(id, in: table, from: store)
             let row = page.record(at: index)
             guard !page.rows[index].isDeleted, try store.record(id, in: table) == nil,
                 tombstone.bodies.contains(where: { $0.isHeld(by: row) })

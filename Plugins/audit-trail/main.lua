@@ -18,8 +18,8 @@ end
 
 -- An entry for what is about to be sent. The same change sent again, after a failure, is no other entry.
 local function before_push(op, ctx)
-  local content = table.concat({ op.id, op.table, op.kind, chain.record_hash(op.record) }, " ")
-  local place = "o:" .. op.id
+  local content = table.concat({ op.operation, op.table, op.id, op.kind, chain.record_hash(op.record) }, " ")
+  local place = "o:" .. op.operation
   local known = kv.get(place)
   if known and known.content == content then return nil end
 

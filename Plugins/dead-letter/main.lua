@@ -14,7 +14,7 @@ local function set_aside(e, place, count, ctx)
   kv.set(place, nil)
   local operation = e.operation
   ctx.log.error("an operation was put aside", {
-    operation = operation.id, table = operation.table, kind = operation.kind, status = e.status, code = e.code,
+    operation = operation.operation, table = e.table, id = e.id, kind = e.kind, status = e.status, code = e.code,
     failures = count,
   })
   local times = count == 1 and "once" or count .. " times"
@@ -26,7 +26,7 @@ local function on_push_error(e, ctx)
   -- operation, however often they do.
   if e.is_network or e.is_auth or e.status == 429 or e.status == 503 then return decide.next() end
 
-  local config, place = ctx.config, "n:" .. e.operation.id
+  local config, place = ctx.config, "n:" .. e.operation.operation
   local count = (kv.get(place) or 0) + 1
   if e.status and is_among(e.status, config.at_once) or count >= config.failures then
     return set_aside(e, place, count, ctx)

@@ -47,7 +47,7 @@ local function waiting_since(pending, now)
 end
 
 local function on_schedule(ctx)
-  local question = ctx.schedule
+  local question = ctx.question
   local now = time.now()
   local since = waiting_since(question.pending, now)
   -- Somebody asked for it.

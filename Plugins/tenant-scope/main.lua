@@ -22,6 +22,8 @@ local function before_enqueue(op, ctx)
   if is_shared(op.table, ctx.config) or not op.record then return nil end
   local id, theirs = tenant(ctx), op.record:get(field)
   if is_nothing(theirs) then
+    -- The record of an undelete is the server's to give back, and cannot be written to.
+    if op.kind == "undelete" then return nil end
     op:set(field, id)
     return op
   end

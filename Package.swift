@@ -35,6 +35,8 @@ let package = Package(
         .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
         // C: a file system for SQLite that fails where a test wants it to.
         .target(name: "CSQLiteFaults", linkerSettings: [.linkedLibrary("sqlite3")]),
+        // C: the sandbox for plugins, over Lua 5.4 and the JSON values of jansson.
+        .target(name: "CLuaSandbox", linkerSettings: [.linkedLibrary("lua5.4"), .linkedLibrary("jansson")]),
 
         .target(
             name: "SluiceCore",
@@ -108,6 +110,7 @@ let package = Package(
                 "CJansson", "SluiceCore", "SluiceSQLite", "SluiceTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
+        .testTarget(name: "LuaSandboxTests", dependencies: ["CJansson", "CLuaSandbox"]),
         .testTarget(name: "SluicePredicateTests", dependencies: ["SluiceCore", "SluicePredicate"]),
         .testTarget(name: "SluiceSQLiteTests", dependencies: ["SluiceSQLite", "SluiceTesting", "CSQLite"]),
         .testTarget(
@@ -137,7 +140,8 @@ let package = Package(
 )
 
 // One set of rules for every Swift target. Warnings are errors in continuous integration, not on a user's machine.
-for target in package.targets where target.type != .system && !["CSQLite", "CSQLiteFaults"].contains(target.name) {
+let inC = ["CLuaSandbox", "CSQLite", "CSQLiteFaults"]
+for target in package.targets where target.type != .system && !inC.contains(target.name) {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("MemberImportVisibility"),

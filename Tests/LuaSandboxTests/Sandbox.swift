@@ -79,12 +79,13 @@ final class Sandbox {
         var hooks: UnsafeMutableRawPointer?
         var message: UnsafeMutableRawPointer?
         let environment = Value("{\"config\":\(config)}")
-        let outcome = Self.withSources([("main", main)] + modules.sorted { $0.key < $1.key }) { sources in
+        let outcome = Self.withSources([("main", main)] + modules.map { ($0.key, $0.value) }) { sources in
             Self.withSources([("prelude", Self.prelude)]) { prelude in
                 sluice_vm_load(
                     vm, prelude[0], sources.baseAddress, sources.count, environment.pointer, budget, &hooks, &message)
             }
         }
+        withExtendedLifetime(environment) {}
         let names = text(of: hooks)
         let error = text(of: message)
         guard outcome == SLUICE_DONE else { throw Failure(outcome: outcome, description: error ?? "") }
@@ -124,9 +125,10 @@ final class Sandbox {
         }
         var rest = replies[...]
         while outcome == SLUICE_WAITS, let reply = rest.popFirst() {
-            outcome = sluice_call_resume(call, SLUICE_HOST_VALUE, Value(reply).pointer)
+            let answer = Value(reply)
+            outcome = withExtendedLifetime(answer) { sluice_call_resume(call, SLUICE_HOST_VALUE, answer.pointer) }
         }
-        return Self.finish(call, outcome, started)
+        return withExtendedLifetime(value) { Self.finish(call, outcome, started) }
     }
 
     /// What is to be known of a call, which is ended.

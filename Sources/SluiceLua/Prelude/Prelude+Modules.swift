@@ -2,7 +2,8 @@ extension Prelude {
     /// The modules: what they do is the host's but for what is quicker said in Lua.
     static let modules = #"""
         local json = {
-          encode = p.json_encode, decode = p.json_decode, null = null, array = p.array, object = p.mark_object,
+          encode = p.json_encode, decode = p.json_decode, null = null, array = p.array,
+          object = function(t) return object(t) end,
         }
 
         local time = { now = of "time.now", parse = of "time.parse", format = of "time.format" }

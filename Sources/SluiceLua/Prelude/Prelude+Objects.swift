@@ -66,7 +66,7 @@ extension Prelude {
           writable = { "method", "url", "scheme", "host", "path" },
         })
         class("req_seen", {
-          getters = { headers = inside("headers", "headers_seen"), query = inside("query", "query") },
+          getters = { headers = inside("headers", "readonly_headers"), query = inside("query", "query") },
           writable = false,
         })
         class("res", {
@@ -113,7 +113,7 @@ extension Prelude {
         local config, deployment = freeze(env.config or {}), freeze(env.deployment or {})
         local trace = freeze { set = of "trace.set", event = of "trace.event" }
         local function last(name) return function(a, b) return host(name, b or a) end end
-        local sleep, fixed = last "ctx.sleep", of
+        local sleep = last "ctx.sleep"
         class("ctx", {
           getters = {
             config = function() return config end, deployment = function() return deployment end,

@@ -4,10 +4,10 @@ internal import SluiceCore
 struct LuaConflictHandler: ConflictHandler {
     let caller: PluginCaller
     let hook: HookPlan
-    let check: @Sendable (String) -> RecordCheck
+    let check: RecordCheck
 
     func decide(_ conflict: Conflict) async throws -> ConflictDecision {
-        let document = ConflictDocument(conflict: conflict, check: check(conflict.table))
+        let document = ConflictDocument(conflict: conflict, check: check)
         let subject = MatchSubject(
             conflict.operation, status: conflict.status, fieldsChanged: document.bothChanged)
         guard hook.match.matches(subject) else { return .next }

@@ -34,8 +34,9 @@ enum FilterVerdict: Sendable {
         if result.type == "res", let document = result.value, let slot = document["body"]?["slot"]?.int,
             let original = result.responses[Int(clamping: slot)]
         {
-            let response = try ResponseDocument.response(
-                document, from: original, bodies: result.bodies, hiding: result.isHidden)
+            let response = try ResponseDocument.response(document, from: original, bodies: result.bodies) {
+                result.editor?.isHidden($0) ?? true
+            }
             return HookAnswer(FilterVerdict.answer(response), "none")
         }
         guard let decision = try DecisionDocument(result, of: .filter, also: "the answer of next(req)") else {

@@ -1,4 +1,3 @@
-internal import HTTPTypes
 internal import SluiceCore
 
 /// One question to one plugin.
@@ -17,6 +16,8 @@ struct HookCall: Sendable {
     /// What the plugin's hooks of one exchange, and all plugins of it, keep for each other.
     var scratch = JSON.object
     var shared = JSON.object
+    /// What `ctx` has besides, by name.
+    var extra: [(name: String, value: JSON)] = []
     /// The most fuel, where that is less than the plan's.
     var fuel: Int64?
     /// Makes a decision of what the hook returned; what it throws is a failure of the plugin.
@@ -37,8 +38,8 @@ struct HookReturn {
     var changedBodies: Set<Int>
     /// The answers that the script got from `next`, by the places of their bodies.
     var responses: [Int: Response]
-    /// Whether the script does not see a header field.
-    var isHidden: (HTTPField) -> Bool = { _ in true }
+    /// What hides header fields from the script, for hooks around an exchange.
+    var editor: RequestEditor?
 }
 
 /// What a plugin's answer comes to.

@@ -15,8 +15,6 @@ struct HostSettings: Sendable {
     var hasTransport = false
     /// Whether there is a store for `store`.
     var hasStore = false
-    /// The declared columns of tables, by which records of plugins are checked.
-    var schemas: [String: TableSchema] = [:]
     /// Whether each guard is tried when a machine is made.
     var testsGuards = false
 }

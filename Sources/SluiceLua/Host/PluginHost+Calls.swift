@@ -1,3 +1,4 @@
+internal import Logging
 internal import SluiceCore
 
 extension PluginHost {
@@ -125,7 +126,7 @@ extension PluginHost {
             HookReturn(
                 value: result?.value, type: result?.type, changed: changed, bodies: state.bodies,
                 changedBodies: state.changedBodies,
-                responses: state.responses, isHidden: state.call.editor.map { $0.isHidden } ?? { _ in true }))
+                responses: state.responses, editor: state.call.editor))
         answer.scratch = bag?["scratch"]
         answer.shared = bag?["shared"]
         return answer

@@ -82,7 +82,7 @@ final class PluginInstance {
             "ctx",
             JSON(members: [
                 ("hook", JSON(call.plan.kind.rawValue)), ("scratch", call.scratch), ("shared", call.shared),
-            ]))
+            ] + call.extra))
     }
 
     /// A hash of what a call is given.

@@ -27,16 +27,19 @@ final class PluginThread: SerialExecutor, @unchecked Sendable {
         condition = .allocate(capacity: 1)
         pthread_mutex_init(mutex, nil)
         pthread_cond_init(condition, nil)
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        pthread_attr_setstacksize(&attributes, Self.stackBytes)
-        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        defer { pthread_attr_destroy(&attributes) }
+        let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
+        pthread_attr_init(attributes)
+        pthread_attr_setstacksize(attributes, Self.stackBytes)
+        pthread_attr_setdetachstate(attributes, Int32(PTHREAD_CREATE_DETACHED))
+        defer {
+            pthread_attr_destroy(attributes)
+            attributes.deallocate()
+        }
         // The thread owns its executor until it ends, so that no job runs on one that is gone.
         let owned = Unmanaged.passRetained(self)
         var thread = pthread_t()
         let status = pthread_create(
-            &thread, &attributes,
+            &thread, attributes,
             { context in
                 guard let context else { return nil }
                 Unmanaged<PluginThread>.fromOpaque(context).takeRetainedValue().run()

@@ -118,7 +118,7 @@ extension Prelude {
           getters = {
             config = function() return config end, deployment = function() return deployment end,
             log = function() return log end, trace = function() return trace end,
-            scratch = inside("scratch", "bag"), shared = inside("shared", "bag"),
+            question = inside("question", "table"), scratch = inside("scratch", "bag"), shared = inside("shared", "bag"),
             cancelled = function() return function() return host("ctx.cancelled") end end,
             deadline = function() return function() return host("ctx.deadline") end end,
             fuel_left = function() return p.fuel_left end,

@@ -24,7 +24,8 @@ struct RecordCheck: Sendable {
             try check(value, name)
             if let column = schema?.column(name), !value.isNull, !Self.fits(value, column.type) {
                 throw ScriptFailure(
-                    .badResult, "the field \(name) of \(schema?.name ?? "") is \(column.type.rawValue), not \(value.kind)")
+                    .badResult,
+                    "the field \(name) of \(schema?.name ?? "") is \(column.type.rawValue), not \(value.kind)")
             }
         }
         return record
@@ -34,8 +35,10 @@ struct RecordCheck: Sendable {
     private func check(_ value: JSON, _ name: String) throws {
         switch value.kind {
         case .number:
-            if case .double(let double)? = value.number?.storage, double.magnitude > 0x1p53, double == double.rounded() {
-                throw ScriptFailure(.badResult, "the field \(name) is a whole number beyond 2^53 that went through a float")
+            if case .double(let double)? = value.number?.storage, double.magnitude > 0x1p53, double == double.rounded()
+            {
+                throw ScriptFailure(
+                    .badResult, "the field \(name) is a whole number beyond 2^53 that went through a float")
             }
         case .array: for element in value.elements ?? [] { try check(element, name) }
         case .object: for (_, member) in value.members ?? [] { try check(member, name) }

@@ -124,8 +124,10 @@ struct LuaConflictHandlerTests {
             "local r = c.server:to_table() r.deleted = true return decide.merge(r)",
             "c.server.version = 'z' return decide.merge(c.server)",
             "c.server.id = '2' return decide.merge(c.server)",
-            "return decide.merge('text')", "return decide.merge()", "return decide.merge({ title = 0/0 })",
-            "return decide.merge({ title = '\\xff' })", "return decide.merge({ count = 2^60 })",
+            "return decide.merge('text')", "return decide.merge()", "return decide.merge({ title = 'x' })",
+            "c.server.title = 0/0 return decide.merge(c.server)",
+            "c.server.title = '\\xff' return decide.merge(c.server)",
+            "c.server.count = 2^60 return decide.merge(c.server)",
             "return decide.merge({ list = { 1, nil, 3 } })", "return decide.merge({ m = { 1, 2, x = 3 } })",
             "local t = {} t.t = t return decide.merge(t)", "return 'client'", "return decide.push()", "return {}",
             "return { decision = 'explode' }", "return c", "error('no')", "while true do end",
@@ -142,7 +144,8 @@ struct LuaConflictHandlerTests {
     func schema() async throws {
         let table = TableSchema("todos", columns: [.init("count", .integer), .init("title", .string)])
         let plugins = try await PluginText(
-            ["on_conflict"], "return { on_conflict = function(c) return decide.merge { count = 'many' } end }"
+            ["on_conflict"],
+            "return { on_conflict = function(c) c.server.count = 'many' return decide.merge(c.server) end }"
         ).loaded(PluginOptions(tables: [table]))
         let conflict = conflict(client: changed(["title": "tea"]), server: changed(["title": "beer"]))
         let error = await #expect(throws: SluiceError.self) { try await plugins.conflictHandler.decide(conflict) }

@@ -14,10 +14,13 @@ struct RecordCheck: Sendable {
     /// - Throws: ``ScriptFailure`` of kind `badResult` that names the field.
     func checked(_ record: JSON, from originals: [JSON?], id: String) throws -> JSON {
         let originals = originals.compactMap { $0 }
-        guard record.kind == .object else { throw ScriptFailure(.badResult, "a record is an object") }
+        // A part of a record would be the loss of the rest.
+        guard record.kind == .object, record["id"]?.string == id else {
+            throw ScriptFailure(.badResult, "a decision takes the whole record with its id: begin with the one you got")
+        }
         for (name, value) in record.members ?? [] {
             if originals.contains(where: { $0[name] == value }) { continue }
-            if name == "id", value.string == id { continue }
+            if name == "id" { continue }
             guard !isSystem(name) else {
                 throw ScriptFailure(.badResult, "the field \(name) is not a plugin's to change")
             }

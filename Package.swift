@@ -121,6 +121,7 @@ let package = Package(
                 "CJansson", "SluiceCore", "SluiceSQLite", "SluiceTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
+        .testTarget(name: "LuaSandboxTests", dependencies: ["CJansson", "CLuaSandbox"]),
         .testTarget(name: "SluicePredicateTests", dependencies: ["SluiceCore", "SluicePredicate"]),
         .testTarget(name: "SluiceSQLiteTests", dependencies: ["SluiceSQLite", "SluiceTesting", "CSQLite"]),
         .testTarget(

@@ -138,6 +138,10 @@ void *sluice_call_error(const sluice_call *call);
 int64_t sluice_call_fuel_used(const sluice_call *call);
 int64_t sluice_call_cpu_nanoseconds(const sluice_call *call);
 
+/// Whether the script that runs just now can wait: a host function asks before it begins what it would wait for. False
+/// inside a callback of gsub or sort, in a hook that may not wait, and while no script runs.
+bool sluice_vm_may_wait(const sluice_vm *vm);
+
 /// Ends a call, also one that waits; its handles are dead from here on.
 void sluice_call_end(sluice_call *call);
 

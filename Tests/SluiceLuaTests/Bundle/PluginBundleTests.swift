@@ -95,7 +95,8 @@ struct PluginBundleTests {
 
     @Test("ten thousand files are refused, and not all read")
     func tooManyFiles() throws {
-        for index in 0..<10_000 { try folder.write("", to: "lib/f\(index).lua") }
+        try folder.write("", to: "lib/a.lua")
+        for index in 0..<10_000 { close(open(folder.path + "/lib/f\(index).lua", O_CREAT | O_WRONLY, 0o600)) }
         let start = ContinuousClock.now
         #expect(refusal().contains("expected at most"))
         #expect(ContinuousClock.now - start < .seconds(2))

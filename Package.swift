@@ -10,6 +10,7 @@ let package = Package(
         .library(name: "SluicePredicate", targets: ["SluicePredicate"]),
         .library(name: "SluiceSQLite", targets: ["SluiceSQLite"]),
         .library(name: "SluiceBackend", targets: ["SluiceBackend"]),
+        .library(name: "SluiceLua", targets: ["SluiceLua"]),
         .library(name: "SluiceTesting", targets: ["SluiceTesting"]),
         .executable(name: "sluice", targets: ["SluiceCLI"]),
     ],
@@ -19,6 +20,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
@@ -33,6 +35,8 @@ let package = Package(
         // C: libraries of the system, and the SQLite API as a table of functions.
         .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
         .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
+        // C: Lua 5.4 for scripts that nobody vouches for. The one target that knows Lua.
+        .target(name: "CLuaSandbox", linkerSettings: [.linkedLibrary("lua5.4"), .linkedLibrary("jansson")]),
         // C: a file system for SQLite that fails where a test wants it to.
         .target(name: "CSQLiteFaults", linkerSettings: [.linkedLibrary("sqlite3")]),
 
@@ -58,6 +62,15 @@ let package = Package(
         .target(name: "SluiceSQLite", dependencies: ["SluiceCore", "CSQLite"]),
         // YAML, read strictly: what the backend's and the command's configurations have in common.
         .target(name: "SluiceConfiguration", dependencies: ["SluiceCore", .product(name: "Yams", package: "Yams")]),
+        // Plugins in Lua: bundles, the deployment's policy, and the host that runs them.
+        .target(
+            name: "SluiceLua",
+            dependencies: [
+                "CJansson", "CLuaSandbox", "SluiceConfiguration", "SluiceCore",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
         .target(
             name: "SluiceBackend",
             dependencies: [
@@ -108,8 +121,15 @@ let package = Package(
                 "CJansson", "SluiceCore", "SluiceSQLite", "SluiceTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
+        .testTarget(name: "LuaSandboxTests", dependencies: ["CJansson", "CLuaSandbox"]),
         .testTarget(name: "SluicePredicateTests", dependencies: ["SluiceCore", "SluicePredicate"]),
         .testTarget(name: "SluiceSQLiteTests", dependencies: ["SluiceSQLite", "SluiceTesting", "CSQLite"]),
+        .testTarget(
+            name: "SluiceLuaTests",
+            dependencies: [
+                "SluiceConfiguration", "SluiceCore", "SluiceLua", "SluiceTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
         .testTarget(
             name: "SluiceHTTPTests",
             dependencies: [
@@ -137,7 +157,8 @@ let package = Package(
 )
 
 // One set of rules for every Swift target. Warnings are errors in continuous integration, not on a user's machine.
-for target in package.targets where target.type != .system && !["CSQLite", "CSQLiteFaults"].contains(target.name) {
+let targetsInC = ["CLuaSandbox", "CSQLite", "CSQLiteFaults"]
+for target in package.targets where target.type != .system && !targetsInC.contains(target.name) {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("MemberImportVisibility"),

@@ -11,7 +11,7 @@ public struct RequestContext: Sendable {
     }
 
     /// What the request does.
-    public enum Action: String, Sendable, Hashable {
+    public enum Action: String, Sendable, Hashable, CaseIterable {
         /// A list of records.
         case read
         /// One record.

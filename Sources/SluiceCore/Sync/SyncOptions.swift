@@ -37,6 +37,10 @@ public struct SyncOptions: Sendable {
     public var concurrency: Int
     /// Which tables' records refer to those of which others, so that parents reach the server before their children.
     public var dependencies: [TableDependency]
+    /// Who takes part in what the engine does, asked in this order. None by default, and then nothing is asked.
+    public var hooks: [any SyncHook] = []
+    /// Who has a say in when a ``SyncScheduler`` runs, asked in this order.
+    public var scheduleHooks: [any ScheduleHook] = []
 
     /// Options; each has a default.
     public init(

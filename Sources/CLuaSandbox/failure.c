@@ -1,0 +1,138 @@
+// Errors: how they are raised inside, and what of them reaches the host. A message never has an address in it, and no
+// metamethod is asked what an error object is called.
+#include "internal.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// What a kill raises; no script ever holds it.
+static char kill_mark;
+
+/// The innermost line of the plugin's own files.
+bool sb_find_line(lua_State *L, char file[LUA_IDSIZE], int *line) {
+    sluice_vm *vm = sb_vm(L);
+    lua_Debug activation;
+    for (int level = 0; lua_getstack(L, level, &activation); level++) {
+        if (level > 64) break;
+        if (!lua_getinfo(L, "Sl", &activation) || activation.currentline <= 0) continue;
+        if (strcmp(activation.short_src, vm->prelude_name) == 0) continue;
+        memcpy(file, activation.short_src, LUA_IDSIZE);
+        *line = activation.currentline;
+        return true;
+    }
+    file[0] = 0;
+    *line = 0;
+    return false;
+}
+
+/// Raises an error of a kind that the host is told.
+int sb_raise(lua_State *L, sluice_outcome kind, const char *format, ...) {
+    char text[512], file[LUA_IDSIZE];
+    int line;
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    luaL_checkstack(L, 4, "error");
+    if (sb_find_line(L, file, &line)) {
+        lua_pushfstring(L, "%s:%d: %s", file, line, text);
+    } else {
+        lua_pushstring(L, text);
+    }
+    sb_vm(L)->raised = kind;
+    return lua_error(L);
+}
+
+/// Raises what pcall does not catch. Allocates nothing: the memory may be what is over.
+int sb_kill(lua_State *L) {
+    sluice_call *call = sb_vm(L)->current;
+    if (call != NULL && call->kill_line == 0) sb_find_line(L, call->kill_file, &call->kill_line);
+    lua_pushlightuserdata(L, &kill_mark);
+    return lua_error(L);
+}
+
+json_t *sb_message(const char *message, const char *file, int line) {
+    json_t *text = json_string(message);
+    if (text == NULL) {  // not UTF-8
+        char *plain = strdup(message);
+        if (plain == NULL) return NULL;
+        for (char *letter = plain; *letter != 0; letter++) {
+            if ((unsigned char)*letter >= 0x80) *letter = '?';
+        }
+        text = json_string(plain);
+        free(plain);
+    }
+    json_t *error = json_pack("{s:o, s:s, s:i}", "message", text, "file", file, "line", line);
+    if (error == NULL) json_decref(text);
+    return error;
+}
+
+/// What a kill says, with the bound that it hit.
+static json_t *killed(const sluice_call *call, sluice_outcome why, const char *file, int line) {
+    const sluice_vm *vm = call->vm;
+    char text[160];
+    switch (why) {
+    case SLUICE_FAILED_FUEL:
+        snprintf(text, sizeof text, "out of fuel: %lld units are allowed", (long long)call->budget.fuel);
+        break;
+    case SLUICE_FAILED_BURST:
+        snprintf(text, sizeof text, "took more than %lld ms of CPU time without a wait",
+                 (long long)(call->budget.burst_nanoseconds / 1000000));
+        break;
+    case SLUICE_FAILED_CPU:
+        snprintf(text, sizeof text, "took more than %lld ms of CPU time",
+                 (long long)(call->budget.cpu_nanoseconds / 1000000));
+        break;
+    default:
+        if (vm->is_string_refused) {
+            snprintf(text, sizeof text, "a string is longer than %zu bytes", vm->limits.string_bytes);
+        } else {
+            snprintf(text, sizeof text, "out of memory: %zu bytes are allowed", vm->limits.memory_bytes);
+        }
+    }
+    return sb_message(text, file, line);
+}
+
+/// Splits "file:line: rest", as Lua and sb_raise put it.
+static const char *split(const char *message, char file[LUA_IDSIZE], int *line) {
+    size_t length = strcspn(message, ":\n ");
+    if (length == 0 || length >= LUA_IDSIZE || message[length] != ':') return NULL;
+    char *end;
+    long number = isdigit((unsigned char)message[length + 1]) ? strtol(message + length + 1, &end, 10) : 0;
+    if (number <= 0 || number > 1000000000 || end[0] != ':' || end[1] != ' ') return NULL;
+    memcpy(file, message, length);
+    file[length] = 0;
+    *line = (int)number;
+    return end + 2;
+}
+
+/// Why a script ended, from what lua_resume has left on the stack. Raises nothing and allocates nothing of Lua's.
+json_t *sb_failure(sluice_call *call, lua_State *L, int status, sluice_outcome *outcome) {
+    sluice_vm *vm = call->vm;
+    char file[LUA_IDSIZE], named[LUA_IDSIZE], text[sb_message_bytes];
+    int line, named_line;
+    sb_find_line(L, file, &line);
+    if (call->latch == SLUICE_DONE && status == LUA_ERRMEM) {
+        call->latch = SLUICE_FAILED_MEMORY;
+        if (!vm->is_proving) vm->kills++;
+    }
+    *outcome = call->latch != SLUICE_DONE ? call->latch : vm->raised;
+    vm->raised = SLUICE_FAILED_RUNTIME;
+    if (call->latch != SLUICE_DONE) {
+        bool is_known = call->kill_line != 0;
+        return killed(call, call->latch, is_known ? call->kill_file : file, is_known ? call->kill_line : line);
+    }
+    if (lua_type(L, -1) != LUA_TSTRING) {
+        snprintf(text, sizeof text, "error object (a %s value)", lua_typename(L, lua_type(L, -1)));
+        return sb_message(text, file, line);
+    }
+    size_t length;
+    const char *message = lua_tolstring(L, -1, &length);
+    snprintf(text, sizeof text, "%s", message);
+    const char *rest = split(text, named, &named_line);
+    if (rest == NULL) return sb_message(text, file, line);
+    if (strcmp(named, vm->prelude_name) == 0) return sb_message(rest, file, line);
+    return sb_message(rest, named, named_line);
+}

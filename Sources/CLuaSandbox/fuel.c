@@ -1,0 +1,107 @@
+// The budget of a call: fuel, the CPU clock behind it, and the latch that ends a call for good.
+#include "internal.h"
+
+#include <time.h>
+
+// Work between two looks at the clock, in units of fuel.
+enum { clock_interval = 1000 };
+
+// In a deterministic VM the clock is only there for what fuel does not see, like comparing long strings.
+enum { deterministic_leniency = 10 };
+
+static int64_t read_clock(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/// Kills the running call: its hook goes to every step, and raises there. Raises nothing itself, so the allocator may
+/// use it.
+void sb_trip(sluice_vm *vm, sluice_outcome why) {
+    sluice_call *call = vm->current;
+    if (call == NULL || call->latch != SLUICE_DONE) return;
+    call->latch = why;
+    if (!vm->is_proving) vm->kills++;
+    lua_sethook(call->coroutine, sb_hook, LUA_MASKCOUNT | LUA_MASKLINE, 1);
+}
+
+/// Charges without raising.
+void sb_meter(sluice_vm *vm, int64_t fuel) {
+    sluice_call *call = vm->current;
+    if (call == NULL) return;
+    call->fuel_left -= fuel > call->fuel_left ? call->fuel_left + 1 : fuel;
+    if (call->fuel_left < 0) sb_trip(vm, SLUICE_FAILED_FUEL);
+}
+
+/// Asks the CPU clock, which is a system call: the first time in a stretch this only says where it begins.
+void sb_look_at_clock(sluice_vm *vm) {
+    sluice_call *call = vm->current;
+    if (call == NULL || call->latch != SLUICE_DONE) return;
+    int64_t now = read_clock(CLOCK_THREAD_CPUTIME_ID);
+    if (call->stretch_start == 0) {
+        call->stretch_start = now;
+        return;
+    }
+    int64_t elapsed = now - call->stretch_start;
+    int64_t factor = vm->limits.is_deterministic ? deterministic_leniency : 1;
+    const sluice_budget *budget = &call->budget;
+    if (budget->burst_nanoseconds > 0 && elapsed / factor > budget->burst_nanoseconds) {
+        sb_trip(vm, SLUICE_FAILED_BURST);
+    } else if (budget->cpu_nanoseconds > 0 && (call->cpu_used + elapsed) / factor > budget->cpu_nanoseconds) {
+        sb_trip(vm, SLUICE_FAILED_CPU);
+    }
+}
+
+/// Counts work that costs time and no fuel.
+void sb_tick(lua_State *L, int64_t work) {
+    sluice_vm *vm = sb_vm(L);
+    sluice_call *call = vm->current;
+    if (call == NULL) return;
+    call->until_clock -= work;
+    if (call->until_clock < 0) {
+        call->until_clock = clock_interval;
+        sb_look_at_clock(vm);
+    }
+    if (call->latch != SLUICE_DONE) sb_kill(L);
+}
+
+/// What a library function pays before it works. Raises when the call is killed, or dies of it.
+void sb_charge(lua_State *L, int64_t fuel) {
+    sb_meter(sb_vm(L), fuel);
+    sb_tick(L, fuel);
+}
+
+void sb_hook(lua_State *L, lua_Debug *activation) {
+    sluice_vm *vm = sb_vm(L);
+    sluice_call *call = vm->current;
+    if (call == NULL) return;
+    if (call->latch == SLUICE_DONE && activation->event == LUA_HOOKCOUNT) {
+        if (vm->profile != NULL) {
+            sb_meter(vm, 1);
+            sb_profile_step(vm, L, activation);
+        } else {
+            sb_meter(vm, sb_hook_interval);
+        }
+        int64_t now = read_clock(CLOCK_MONOTONIC_COARSE);
+        if (now != call->coarse_time) {
+            call->coarse_time = now;
+            sb_look_at_clock(vm);
+        }
+    }
+    if (call->latch != SLUICE_DONE) sb_kill(L);
+}
+
+/// A stretch is what runs between two waits.
+void sb_stretch_begin(sluice_call *call) {
+    call->stretch_start = 0;
+    call->vm->profile_key[0] = 0;
+    call->until_clock = clock_interval;
+    call->coarse_time = read_clock(CLOCK_MONOTONIC_COARSE);
+    lua_sethook(call->coroutine, sb_hook, LUA_MASKCOUNT, call->vm->profile == NULL ? sb_hook_interval : 1);
+}
+
+void sb_stretch_end(sluice_call *call) {
+    if (call->stretch_start == 0) return;
+    call->cpu_used += read_clock(CLOCK_THREAD_CPUTIME_ID) - call->stretch_start;
+    call->stretch_start = 0;
+}

@@ -1,0 +1,25 @@
+/// Has a say in when a ``SyncScheduler`` runs.
+///
+/// Schedule hooks are asked in the order of ``SyncOptions/scheduleHooks``; the first that gives an answer decides, and
+/// without one the schedule is followed. One that throws has no say.
+///
+/// ```swift
+/// struct NotAtNight: ScheduleHook {
+///     let hookName = "not-at-night"
+///     let isNight: @Sendable (Timestamp) -> Bool
+///
+///     func onSchedule(_ question: ScheduleQuestion) async throws -> ScheduleDecision? {
+///         isNight(question.now) ? .wait(until: question.now.advanced(by: .seconds(600))) : nil
+///     }
+/// }
+/// ```
+public protocol ScheduleHook: Sendable {
+    /// The hook's name, for the log.
+    var hookName: String { get }
+
+    /// Says what to do now.
+    ///
+    /// - Returns: nil to leave it to the next hook and then to the schedule.
+    /// - Throws: whatever it likes; it is then as if it had returned nil.
+    func onSchedule(_ question: ScheduleQuestion) async throws -> ScheduleDecision?
+}

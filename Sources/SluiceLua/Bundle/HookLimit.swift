@@ -1,0 +1,42 @@
+internal import SluiceCore
+
+/// One limit of a hook, by the name that manifests and policies have for it.
+enum HookLimit: String, CaseIterable {
+    case fuel, burst, cpu, wall
+
+    /// The limits that a hook has.
+    static func names(of kind: HookKind) -> [String] {
+        let budget = kind.budget
+        return ["fuel", "burst"] + (budget.cpu == nil ? [] : ["cpu"]) + (budget.wall == nil ? [] : ["wall"])
+    }
+
+    /// Lowers the limit. What was expected, where the value is none or above what there is.
+    func lower(_ budget: inout HookBudget, to value: JSON) -> String? {
+        switch self {
+        case .fuel:
+            guard let fuel = value.int, (1...budget.fuel).contains(fuel) else {
+                return "a whole number from 1 to \(budget.fuel): limits are lowered only"
+            }
+            budget.fuel = fuel
+        case .burst: return lower(&budget.burst, to: value)
+        case .cpu:
+            guard var cpu = budget.cpu else { return "no such limit" }
+            if let reason = lower(&cpu, to: value) { return reason }
+            budget.cpu = cpu
+        case .wall:
+            guard var wall = budget.wall else { return "no such limit" }
+            if let reason = lower(&wall, to: value) { return reason }
+            budget.wall = wall
+        }
+        return nil
+    }
+
+    private func lower(_ limit: inout Duration, to value: JSON) -> String? {
+        let most = limit.components.seconds * 1_000 + limit.components.attoseconds / 1_000_000_000_000_000
+        guard let text = value.string, let milliseconds = DurationText.milliseconds(text),
+            (1...most).contains(milliseconds)
+        else { return "a length of time from \"1ms\" to \"\(most)ms\": limits are lowered only" }
+        limit = .milliseconds(milliseconds)
+        return nil
+    }
+}

@@ -1,0 +1,186 @@
+/// Reads a pattern of the subset that ``SafePattern`` names. Depth and length are bounded, and nothing is guessed.
+struct PatternParser {
+    private static let maximumDepth = 32
+    private static let maximumRepetition = 256
+
+    private let scalars: [Unicode.Scalar]
+    private var index = 0
+    private var depth = 0
+
+    init(_ text: String) { scalars = Array(text.unicodeScalars) }
+
+    mutating func parse() throws(SafePattern.Refusal) -> PatternTree {
+        let tree = try choice()
+        guard index == scalars.count else { throw refusal("a ) without its (") }
+        return tree
+    }
+
+    private var next: Unicode.Scalar? { index < scalars.count ? scalars[index] : nil }
+
+    private func refusal(_ reason: String) -> SafePattern.Refusal {
+        SafePattern.Refusal(reason: reason, character: index + 1)
+    }
+
+    private mutating func take(_ scalar: Unicode.Scalar) -> Bool {
+        guard next == scalar else { return false }
+        index += 1
+        return true
+    }
+
+    private mutating func choice() throws(SafePattern.Refusal) -> PatternTree {
+        var branches = [try sequence()]
+        while take("|") { branches.append(try sequence()) }
+        return branches.count == 1 ? branches[0] : .choice(branches)
+    }
+
+    private mutating func sequence() throws(SafePattern.Refusal) -> PatternTree {
+        var trees: [PatternTree] = []
+        while let scalar = next, scalar != "|", scalar != ")" { trees.append(try repeated()) }
+        return trees.isEmpty ? .empty : .sequence(trees)
+    }
+
+    private mutating func repeated() throws(SafePattern.Refusal) -> PatternTree {
+        let isAnchor = next == "^" || next == "$"
+        let tree = try atom()
+        guard let (least, most) = try quantifier() else { return tree }
+        guard !isAnchor else { throw refusal("an anchor cannot be repeated") }
+        if let next, "*+?{".unicodeScalars.contains(next) {
+            throw refusal(
+                next == "?"
+                    ? "a lazy quantifier finds the same here: leave the ? out" : "one quantifier behind another")
+        }
+        return .repeated(tree, least, most)
+    }
+
+    private mutating func quantifier() throws(SafePattern.Refusal) -> (Int, Int?)? {
+        if take("*") { return (0, nil) }
+        if take("+") { return (1, nil) }
+        if take("?") { return (0, 1) }
+        guard take("{") else { return nil }
+        guard let least = number() else { throw refusal("expected a number of times, or \\{ for the character") }
+        var most: Int? = least
+        if take(",") { most = number() }
+        guard take("}") else { throw refusal("expected }") }
+        guard least <= most ?? least else { throw refusal("the first number of times is above the second") }
+        guard max(least, most ?? 0) <= Self.maximumRepetition else {
+            throw refusal("at most \(Self.maximumRepetition) times")
+        }
+        return (least, most)
+    }
+
+    private mutating func number() -> Int? {
+        let start = index
+        var value = 0
+        while let digit = next.flatMap({ $0.isASCII ? Int(String($0)) : nil }), index - start < 6 {
+            value = value * 10 + digit
+            index += 1
+        }
+        return index > start ? value : nil
+    }
+
+    private mutating func atom() throws(SafePattern.Refusal) -> PatternTree {
+        guard let scalar = next else { throw refusal("the pattern ends too soon") }
+        switch scalar {
+        case "(": return try group()
+        case "[":
+            index += 1
+            return .scalar(try scalarClass())
+        case "*", "+", "?": throw refusal("nothing to repeat; write \\\(scalar) for the character")
+        case "{", "}", "]": throw refusal("write \\\(scalar) for the character")
+        default: break
+        }
+        index += 1
+        switch scalar {
+        case ".": return .scalar(.dot)
+        case "^": return .start
+        case "$": return .end
+        case "\\": return .scalar(try escape())
+        default: return .scalar(ScalarRanges([scalar.value...scalar.value]))
+        }
+    }
+
+    private mutating func group() throws(SafePattern.Refusal) -> PatternTree {
+        index += 1
+        if take("?") {
+            guard take(":") else {
+                throw refusal("looking around and named groups are outside of the subset; use ( ) or (?: )")
+            }
+        }
+        depth += 1
+        guard depth <= Self.maximumDepth else { throw refusal("groups are nested at most \(Self.maximumDepth) deep") }
+        let tree = try choice()
+        guard take(")") else { throw refusal("expected )") }
+        depth -= 1
+        return tree
+    }
+
+    /// What stands behind a backslash.
+    private mutating func escape() throws(SafePattern.Refusal) -> ScalarRanges {
+        guard let scalar = next else { throw refusal("the pattern ends behind a \\") }
+        index += 1
+        switch scalar {
+        case "d": return .digits
+        case "D": return ScalarRanges.digits.inverted
+        case "w": return .word
+        case "W": return ScalarRanges.word.inverted
+        case "s": return .space
+        case "S": return ScalarRanges.space.inverted
+        case "t": return ScalarRanges([9...9])
+        case "n": return ScalarRanges([10...10])
+        case "r": return ScalarRanges([13...13])
+        case "u":
+            guard index + 4 <= scalars.count,
+                let value = UInt32(String(String.UnicodeScalarView(scalars[index..<index + 4])), radix: 16),
+                Unicode.Scalar(value) != nil
+            else { throw refusal("expected four hexadecimal digits behind \\u") }
+            index += 4
+            return ScalarRanges([value...value])
+        default: break
+        }
+        if ("0"..."9").contains(scalar) { throw refusal("references back to a group are outside of the subset") }
+        guard scalar.isASCII, !scalar.properties.isAlphabetic else {
+            throw refusal("\\\(scalar) is outside of the subset")
+        }
+        return ScalarRanges([scalar.value...scalar.value])
+    }
+
+    /// A class, behind its `[`.
+    private mutating func scalarClass() throws(SafePattern.Refusal) -> ScalarRanges {
+        let isInverted = take("^")
+        var ranges = ScalarRanges()
+        var isFirst = true
+        while !take("]") {
+            guard next != nil else { throw refusal("expected ]") }
+            if next == "[" { throw refusal("write \\[ for the character") }
+            let low = try classMember()
+            if next == "-", index + 1 < scalars.count, scalars[index + 1] != "]" {
+                index += 1
+                let high = try classMember()
+                guard let first = low.single, let last = high.single, first <= last else {
+                    throw refusal("expected a range from a lower character to a higher one")
+                }
+                ranges.insert(first...last)
+            } else {
+                ranges.formUnion(low)
+            }
+            isFirst = false
+        }
+        guard !isFirst else { throw refusal("an empty class") }
+        return isInverted ? ranges.inverted : ranges
+    }
+
+    private mutating func classMember() throws(SafePattern.Refusal) -> ScalarRanges {
+        guard let scalar = next else { throw refusal("expected ]") }
+        index += 1
+        if scalar == "\\" { return try escape() }
+        return ScalarRanges([scalar.value...scalar.value])
+    }
+}
+
+extension ScalarRanges {
+    /// The one scalar of the set, if it has no other.
+    var single: UInt32? {
+        guard ranges.count == 1, ranges[0].lowerBound == ranges[0].upperBound else { return nil }
+        return ranges[0].lowerBound
+    }
+}

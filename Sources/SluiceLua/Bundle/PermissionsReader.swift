@@ -1,0 +1,79 @@
+internal import SluiceCore
+
+/// Reads what a manifest asks permission for.
+struct PermissionsReader {
+    private let members: [String: JSONPlace]
+
+    private init(_ place: JSONPlace) throws(SluiceError) {
+        members = try place.members([
+            "http", "kv", "secrets", "read_headers", "change", "clock", "random", "tables",
+        ])
+    }
+
+    static func permissions(_ place: JSONPlace) throws(SluiceError) -> PluginPermissions {
+        try PermissionsReader(place).permissions()
+    }
+
+    private func permissions() throws(SluiceError) -> PluginPermissions {
+        var permissions = PluginPermissions()
+        permissions.http = try list("http", "a host such as \"api.example.com\" or \"*.example.com\"") {
+            Self.isHost($0) ? $0.lowercased() : nil
+        }
+        if let kv = members["kv"] {
+            let members = try kv.members(["bytes"])
+            guard let bytes = members["bytes"] else { throw kv.refusal("expected a member bytes, found none") }
+            permissions.kvBytes = try bytes.integer(in: 1...(1 << 20))
+        }
+        permissions.secrets = try list("secrets", ConfigFormat.secret.expectation) {
+            ConfigFormat.isSecretName($0) ? $0 : nil
+        }
+        permissions.readHeaders = try list("read_headers", "the name of a header field") {
+            Self.isFieldName($0) ? $0.lowercased() : nil
+        }
+        for place in try members["change"]?.elements(upTo: 8) ?? [] {
+            permissions.change.append(try place.choice(of: ["request.url", "request.method"]))
+        }
+        permissions.clock = try members["clock"]?.flag() ?? false
+        permissions.random = try members["random"]?.flag() ?? false
+        for (name, place) in try members["tables"]?.entries(upTo: Match.maximumValues) ?? [] {
+            // The pattern is one that a match would take.
+            do throws(SluiceError) {
+                _ = try Match(tables: [name])
+            } catch {
+                throw place.refusal("expected the name of a table or a pattern as the member's name")
+            }
+            let access = try place.choice(of: PluginPermissions.TableAccess.allCases.map(\.rawValue))
+            permissions.tables[name] = PluginPermissions.TableAccess(rawValue: access)
+        }
+        return permissions
+    }
+
+    private func list(
+        _ name: String, _ expectation: String, _ read: (String) -> String?
+    ) throws(SluiceError) -> [String] {
+        var texts: [String] = []
+        for place in try members[name]?.elements(upTo: 64) ?? [] {
+            guard let text = place.value.string.flatMap(read) else { throw place.expected(expectation) }
+            texts.append(text)
+        }
+        return texts
+    }
+
+    private static func isHost(_ text: String) -> Bool {
+        let host = text.hasPrefix("*.") ? text.dropFirst(2) : text[...]
+        return text.utf8.count <= 253 && !host.isEmpty && !host.hasPrefix(".") && !host.hasSuffix(".")
+            && !host.contains("..")
+            && host.unicodeScalars.allSatisfy {
+                $0.isASCII && $0 != "_" && (ScalarRanges.word.contains($0.value) || $0 == "-" || $0 == ".")
+            }
+    }
+
+    /// A token of RFC 9110, section 5.6.2.
+    private static func isFieldName(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= 128
+            && text.unicodeScalars.allSatisfy {
+                $0.isASCII
+                    && (ScalarRanges.word.contains($0.value) || "!#$%&'*+-.^`|~".unicodeScalars.contains($0))
+            }
+    }
+}

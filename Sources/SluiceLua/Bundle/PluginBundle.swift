@@ -1,0 +1,132 @@
+public import SluiceCore
+
+/// A plugin's folder, read: the manifest, the sources, and the fixtures of its tests.
+///
+/// A bundle has at most 256 files of 4 MiB together, each a text in UTF-8, a source of at most 256 KiB. Symbolic links,
+/// names of other than plain ASCII, and two names that differ by case alone are refused. Names with a dot in front are
+/// passed over: they are the editor's, not the plugin's.
+public struct PluginBundle: Sendable {
+    /// How many files a bundle may have.
+    public static let maximumFiles = 256
+    /// The largest source, in bytes.
+    public static let maximumSourceBytes = 256 << 10
+    /// The most that all files may have together, in bytes.
+    public static let maximumBytes = 4 << 20
+
+    /// A text that scripts can be loaded from.
+    public struct Source: Sendable, Hashable {
+        /// The name by which `require` and messages know it: `main`, `lib.rules`.
+        public let name: String
+        /// The text, in UTF-8.
+        public let text: [UInt8]
+    }
+
+    /// What the plugin says of itself.
+    public let manifest: PluginManifest
+    /// Where it was read, or what it was called.
+    public let location: String
+    /// All files, by their paths in the bundle: `lib/rules.lua`.
+    public let files: [String: [UInt8]]
+    /// The manifest's main source, then the sources below `lib` in the order of their names.
+    public let sources: [Source]
+    /// A hash of all files, by which two bundles of one version are told apart. It protects against no one.
+    public let digest: String
+
+    /// Reads a folder.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the file and, in the manifest, the place.
+    public init(folder: String) throws(SluiceError) {
+        try self.init(files: BundleReader(folder).files(), location: folder)
+    }
+
+    /// A bundle of those files, by the rules of one that is read from a folder.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the file and, in the manifest, the place.
+    public init(files: [String: [UInt8]], location: String) throws(SluiceError) {
+        func refusal(_ reason: String) -> SluiceError { SluiceError(.invalidArgument, "\(location): \(reason)") }
+        var rules = BundleRules(location: location)
+        let paths = files.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        for path in paths {
+            try rules.admit(path)
+            try rules.check(path, files[path] ?? [])
+        }
+        guard let bytes = files[PluginManifest.fileName] else {
+            throw refusal("there is no \(PluginManifest.fileName)")
+        }
+        manifest = try PluginManifest(bytes: bytes, document: "\(location)/\(PluginManifest.fileName)")
+        guard let main = files[manifest.main], let name = BundleName.module(of: manifest.main) else {
+            throw refusal("there is no \(manifest.main), which \(PluginManifest.fileName) names as main")
+        }
+        var sources = [Source(name: name, text: main)]
+        for path in paths where path.hasPrefix("lib/") && path.hasSuffix(".lua") {
+            guard let name = BundleName.module(of: path) else {
+                throw refusal("\(path): a source's name has no dot but the one of .lua")
+            }
+            sources.append(Source(name: name, text: files[path] ?? []))
+        }
+        self.sources = sources
+        self.files = files
+        self.location = location
+        var hash = FNV1a.hash([])
+        for path in paths {
+            let bytes = files[path] ?? []
+            hash = FNV1a.hash("\(path)\u{0}\(bytes.count)\u{0}".utf8, behind: hash)
+            hash = FNV1a.hash(bytes, behind: hash)
+        }
+        digest = String(hash, radix: 16)
+    }
+
+    /// The paths of the fixtures: `tests/NAME.json`.
+    public var fixtures: [String] { paths(endingIn: ".json") }
+    /// The paths of the specs: `tests/NAME_spec.lua`.
+    public var specs: [String] { paths(endingIn: "_spec.lua") }
+
+    private func paths(endingIn suffix: String) -> [String] {
+        files.keys.filter { $0.hasPrefix("tests/") && $0.hasSuffix(suffix) }.sorted()
+    }
+}
+
+/// The rules that every file of a bundle keeps to, checked one after the other.
+struct BundleRules {
+    let location: String
+    private var folded: [String: String] = [:]
+    private var bytes = 0
+
+    init(location: String) { self.location = location }
+
+    func refusal(_ reason: String) -> SluiceError { SluiceError(.invalidArgument, "\(location): \(reason)") }
+
+    /// Takes a path in.
+    mutating func admit(_ path: String) throws(SluiceError) {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count <= 8, parts.allSatisfy(BundleName.isAllowed) else {
+            throw refusal(
+                "\(JSONPlace.words(for: JSON(path))) is no name for a file: letters, digits, \"_\", \"-\" and \".\", in at most 8 folders"
+            )
+        }
+        guard folded.count < PluginBundle.maximumFiles else {
+            throw refusal("expected at most \(PluginBundle.maximumFiles) files")
+        }
+        if let other = folded.updateValue(path, forKey: path.lowercased()) {
+            throw refusal("\(other) and \(path) differ by case alone")
+        }
+    }
+
+    /// How many bytes a file of that path may have still.
+    func room(for path: String) -> Int {
+        let rest = PluginBundle.maximumBytes - bytes
+        return path.hasSuffix(".lua") ? min(rest, PluginBundle.maximumSourceBytes) : rest
+    }
+
+    /// Takes a file's bytes in.
+    mutating func check(_ path: String, _ file: [UInt8]) throws(SluiceError) {
+        guard file.count <= room(for: path) else {
+            throw refusal(
+                path.hasSuffix(".lua") && file.count > PluginBundle.maximumSourceBytes
+                    ? "\(path): a source has at most \(PluginBundle.maximumSourceBytes) bytes"
+                    : "\(path): expected at most \(PluginBundle.maximumBytes) bytes in all files")
+        }
+        bytes += file.count
+        guard String(validating: file, as: UTF8.self) != nil else { throw refusal("\(path): the file is not UTF-8") }
+    }
+}

@@ -1,0 +1,30 @@
+/// What a plugin may reach beside what its hooks are given. Nothing, unless its manifest says so.
+public struct PluginPermissions: Sendable, Hashable {
+    /// The hosts that `http.request` may ask, as names or with a `*` in front: `*.example.com`.
+    public var http: [String] = []
+    /// How many bytes `kv` may hold; 0 for no store.
+    public var kvBytes = 0
+    /// The names of secrets that `secrets.get` gives a handle to.
+    public var secrets: [String] = []
+    /// Header fields with credentials that the script may read, in small letters.
+    public var readHeaders: [String] = []
+    /// What of a request it may change beside headers and body: `request.url`, `request.method`.
+    public var change: [String] = []
+    /// Whether `time.now` is there.
+    public var clock = false
+    /// Whether `math.random` and `crypto.uuid` are there.
+    public var random = false
+    /// Which tables of the local store `store` reads (`r`) and decisions may write to (`rw`), by name or pattern.
+    public var tables: [String: TableAccess] = [:]
+
+    /// What a plugin may do with tables.
+    public enum TableAccess: String, Sendable, Hashable, CaseIterable {
+        /// Read.
+        case read = "r"
+        /// Read and write.
+        case readWrite = "rw"
+    }
+
+    /// No permission.
+    public init() {}
+}

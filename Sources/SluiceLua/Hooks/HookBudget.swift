@@ -1,0 +1,51 @@
+/// What one call of a hook may cost. A manifest or a policy can lower it, and raise it never.
+public struct HookBudget: Sendable, Hashable {
+    /// Instructions, bytes and work of the libraries, in one number.
+    public var fuel: Int64
+    /// The thread's CPU time between two waits.
+    public var burst: Duration
+    /// The thread's CPU time from the first instruction to the last; nil where ``burst`` and ``fuel`` bound it.
+    public var cpu: Duration?
+    /// The time on the wall, waits included, but not what `next` takes; nil for a hook that does not wait.
+    public var wall: Duration?
+
+    /// A budget.
+    public init(fuel: Int64, burst: Duration, cpu: Duration? = nil, wall: Duration? = nil) {
+        self.fuel = fuel
+        self.burst = burst
+        self.cpu = cpu
+        self.wall = wall
+    }
+
+    /// For one record of a page of that many, the fuel that is its share; for all of them together, ``fuel``.
+    public func fuel(forRecords count: Int) -> Int64 {
+        let (sum, isTooLarge) = HookBudget.fuelOfRecord.multipliedReportingOverflow(by: Int64(max(count, 1)))
+        return isTooLarge ? fuel : min(sum, fuel)
+    }
+
+    /// The fuel of one pulled record.
+    static let fuelOfRecord: Int64 = 50_000
+}
+
+extension HookKind {
+    /// What a call may cost where nothing lowers it. Of `after_pull_page` it is the most for a page of any length:
+    /// ``HookBudget/fuel(forRecords:)`` has a page's own.
+    public var budget: HookBudget {
+        switch self {
+        case .filter, .request, .response, .beforePush, .onPushError, .onEvent:
+            HookBudget(fuel: 300_000, burst: .milliseconds(20), cpu: .milliseconds(50), wall: .seconds(2))
+        case .beforeEnqueue:
+            HookBudget(fuel: 100_000, burst: .milliseconds(10), cpu: .milliseconds(10))
+        case .onConflict:
+            HookBudget(fuel: 1_000_000, burst: .milliseconds(50), cpu: .milliseconds(100), wall: .seconds(5))
+        case .afterPull:
+            HookBudget(fuel: HookBudget.fuelOfRecord, burst: .milliseconds(20))
+        case .afterPullPage:
+            HookBudget(fuel: 20_000_000, burst: .milliseconds(500))
+        case .onSchedule:
+            HookBudget(fuel: 2_000_000, burst: .milliseconds(50), cpu: .milliseconds(200), wall: .seconds(10))
+        case .initialize:
+            HookBudget(fuel: 2_000_000, burst: .milliseconds(100), cpu: .milliseconds(100))
+        }
+    }
+}

@@ -1,0 +1,64 @@
+public import SluiceCore
+
+/// All that is known of a plugin before it runs: its bundle, with what the deployment makes of it.
+public struct PluginPlan: Sendable {
+    /// The name that the deployment knows it by: that of the manifest, unless one bundle runs several times.
+    public let name: String
+    /// The plugin's folder, read.
+    public let bundle: PluginBundle
+    /// How far its answers reach.
+    public var mode: PluginMode
+    /// The configuration, checked and with the defaults filled in: what the script sees as `ctx.config`.
+    public var config: JSON
+    /// Where it runs.
+    public var deployment: Deployment
+    /// The most that its VM may hold, in bytes.
+    public var memoryBytes: Int
+    /// The hooks, in the order of ``HookKind``.
+    public var hooks: [HookKind: HookPlan]
+    /// The names of all secrets that the script may use: those of the manifest, and those that the configuration names.
+    public var secrets: Set<String>
+
+    /// What the bundle says of itself.
+    public var manifest: PluginManifest { bundle.manifest }
+
+    /// The most that a VM may hold, in bytes, where nothing lowers it.
+    public static let defaultMemoryBytes = 8 << 20
+
+    /// A plugin as its bundle has it, with nothing of a policy but the configuration.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` where the configuration is not as the schema says.
+    public init(
+        _ bundle: PluginBundle, config: JSON = .object, deployment: Deployment = Deployment(),
+        mode: PluginMode = .enforce
+    ) throws(SluiceError) {
+        do throws(ConfigFault) {
+            self.init(
+                bundle, name: bundle.manifest.name, filled: try bundle.manifest.configSchema.fill(config), deployment,
+                mode)
+        } catch {
+            throw SluiceError(.invalidArgument, error.message(in: "config of \(bundle.manifest.name)"))
+        }
+    }
+
+    init(
+        _ bundle: PluginBundle, name: String, filled: ConfigSchema.Filled, _ deployment: Deployment,
+        _ mode: PluginMode
+    ) {
+        self.bundle = bundle
+        self.name = name
+        self.mode = mode
+        self.deployment = deployment
+        config = filled.json
+        secrets = filled.secrets.union(bundle.manifest.permissions.secrets)
+        memoryBytes = Self.defaultMemoryBytes
+        hooks = [:]
+        for (kind, declaration) in bundle.manifest.hooks {
+            var placement = declaration.placement
+            placement.name = name
+            hooks[kind] = HookPlan(
+                kind: kind, placement: placement, match: declaration.match.bound(to: deployment.labels),
+                onError: declaration.onError, budget: declaration.budget)
+        }
+    }
+}

@@ -21,6 +21,14 @@ struct DemoCommand: OutcomeCommand {
     @Option(help: ArgumentHelp("With --chaos: what happens on the line follows from this number.", valueName: "n"))
     var seed: UInt64 = 1
 
+    @Option(
+        help: ArgumentHelp(
+            "A plugin in Lua decides the conflict: its folder, or the name of one in Plugins.", valueName: "plugin"))
+    var plugin: String?
+
+    @Option(name: .customLong("plugin-config"), help: ArgumentHelp("The plugin's configuration.", valueName: "json"))
+    var pluginConfig: String?
+
     @Flag(help: "Print the facts as exactly one JSON document.")
     var json = false
 
@@ -28,13 +36,19 @@ struct DemoCommand: OutcomeCommand {
         guard (DemoMovies.realCount...1_000_000).contains(rows) else {
             throw CommandFailure.usage("--rows is \(DemoMovies.realCount) to 1000000")
         }
+        guard pluginConfig == nil || plugin != nil else {
+            throw CommandFailure.usage("--plugin-config goes with --plugin")
+        }
+        var judge: DemoPlugin?
+        if let plugin { judge = try await DemoPlugin(plugin, config: pluginConfig) }
         let sqlite = try SQLiteProgram()
         let folder = try DemoFolder(keep: keep)
         let narrator = Narrator(isSilent: json)
-        return try await folder.use {
+        return try await folder.use { [judge] in
             outcome(
                 try await DemoStory(
-                    rows: rows, folder: folder, narrator: narrator, sqlite: sqlite, chaos: chaos ? seed : nil
+                    rows: rows, folder: folder, narrator: narrator, sqlite: sqlite, chaos: chaos ? seed : nil,
+                    plugin: judge
                 ).run())
         }
     }

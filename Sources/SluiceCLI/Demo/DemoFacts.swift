@@ -60,9 +60,13 @@ struct DemoFacts {
             [
                 "field": JSON(field.name), "base": field.base ?? .null, "server": field.server ?? .null,
                 "client": field.client ?? .null, "decided": field.decided ?? .null,
-                "winner": field.winner == .client ? "client" : "server", "reason": JSON(field.reason),
+                "winner": field.winner.map { $0 == .client ? "client" : "server" } ?? .null,
+                "reason": JSON(field.reason),
             ] as JSON
         }
-        return ["record": JSON(ruling.recordID), "status": JSON(ruling.status), "fields": JSON(fields)]
+        return [
+            "record": JSON(ruling.recordID), "status": JSON(ruling.status), "judge": JSON(ruling.judge),
+            "fields": JSON(fields),
+        ]
     }
 }

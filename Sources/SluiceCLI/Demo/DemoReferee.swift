@@ -1,7 +1,8 @@
 internal import Sluice
 internal import Synchronization
 
-/// The demo's conflict handler: decides field by field, and notes what it decided so that it can be told.
+/// The demo's conflict handler: asks a plugin if there is one, else decides field by field itself, and notes what was
+/// decided so that it can be told.
 ///
 /// What one side alone changed is taken from that side. Where both changed a text, the longer one wins; else the
 /// server's value does.
@@ -12,10 +13,11 @@ final class DemoReferee: ConflictHandler {
         var base: JSON?
         var server: JSON?
         var client: JSON?
-        var winner: FieldMerge.Side
-        var reason: String
         /// What the field is from now on.
-        var decided: JSON? { winner == .client ? client : server }
+        var decided: JSON?
+        /// Whose value that is; nil where it is neither's.
+        var winner: FieldMerge.Side?
+        var reason: String
     }
 
     /// One conflict and its decision.
@@ -23,32 +25,70 @@ final class DemoReferee: ConflictHandler {
         var recordID: String
         var status: Int
         var fields: [Field]
+        /// Who decided.
+        var judge: String
     }
 
+    /// Who decides where nobody else is asked.
+    static let name = "a handler in Swift"
+    /// The properties that are the server's.
+    private static let system: Set<String> = ["id", "version", "createdAt", "updatedAt", "deleted"]
+
+    private let plugin: DemoPlugin?
     private let noted = Mutex<[Ruling]>([])
+
+    init(plugin: DemoPlugin? = nil) { self.plugin = plugin }
 
     /// The conflicts that were decided so far.
     var rulings: [Ruling] { noted.withLock { $0 } }
 
     func decide(_ conflict: Conflict) async throws -> ConflictDecision {
-        guard let client = conflict.client, let server = conflict.server, let base = conflict.base,
+        if let plugin {
+            let decision = try await plugin.handler.decide(conflict)
+            if decision != .next {
+                note(conflict, Self.record(of: decision, conflict), plugin.title) { _ in "the plugin" }
+                return decision
+            }
+        }
+        guard let server = conflict.server, let base = conflict.base, conflict.client != nil,
             !conflict.isDeletedOnServer
         else { return .next }
         var merged = server
-        var fields: [Field] = []
-        let system: Set<String> = ["id", "version", "createdAt", "updatedAt", "deleted"]
-        for name in base.names where !system.contains(name) {
-            let (ours, theirs) = (client[name], server[name])
-            guard ours != base[name] || theirs != base[name] else { continue }
-            let (winner, reason) = Self.choose(base: base[name], server: theirs, client: ours)
-            let field = Field(
-                name: name, base: base[name], server: theirs, client: ours, winner: winner, reason: reason)
-            merged[name] = field.decided
-            fields.append(field)
+        var reasons: [String: String] = [:]
+        for name in base.names where !Self.system.contains(name) {
+            let ours = conflict.client?[name]
+            let (winner, reason) = Self.choose(base: base[name], server: server[name], client: ours)
+            merged[name] = winner == .client ? ours : server[name]
+            reasons[name] = reason
         }
-        let ruling = Ruling(recordID: conflict.recordID, status: conflict.status, fields: fields)
-        noted.withLock { $0.append(ruling) }
+        note(conflict, merged, Self.name) { [reasons] in reasons[$0] ?? "" }
         return .merge(merged)
+    }
+
+    private func note(_ conflict: Conflict, _ decided: JSON?, _ judge: String, reason: (String) -> String) {
+        var fields: [Field] = []
+        for name in conflict.base?.names ?? [] where !Self.system.contains(name) {
+            let (base, ours, theirs) = (conflict.base?[name], conflict.client?[name], conflict.server?[name])
+            guard ours != base || theirs != base else { continue }
+            let value = decided?[name]
+            let winner: FieldMerge.Side? = value == ours && ours != base ? .client : value == theirs ? .server : nil
+            fields.append(
+                Field(
+                    name: name, base: base, server: theirs, client: ours, decided: value, winner: winner,
+                    reason: reason(name)))
+        }
+        let ruling = Ruling(recordID: conflict.recordID, status: conflict.status, fields: fields, judge: judge)
+        noted.withLock { $0.append(ruling) }
+    }
+
+    /// The record that a decision leads to; nil where there is none.
+    private static func record(of decision: ConflictDecision, _ conflict: Conflict) -> JSON? {
+        switch decision {
+        case .merge(let record): record
+        case .client: conflict.client
+        case .server, .discard: conflict.server
+        case .delete, .defer, .ask, .abort, .next: nil
+        }
     }
 
     private static func choose(base: JSON?, server: JSON?, client: JSON?) -> (FieldMerge.Side, String) {

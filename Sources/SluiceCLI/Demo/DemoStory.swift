@@ -9,6 +9,8 @@ struct DemoStory {
     let sqlite: SQLiteProgram
     /// The seed of a line that fails; nil for one that works but for being cut off once.
     let chaos: UInt64?
+    /// Who decides the conflict in the place of the handler in Swift.
+    let plugin: DemoPlugin?
 
     func run() async throws -> DemoFacts {
         let start = ContinuousClock.now
@@ -16,7 +18,7 @@ struct DemoStory {
         var backend = try await DemoBackend(rows: rows, folder: folder)
         do {
             narrator.step("The server starts on \(backend.endpoint) with \(Plain.count(rows)) movies.")
-            let referee = DemoReferee()
+            let referee = DemoReferee(plugin: plugin)
             let endpoint = try Endpoint(backend.endpoint)
             var facts: DemoFacts
             if let chaos {
@@ -96,15 +98,23 @@ struct DemoStory {
 
     private func tell(_ ruling: DemoReferee.Ruling, _ device: DemoDevice) {
         narrator.bad(
-            "\(pad(device.name))conflict (\(ruling.status)) on \(ruling.recordID): a handler in Swift decides, "
+            "\(pad(device.name))conflict (\(ruling.status)) on \(ruling.recordID): \(ruling.judge) decides, "
                 + "field by field")
         let table = TextTable(
             head: ["field", "before", "server", device.name, "decided"],
             rows: ruling.fields.map { field in
                 [field.name] + [field.base, field.server, field.client].map(TextTable.cell)
-                    + [field.winner == .client ? "\(device.name)'s (\(field.reason))" : "server's (\(field.reason))"]
+                    + [Self.verdict(field, device.name)]
             })
         for line in table.lines() { narrator.detail(line) }
+    }
+
+    private static func verdict(_ field: DemoReferee.Field, _ device: String) -> String {
+        switch field.winner {
+        case .client: "\(device)'s (\(field.reason))"
+        case .server: "server's (\(field.reason))"
+        case nil: "\(TextTable.cell(field.decided)) (\(field.reason))"
+        }
     }
 
     /// The same over a line that fails all the time: whatever it does, the copies end up equal.
@@ -119,7 +129,8 @@ struct DemoStory {
             chaos.devices.append(device)
         }
         try await chaos.play()
-        narrator.detail("\(Plain.count(referee.rulings.count, "conflict")) decided by the handler in Swift")
+        narrator.detail(
+            "\(Plain.count(referee.rulings.count, "conflict")) decided by \(plugin?.title ?? DemoReferee.name)")
         for device in chaos.devices { try await device.close() }
         let comparison = try await compare(backend, chaos.devices)
         return DemoFacts(

@@ -26,6 +26,47 @@ import Testing
         #expect(fields.map { $0["decided"] } == ["Fight Club (uncut)", 151, "NC17"])
     }
 
+    @Test(
+        "a plugin in Lua decides the conflict by its configuration",
+        arguments: [
+            (nil, ["Fight Club (uncut)", 151, "NC17"]),
+            (#"{"rules": {"title": "server"}, "default": "client"}"#, ["Fight Club (4K)", 151, "NC17"]),
+        ] as [(String?, [JSON])])
+    func plugin(_ config: String?, _ decided: [JSON]) async throws {
+        let options = config.map { ["--plugin-config", $0] } ?? []
+        let folder = Program.repository + "/Plugins/field-merge"
+        let result = try await Program.sluice.run(["demo", "--json", "--plugin", folder] + options)
+        #expect(result.status == 0)
+        let facts = try result.json
+        #expect(facts["equal"] == true)
+        #expect(facts["conflicts"]?.count == 1)
+        #expect(facts["conflicts"]?[0]?["judge"] == "field-merge in Lua")
+        let fields = facts["conflicts"]?[0]?["fields"]?.elements ?? []
+        #expect(fields.map { $0["decided"] } == decided)
+    }
+
+    @Test("what a plugin leaves to the next handler is decided in Swift")
+    func pluginNext() async throws {
+        let folder = Program.repository + "/Plugins/field-merge"
+        let result = try await Program.sluice("demo", "--json", "--plugin", folder, "--plugin-config", "{}")
+        #expect(result.status == 0)
+        #expect(try result.json["conflicts"]?[0]?["judge"] == "a handler in Swift")
+    }
+
+    @Test("a plugin that is not there, has no such hook, or a configuration that is none is refused")
+    func noPlugin() async throws {
+        let missing = try await Program.sluice("demo", "--plugin", "nobody")
+        #expect(missing.status == 2)
+        #expect(missing.errors.contains("Plugins/nobody"))
+        let filter = try await Program.sluice("demo", "--plugin", Program.repository + "/Plugins/correlation-id")
+        #expect(filter.status == 2)
+        #expect(filter.errors.contains("on_conflict"))
+        let folder = Program.repository + "/Plugins/field-merge"
+        let config = try await Program.sluice("demo", "--plugin", folder, "--plugin-config", #"{"defualt": 1}"#)
+        #expect(config.status == 2)
+        #expect(config.errors.contains("defualt"))
+    }
+
     @Test("the demo tells its story in numbered lines, without colours in a pipe")
     func text() async throws {
         let result = try await Program.sluice("demo")

@@ -5,6 +5,9 @@ import Sluice
 struct Program: Sendable {
     static let sluice = Program("sluice")
     static let todo = Program("todo")
+    /// The folder of the sources, where the bundled plugins are.
+    static let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().path
     static let sqlite = Program(path: "/usr/bin/sqlite3")
 
     /// What a process left behind.

@@ -23,6 +23,8 @@ enum RequestDocument {
             document["operation"] = JSON(operation)
             document["idempotency_key"] = JSON(operation)
         }
+        if let version = context.version { document["version"] = JSON(version) }
+        if let names = context.systemProperties { document["system_properties"] = JSON(names.map { JSON($0) }) }
         if !context.tags.isEmpty { document["tags"] = JSON(context.tags.sorted().map { JSON($0) }) }
         if let slot { document["body"] = JSON(members: [("slot", JSON(slot))]) }
         return document

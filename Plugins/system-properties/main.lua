@@ -63,7 +63,7 @@ local function ask(req, wire, config)
   for i, name in ipairs(names) do list[i] = encoded(name) end
   local text = req.query:text()
   local separator = (text == "" or text:sub(-1) == "&") and "" or "&"
-  req.query.text = text .. separator .. parameter .. "=" .. table.concat(list, ",")
+  req.query:set_text(text .. separator .. parameter .. "=" .. table.concat(list, ","))
   return names
 end
 

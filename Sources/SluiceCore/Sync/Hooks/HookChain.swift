@@ -42,7 +42,7 @@ struct HookChain: Sendable {
 }
 
 /// What a hook decided, and which one it was.
-package struct HookAnswer<Decision: Sendable & Hashable>: Sendable, Hashable {
+package struct HookVerdict<Decision: Sendable & Hashable>: Sendable, Hashable {
     /// The hook's name; empty where all left it to the engine.
     package var hook: String
     package var decision: Decision

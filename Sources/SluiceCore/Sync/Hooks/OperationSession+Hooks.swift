@@ -23,7 +23,7 @@ extension OperationSession {
 
     // MARK: Before an operation is sent
 
-    mutating func take(_ answer: HookAnswer<BeforePushDecision>, _ item: PushItem) -> Effect {
+    mutating func take(_ answer: HookVerdict<BeforePushDecision>, _ item: PushItem) -> Effect {
         switch answer.decision {
         case .send: return send(item)
         case .skip(let reason): return postpone(item, answer.hook, reason)
@@ -65,7 +65,7 @@ extension OperationSession {
 
     // MARK: After an operation has failed
 
-    mutating func take(_ answer: HookAnswer<PushErrorDecision>, _ kept: Kept) -> Effect {
+    mutating func take(_ answer: HookVerdict<PushErrorDecision>, _ kept: Kept) -> Effect {
         let item = kept.item
         guard let failure = kept.failure else { return commit(kept.commit, then: kept.outcome) }
         // What ends the push for all ends it whatever a hook decides about one.

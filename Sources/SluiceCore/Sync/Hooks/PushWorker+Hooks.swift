@@ -25,10 +25,10 @@ extension PushWorker {
                     hook, recordID: operation.recordID, operationID: operation.id
                 ) { try await $0.beforePush(operation, record: record) }
                 if let decision, decision != .send {
-                    return .reviewed(item, HookAnswer(decision, by: hook.hookName))
+                    return .reviewed(item, HookVerdict(decision, by: hook.hookName))
                 }
             }
-            return .reviewed(item, HookAnswer(.send))
+            return .reviewed(item, HookVerdict(.send))
         } catch {
             gatherer.leave(item.operation.id)
             return .failed(SluiceError(wrapping: error))
@@ -37,16 +37,16 @@ extension PushWorker {
 
     /// Asks the hooks what becomes of an operation that did not go through: the first that does not leave it to the next
     /// decides.
-    func consult(_ failure: PushFailure) async throws -> HookAnswer<PushErrorDecision> {
+    func consult(_ failure: PushFailure) async throws -> HookVerdict<PushErrorDecision> {
         let operation = failure.operation
         let chain = HookChain(options.hooks, .onPushError, table: operation.table)
         for hook in chain?.hooks ?? [] {
             let decision = try await chain?.ask(
                 hook, recordID: operation.recordID, operationID: operation.id
             ) { try await $0.onPushError(failure) }
-            if let decision, decision != .next { return HookAnswer(decision, by: hook.hookName) }
+            if let decision, decision != .next { return HookVerdict(decision, by: hook.hookName) }
         }
-        return HookAnswer(.next)
+        return HookVerdict(.next)
     }
 
     /// The answer, with what hooks are to see of a failure.

@@ -11,9 +11,9 @@ package struct OperationSession: Sendable {
         /// It cannot be sent: it is gone, or it is held.
         case notLoaded(isGone: Bool)
         /// The hooks looked at the operation before it is sent.
-        case reviewed(PushItem, HookAnswer<BeforePushDecision>)
+        case reviewed(PushItem, HookVerdict<BeforePushDecision>)
         /// The hooks looked at the operation's failure.
-        case consulted(HookAnswer<PushErrorDecision>)
+        case consulted(HookVerdict<PushErrorDecision>)
         /// The record was edited before the operation was sealed; nothing was sent.
         case changed
         /// The server answered the operation; `item` is as it was sealed last.

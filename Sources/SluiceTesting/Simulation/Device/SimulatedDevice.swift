@@ -134,5 +134,8 @@ final class SimulatedDevice: Sendable {
         return try await parts.executor.outside { try await store.read(body) }
     }
 
+    /// Gives up the context of a story that is over.
+    func letGo() { state.withLock { $0.context = nil } }
+
     func countPurge() { state.withLock { $0.purges += 1 } }
 }

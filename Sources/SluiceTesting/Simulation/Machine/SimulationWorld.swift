@@ -18,6 +18,8 @@ final class SimulationWorld {
 
     /// Plays the story to its end, or to the first invariant that does not hold.
     func play() {
+        // A device's context refers to the device again, and would keep it for ever.
+        defer { for device in devices { device.letGo() } }
         do {
             try setUp()
             for action in story.actions {

@@ -28,9 +28,16 @@ struct LeaseFile: Sendable {
                 throw failure(reason)
             }
             // A file that was taken away between opening and locking is nobody's lease.
-            if isStillHere(descriptor) { return StoreLease { _ = close(descriptor) } }
+            if isStillHere(descriptor) { return StoreLease { Self.giveBack(descriptor) } }
             _ = close(descriptor)
         }
+    }
+
+    /// Unlocks before it closes: a process that this one is just starting has the descriptor too until its program
+    /// runs, and would keep the lock.
+    private static func giveBack(_ descriptor: Int32) {
+        _ = flock(descriptor, LOCK_UN)
+        _ = close(descriptor)
     }
 
     /// Takes the lease away from whoever has it: its lock is on a file that nobody finds any more.

@@ -23,7 +23,7 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
             case recordExists, recordMissing, operationRefused, operationsPending
             case storeNotADatabase, storeBusy, storeFull, storeInputOutput, storeCorrupt, storeSchema, storeClosed
             case storeLeaseLost
-            case refusedByHook, hookFailed
+            case refusedByHook, hookFailed, postponed
         }
         private let name: Name
 
@@ -59,6 +59,8 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
         public static let refusedByHook = Code(name: .refusedByHook)
         /// A hook threw an error, or gave an answer that cannot be; ``SluiceError/cause`` is the error.
         public static let hookFailed = Code(name: .hookFailed)
+        /// A hook has the operation wait.
+        public static let postponed = Code(name: .postponed)
         /// An argument or a setting is out of its range.
         public static let invalidArgument = Code(name: .invalidArgument)
         /// The query asks for something that cannot be.
@@ -96,6 +98,14 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
         public static let storeClosed = Code(name: .storeClosed)
         /// Another took over the store's synchronisation; what was under way here ended and wrote nothing more.
         public static let storeLeaseLost = Code(name: .storeLeaseLost)
+
+        /// The code of that name.
+        package init?(_ name: String) {
+            guard let name = Name(rawValue: name) else { return nil }
+            self.name = name
+        }
+
+        private init(name: Name) { self.name = name }
 
         /// The code's name.
         public var description: String { name.rawValue }

@@ -15,10 +15,11 @@ extension SyncContext {
     /// - Parameters:
     ///   - options: what is said of each operation of the group.
     ///   - body: makes the changes, on the store as it is in that moment. Where it throws, nothing has happened. The
-    ///     group is valid until it returns.
+    ///     group is valid until it returns. Where ``SyncOptions/hooks`` look at the changes it runs up to four times, and
+    ///     only the last time counts.
     /// - Returns: what `body` returns.
     /// - Throws: ``SluiceError`` of code `operationRefused` where a group cannot be sent or would be too large; what a
-    ///   change throws; what `body` throws.
+    ///   change throws; what `body` throws; of code `refusedByHook` and `hookFailed` where a hook says so.
     @discardableResult
     public func group<Result: Sendable>(
         options: OperationOptions = OperationOptions(), _ body: @Sendable (OperationGroup) throws -> Result
@@ -26,14 +27,26 @@ extension SyncContext {
         let limit = try groupLimit()
         let environment = self.options.environment
         let id = environment.makeID()
-        return try await store.write(at: .localChange, environment) { writer in
-            let result = try body(OperationGroup(id: id, context: self, options: options, store: writer))
-            let count = try QueueReader(writer).members(of: id).count
-            guard count <= limit else {
-                throw SluiceError(
-                    .operationRefused, "a group holds up to \(limit) operations, as one batch does; this has \(count)")
+        var plan = self.options.hooks.isEmpty ? nil : GroupPlan()
+        while true {
+            let decided = plan
+            do {
+                return try await store.write(at: .localChange, environment) { writer in
+                    let run = decided.map { GroupRun($0) }
+                    let result = try body(
+                        OperationGroup(id: id, context: self, options: options, store: writer, run: run))
+                    let count = try QueueReader(writer).members(of: id).count
+                    guard count <= limit else {
+                        throw SluiceError(
+                            .operationRefused,
+                            "a group holds up to \(limit) operations, as one batch does; this has \(count)")
+                    }
+                    try run?.confirm()
+                    return result
+                }
+            } catch let undecided as GroupPlan.Undecided {
+                plan = try await plan?.asking(self.options.hooks, about: undecided)
             }
-            return result
         }
     }
 

@@ -10,7 +10,8 @@ public struct SyncTable: Sendable {
     /// Adds a record. One without an `id` gets a new UUID.
     ///
     /// - Returns: the record as it is stored, with its id. What only the server sets is left out of it.
-    /// - Throws: ``SluiceError`` of code `recordExists`, `invalidRecord`, or of the store.
+    /// - Throws: ``SluiceError`` of code `recordExists`, `invalidRecord`, or of the store; of code `refusedByHook` and
+    ///   `hookFailed` where ``SyncOptions/hooks`` say so, as for every change.
     @discardableResult
     public func insert(_ record: JSON, options: OperationOptions = OperationOptions()) async throws -> JSON {
         let id = try RecordRules.id(ofNew: record, table: name, context.options.environment)
@@ -97,6 +98,9 @@ public struct SyncTable: Sendable {
         let environment = context.options.environment
         let change = LocalChange(
             kind, id, in: name, content: content, options: options, systemColumns: context.dialect.pushColumns.system)
+        if let chain = HookChain(context.options.hooks, .beforeEnqueue, table: name) {
+            return try await HookedWrite(change: change, chain: chain, context: context).carryOut()
+        }
         return try await context.store.write(at: .localChange, environment) {
             try change.apply(to: $0, environment: environment)
         }

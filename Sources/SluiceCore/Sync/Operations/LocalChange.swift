@@ -11,6 +11,10 @@ package struct LocalChange: Sendable {
     package let group: String?
     /// The names of the properties that only the server sets.
     package let systemColumns: Set<String>
+    /// The whole record that an update makes, where a hook has decided it.
+    var replacement: JSON?
+    /// Whether the row is written and no operation.
+    var isLocalOnly = false
 
     package init(
         _ kind: TableOperation.Kind, _ recordID: String, in table: String, content: JSON = .object,
@@ -36,14 +40,18 @@ package struct LocalChange: Sendable {
         let local = try store.record(recordID, in: table)
         let queued = try queue.absorbEdits(of: recordID, in: table)
         if kind == .update, local == nil { throw missing }
+        if isLocalOnly { return try applyLocally(local, queued, queue) }
         guard let newest = queued.last else {
             try checkSettled(local)
+            if kind != .insert, try isUnknownToServer(local, queue) {
+                return try makeKnown(local, to: queue, environment: environment)
+            }
             if kind != .insert, !planted(.baseForgotten) {
                 let state = RecordState(table: table, recordID: recordID, base: local, mirror: local)
                 try queue.put(state, isNoted: false)
             }
             try append(kind, to: queue, environment: environment)
-            return try write(changed(local, queue), to: queue)
+            return try write(changed(local, nil), to: queue)
         }
         switch Collapse.decide(queued: newest, new: kind, isMergeable: options.isMergeable, group: group) {
         case .refuse(let reason): throw refusal(reason)
@@ -80,11 +88,22 @@ package struct LocalChange: Sendable {
             return try write(
                 ahead.map { $0.resultingRecord(local: local, mirror: state?.mirror) } ?? state?.mirror, to: queue)
         }
-        return try write(changed(local, queue, behind: queued.dropLast().last), to: queue)
+        let mirror = try kind == .undelete ? queue.reader.state(of: recordID, in: table)?.mirror : nil
+        return try write(changed(local, mirror, behind: queued.dropLast().last), to: queue)
+    }
+
+    /// A change of a record that the server has never heard of: it is made there, or is gone here.
+    private func makeKnown(_ local: JSON?, to queue: QueueWriter, environment: SyncEnvironment) throws -> JSON? {
+        if kind == .delete {
+            try queue.removeState(of: recordID, in: table)
+        } else {
+            try append(.insert, to: queue, environment: environment)
+        }
+        return try write(changed(local, nil), to: queue)
     }
 
     /// A record without operations: it is there or it is not.
-    private func checkSettled(_ local: JSON?) throws(SluiceError) {
+    func checkSettled(_ local: JSON?) throws(SluiceError) {
         switch kind {
         case .insert where local != nil:
             throw SluiceError(
@@ -96,13 +115,13 @@ package struct LocalChange: Sendable {
         }
     }
 
-    private var missing: SluiceError {
+    var missing: SluiceError {
         SluiceError(
             .recordMissing, "there is no such record in the local store; pull it first", table: table,
             recordID: recordID)
     }
 
-    private func refusal(_ reason: String) -> SluiceError {
+    func refusal(_ reason: String) -> SluiceError {
         SluiceError(
             kind == .insert ? .recordExists : .operationRefused, "cannot \(kind.rawValue): \(reason)", table: table,
             recordID: recordID)
@@ -139,17 +158,21 @@ package struct LocalChange: Sendable {
         return operation
     }
 
-    /// - Parameter ahead: the operation before the newest one: what a delete was made on, if that is what waits.
-    private func changed(
-        _ local: JSON?, _ queue: QueueWriter, behind ahead: TableOperation? = nil
-    ) throws -> JSON? {
+    /// The record behind the change.
+    ///
+    /// - Parameters:
+    ///   - mirror: what is known from the server; for an undelete.
+    ///   - ahead: the operation before the newest one: what a delete was made on, if that is what waits.
+    func changed(_ local: JSON?, _ mirror: JSON?, behind ahead: TableOperation? = nil) -> JSON? {
         switch kind {
         case .insert: return content
         case .delete: return nil
-        case .undelete:
-            let mirror = try queue.reader.state(of: recordID, in: table)?.mirror
-            return local ?? ahead.map { $0.resultingRecord(local: local, mirror: mirror) } ?? mirror
+        case .undelete: return local ?? ahead.map { $0.resultingRecord(local: local, mirror: mirror) } ?? mirror
         case .update:
+            if let replacement {
+                return RecordRules.record(
+                    replacement, withSystemColumns: systemColumns, of: local, id: recordID)
+            }
             guard var record = local else { return nil }
             for (name, value) in content.members ?? [] { record[name] = value }
             return record

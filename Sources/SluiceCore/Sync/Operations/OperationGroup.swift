@@ -5,11 +5,16 @@ public struct OperationGroup {
     let context: SyncContext
     let options: OperationOptions
     let store: any StoreWriter
+    /// What hooks say of the changes; nil where there are none.
+    let run: GroupRun?
 
     /// Adds a record; see ``SyncTable/insert(_:options:)``.
     @discardableResult
     public func insert(_ record: JSON, in table: String) throws -> JSON {
-        let id = try RecordRules.id(ofNew: record, table: table, context.options.environment)
+        let environment = context.options.environment
+        let id =
+            try run?.id(ofNew: record, table: table, environment)
+            ?? RecordRules.id(ofNew: record, table: table, environment)
         return try change(.insert, id, in: table, record) ?? record
     }
 
@@ -40,6 +45,7 @@ public struct OperationGroup {
         let change = LocalChange(
             kind, recordID, in: table, content: content, options: options, group: id,
             systemColumns: context.dialect.pushColumns.system)
-        return try change.apply(to: store, environment: context.options.environment)
+        let decided = try run?.decide(change, context.options.hooks, store) ?? change
+        return try decided.apply(to: store, environment: context.options.environment)
     }
 }

@@ -58,6 +58,8 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     /// How often in a row it has failed at the server for a reason of its own; at ``SyncOptions/maximumAttempts`` it
     /// is dead. Failures of the network and of a server that is busy do not count.
     public var failedAttempts = 0
+    /// Not before that time is it sent, because a hook has it wait; nil where none does.
+    public var notBefore: Timestamp?
     /// The local record as this operation made it, kept when a successor changes the record before this one is sent.
     package var frozen: JSON?
     /// What has been sent so far and may have taken effect, the newest last.
@@ -121,6 +123,15 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
         }
     }
 
+    /// Whether a hook has it wait at that time. A clock that was set back does not make it longer than a hook may say.
+    func waits(at now: Timestamp) -> Bool {
+        guard let notBefore else { return false }
+        return notBefore > now && now.duration(to: notBefore) <= Self.longestDelay
+    }
+
+    /// The longest time that a hook can have an operation wait.
+    static let longestDelay = Duration.seconds(30 * 86_400)
+
     /// What was sent for the revision that it has now.
     var sentAsIs: SentBody? { sent.last { $0.revision == revision } }
 
@@ -137,5 +148,6 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
         state = .pending
         failure = nil
         failedAttempts = 0
+        notBefore = nil
     }
 }

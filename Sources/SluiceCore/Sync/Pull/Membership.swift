@@ -60,6 +60,17 @@ package struct Membership {
         return try ids.filter { try !isHeldByOther($0) }
     }
 
+    /// Those of the ids that no named query holds.
+    package static func unheld(_ ids: [String], of table: String, in store: any StoreReader) throws -> [String] {
+        if ids.isEmpty { return [] }
+        let cursors = try Cursor.all(of: table, in: store)
+        return try ids.filter { recordID in
+            try !cursors.contains { cursor in
+                try cursor.isOfAll || store.record(id(cursor.key, recordID), in: schema.name) != nil
+            }
+        }
+    }
+
     private func isHeldByOther(_ id: String) throws -> Bool {
         try others.contains { other in
             try other.isOfAll || store.record(Self.id(other.key, id), in: Self.schema.name) != nil

@@ -12,6 +12,8 @@ package struct PageCommit: Sendable {
     /// When the page was asked for.
     package var askedAt: ChangeStamps.Mark?
     package var removals: RemovalGuard
+    /// What hooks have made of the rows; nil where none was asked.
+    var revised: RevisedRows?
     /// The name of the property that holds a record's version.
     package var version = "version"
     package var now: Timestamp
@@ -35,6 +37,8 @@ package struct PageCommit: Sendable {
         package var pending = 0
         package var conflicts = 0
         package var quarantined = 0
+        /// How many rows a hook has dropped.
+        package var dropped = 0
         /// The ids of rows that were not written because their records have changed since.
         package var stale: [String] = []
         /// The moment behind the page.
@@ -50,6 +54,7 @@ package struct PageCommit: Sendable {
             pending += other.pending
             conflicts += other.conflicts
             quarantined += other.quarantined
+            dropped += other.dropped
             mark = other.mark
             commits += other.commits
             found.formUnion(other.found)
@@ -76,13 +81,17 @@ package struct PageCommit: Sendable {
         var upserts: [Int] = []
         var left: [String] = []
         var gone: [String] = []
+        var dropped: [String] = []
         for index in sorted.fit {
             let row = page.rows[index]
+            let isDropped = revised?.dropped.contains(index) ?? false
             if !stale.isEmpty, stale.contains(ExactText(row.id)) {
                 outcome.stale.append(row.id)
             } else if !pending.isEmpty, pending.contains(ExactText(row.id)) {
                 outcome.pending += 1
-                if !row.leftQuery, try moveMirror(index, queue) { outcome.conflicts += 1 }
+                if !row.leftQuery, !isDropped, try moveMirror(index, queue) { outcome.conflicts += 1 }
+            } else if isDropped {
+                dropped.append(row.id)
             } else if row.leftQuery {
                 left.append(row.id)
             } else if row.isDeleted, !planted(.tombstoneStored) {
@@ -96,7 +105,8 @@ package struct PageCommit: Sendable {
         var unfit = sorted.unfit
         unfit += try put(upserts, store)
         outcome.stored = upserts.count - (unfit.count - sorted.unfit.count)
-        outcome.deleted = try remove(left: left, gone: gone, store)
+        outcome.dropped = dropped.count
+        outcome.deleted = try remove(left: left, gone: gone, dropped: dropped, store)
         if let cursor { try claim(sorted.fit, stale, cursor, store) }
         outcome.quarantined = unfit.count
         try quarantine(unfit, clearing: ids, store)
@@ -107,15 +117,20 @@ package struct PageCommit: Sendable {
 
     /// Puts the rows, and says which the store refuses.
     private func put(_ upserts: [Int], _ store: any StoreWriter) throws -> [PageRows.Unfit] {
+        func put(_ rows: [Int]) throws {
+            for selection in revised?.selections(of: rows, in: page) ?? [.init(page, rows)] {
+                try store.put(selection, in: table)
+            }
+        }
         do {
-            try store.put(RowPage.Selection(page, upserts), in: table)
+            try put(upserts)
             return []
         } catch let error as SluiceError where error.code == .invalidRecord {
             // One by one, to find out which it is.
             var refused: [PageRows.Unfit] = []
             for index in upserts {
                 do {
-                    try store.put(RowPage.Selection(page, [index]), in: table)
+                    try put([index])
                 } catch let error as SluiceError where error.code == .invalidRecord {
                     refused.append(.init(index: index, reason: error.message))
                 }
@@ -124,12 +139,15 @@ package struct PageCommit: Sendable {
         }
     }
 
-    /// Removes rows that are gone, and those that left the query if no other holds them.
-    private func remove(left: [String], gone: [String], _ store: any StoreWriter) throws -> Int {
-        if left.isEmpty, gone.isEmpty { return 0 }
+    /// Removes rows that are gone, and those that left the query or were dropped if no other holds them.
+    private func remove(left: [String], gone: [String], dropped: [String], _ store: any StoreWriter) throws -> Int {
+        if left.isEmpty, gone.isEmpty, dropped.isEmpty { return 0 }
         let membership = try cursor.map { try Membership(of: $0, in: store) }
         try membership?.forget(gone)
-        let free = planted(.membershipIgnored) ? left : try membership?.release(left) ?? []
+        let free =
+            planted(.membershipIgnored)
+            ? left
+            : try membership?.release(left + dropped) ?? Membership.unheld(dropped, of: table, in: store)
         // Most tombstones of a first pull are of rows that never were here.
         let here = try (gone + free).filter { try store.record($0, in: table) != nil }
         try removals.check(here.count, of: table, in: store)
@@ -139,7 +157,8 @@ package struct PageCommit: Sendable {
 
     private func claim(_ fit: [Int], _ stale: Set<ExactText>, _ cursor: Cursor, _ store: any StoreWriter) throws {
         if cursor.isOfAll { return }
-        let ids = fit.lazy.map { page.rows[$0] }.filter { !$0.isDeleted && !$0.leftQuery }.map(\.id)
+        let kept = revised.map { revised in fit.filter { !revised.dropped.contains($0) } } ?? fit
+        let ids = kept.lazy.map { page.rows[$0] }.filter { !$0.isDeleted && !$0.leftQuery }.map(\.id)
         try Membership(of: cursor, in: store).claim(ids.filter { stale.isEmpty || !stale.contains(ExactText($0)) })
     }
 
@@ -161,6 +180,14 @@ package struct PageCommit: Sendable {
         }
     }
 
+    /// The row as it is to be stored.
+    private func record(at index: Int) -> JSON {
+        if let revised, let place = revised.places[index], let changed = revised.page {
+            return changed.record(at: place)
+        }
+        return page.record(at: index)
+    }
+
     /// - Returns: whether the mirror is newer than what the oldest waiting change was made on.
     private func moveMirror(_ index: Int, _ queue: QueueWriter) throws -> Bool {
         let row = page.rows[index]
@@ -168,7 +195,7 @@ package struct PageCommit: Sendable {
             try queue.reader.state(of: row.id, in: table)
             ?? RecordState(table: table, recordID: row.id, base: nil, mirror: nil)
         if planted(.mirrorNotMoved) { return false }
-        state.mirror = row.isDeleted ? nil : page.record(at: index)
+        state.mirror = row.isDeleted ? nil : record(at: index)
         if planted(.mirrorMovesBase) { state.base = state.mirror }
         try queue.put(state, isNoted: false)
         return state.mirror?[version] != state.base?[version]

@@ -168,7 +168,7 @@ struct PullDriver: Sendable {
 
 extension PullResult {
     /// How many rows the server has brought that meant something here.
-    fileprivate var rows: Int { stored + deleted + pending + quarantined }
+    fileprivate var rows: Int { stored + deleted + pending + quarantined + dropped }
 }
 
 /// The session of a named pull, or of one without a name.

@@ -12,6 +12,8 @@ public struct PullResult: Sendable, Hashable {
     public var conflicts = 0
     /// How many rows could not be stored; ``SyncContext/quarantine(table:)`` has them.
     public var quarantined = 0
+    /// How many rows a hook has dropped; those that were here and that no other query holds are counted as removed too.
+    public var dropped = 0
     /// How many pages were stored.
     public var pages = 0
     /// By what a named pull followed the server's changes; ``PullGrade/full`` says that it could not, and read all rows.
@@ -27,7 +29,7 @@ public struct PullResult: Sendable, Hashable {
     /// Hashes the counts.
     public func hash(into hasher: inout Hasher) { hasher.combine(counts) }
 
-    private var counts: [Int] { [stored, deleted, pending, conflicts, quarantined, pages] }
+    private var counts: [Int] { [stored, deleted, pending, conflicts, quarantined, dropped, pages] }
 
     mutating func add(_ outcome: PageCommit.Outcome) {
         stored += outcome.stored
@@ -35,6 +37,7 @@ public struct PullResult: Sendable, Hashable {
         pending += outcome.pending
         conflicts += outcome.conflicts
         quarantined += outcome.quarantined
+        dropped += outcome.dropped
     }
 }
 

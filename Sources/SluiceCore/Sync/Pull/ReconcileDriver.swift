@@ -193,6 +193,8 @@ struct ReconcileDriver: Sendable {
             let free = missing.filter { !touched.contains(ExactText($0)) && !waiting.contains(ExactText($0)) }
             let same = try free.filter { id in
                 guard let record = try writer.record(id, in: table) else { return false }
+                // What a hook keeps here alone the server never had.
+                if try writer.record(RecordState.id(table, id), in: RecordState.schema.name) != nil { return false }
                 return held.versions[ExactText(id)] == .some(record[version]?.string)
             }
             let released = try membership.release(same)

@@ -29,7 +29,8 @@ struct RowExchange: Sendable {
 
     /// Stores a page. Rows whose records have changed here since it was asked for are read again, and only then is the
     /// cursor saved.
-    func store(_ commit: PageCommit) async throws -> PageCommit.Outcome {
+    func store(_ came: PageCommit) async throws -> PageCommit.Outcome {
+        let commit = try await reviewed(came)
         if planted(.cursorBeforeRows), let cursor = commit.cursor {
             try await store.write { try $0.put(cursor.record, in: Cursor.schema.name) }
         }
@@ -85,7 +86,7 @@ struct RowExchange: Sendable {
     private func storeAsked(_ ids: [String], _ part: PageCommit) async throws -> PageCommit.Outcome {
         let asked = Set(ids.map(ExactText.init))
         let rows = part.page.rows.indices.filter { asked.contains(ExactText(part.page.rows[$0].id)) }
-        let commit = part.taking(rows)
+        let commit = try await reviewed(part.taking(rows))
         var outcome = try await store.write(at: .page, options.environment) { try commit.write(to: $0) }
         outcome.found = Set(rows.map { ExactText(part.page.rows[$0].id) })
         return outcome

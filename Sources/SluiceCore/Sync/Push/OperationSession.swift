@@ -10,6 +10,10 @@ package struct OperationSession: Sendable {
         case loaded(PushItem)
         /// It cannot be sent: it is gone, or it is held.
         case notLoaded(isGone: Bool)
+        /// The hooks looked at the operation before it is sent.
+        case reviewed(PushItem, HookAnswer<BeforePushDecision>)
+        /// The hooks looked at the operation's failure.
+        case consulted(HookAnswer<PushErrorDecision>)
         /// The record was edited before the operation was sealed; nothing was sent.
         case changed
         /// The server answered the operation; `item` is as it was sealed last.
@@ -31,6 +35,10 @@ package struct OperationSession: Sendable {
 
     /// What the session wants done.
     package enum Effect: Sendable {
+        /// Ask the hooks whether to send the operation.
+        case review(PushItem)
+        /// Ask the hooks what becomes of it.
+        case consult(PushFailure)
         /// Seal and send the operation.
         case send(PushItem)
         /// Read the record by its id, deleted ones included.
@@ -59,8 +67,12 @@ package struct OperationSession: Sendable {
         case stopped(SluiceError)
     }
 
-    private enum State {
+    enum State {
         case loading
+        case reviewing(PushItem)
+        case consulting(Kept)
+        /// What a hook wants is tried; if the queue does not allow it, the other commit is made.
+        case attempting(PushItem, or: PushCommit, then: Outcome)
         case sending(PushItem)
         case readingBack(PushItem, status: Int)
         case probing(PushItem)
@@ -72,10 +84,12 @@ package struct OperationSession: Sendable {
     /// How often one operation may meet a conflict in one push before it is held.
     package static let maximumRounds = 5
 
-    private var state = State.loading
+    var state = State.loading
     private let columns: PushColumns
-    private var rounds = 0
-    private var changes = 0
+    var rounds = 0
+    var changes = 0
+    /// What the last conflict was merged to, and against which version of the server's.
+    private var lastMerge: (record: JSON, version: JSON?)?
 
     package init(columns: PushColumns) { self.columns = columns }
 
@@ -85,11 +99,20 @@ package struct OperationSession: Sendable {
     /// Takes an event and says what to do next.
     package mutating func handle(_ event: Event) -> Effect {
         switch (state, event) {
-        case (.loading, .loaded(let item)): return send(item)
+        case (.loading, .loaded(let item)): return begin(item)
         case (.loading, .notLoaded(let isGone)): return end(isGone ? .done : .kept)
         case (.loading, .failed(let error)): return end(.stopped(error))
+        case (.reviewing, .reviewed(let item, let answer)): return take(answer, item)
+        case (.reviewing(let item), .failed(let error)): return postpone(item, by: error)
+        case (.consulting(let kept), .consulted(let answer)): return take(answer, kept)
+        case (.consulting(let kept), .failed(let error)): return keep(kept, beside: error)
+        case (.attempting, .committed): return end(.again)
+        case (.attempting(let item, let commit, let outcome), .failed(let error)):
+            return giveUpAttempt(item, commit, outcome, error)
         case (.sending, .answered(let item, let answer)):
-            return act(on: .judge(item, answer, columns: columns), item, status: answer.status, message: answer.message)
+            return act(
+                on: .judge(item, answer, columns: columns), item, status: answer.status, message: answer.message,
+                answer: answer)
         case (.sending, .changed):
             changes += 1
             // Someone edits the record with each attempt, a filter perhaps: the next push may have more luck.
@@ -116,21 +139,24 @@ package struct OperationSession: Sendable {
         }
     }
 
-    private mutating func end(_ outcome: Outcome) -> Effect {
+    mutating func end(_ outcome: Outcome) -> Effect {
         state = .ended
         return .end(outcome)
     }
 
-    private mutating func commit(_ commit: PushCommit, then outcome: Outcome) -> Effect {
+    mutating func commit(_ commit: PushCommit, then outcome: Outcome) -> Effect {
         state = .committing(then: outcome)
         return .commit(commit)
     }
 
     private mutating func keep(
         _ item: PushItem, _ kept: TableOperation.State, _ failure: TableOperation.Failure?, uncertain: Bool = false,
-        then outcome: Outcome = .kept
+        answer: PushAnswer? = nil, then outcome: Outcome = .kept
     ) -> Effect {
-        commit(.kept(item, kept, failure, uncertain: uncertain), then: outcome)
+        let kept = Kept(item: item, state: kept, failure: failure, isUncertain: uncertain, outcome: outcome)
+        guard let question = kept.question(answer) else { return commit(kept.commit, then: outcome) }
+        state = .consulting(kept)
+        return .consult(question)
     }
 
     private mutating func hold(
@@ -142,12 +168,18 @@ package struct OperationSession: Sendable {
         return commit(.held(item, kept, failure, conflict), then: outcome)
     }
 
-    private mutating func send(_ item: PushItem) -> Effect {
+    private mutating func begin(_ item: PushItem) -> Effect {
         if item.operation.kind == .update, !item.operation.isUncertain, let base = item.base, let local = item.local,
             Rebase.changes(from: base, to: local, system: columns.system) == .object
         {
             return commit(.unneeded(item), then: .done)
         }
+        guard item.asks.contains(.beforePush) else { return send(item) }
+        state = .reviewing(item)
+        return .review(item)
+    }
+
+    mutating func send(_ item: PushItem) -> Effect {
         state = .sending(item)
         return .send(item)
     }
@@ -159,7 +191,7 @@ package struct OperationSession: Sendable {
     }
 
     private mutating func act(
-        on verdict: PushVerdict, _ item: PushItem, status: Int, message: String
+        on verdict: PushVerdict, _ item: PushItem, status: Int, message: String, answer: PushAnswer? = nil
     ) -> Effect {
         let operation = item.operation
         func failure(_ code: SluiceError.Code) -> TableOperation.Failure {
@@ -171,7 +203,7 @@ package struct OperationSession: Sendable {
         case .earlierRevisionDone(let record, let sent):
             rounds += 1
             return rounds > Self.maximumRounds
-                ? keep(item, .parked, failure(.conflict))
+                ? commit(.kept(item, .parked, failure(.conflict), uncertain: false), then: .kept)
                 : commit(.rebased(item, server: record, sent: sent), then: .again)
         case .conflict(let server, let isDeleted):
             let conflict = Conflict(
@@ -197,21 +229,24 @@ package struct OperationSession: Sendable {
         case .idRefused:
             rounds += 1
             return rounds > Self.maximumRounds
-                ? keep(item, .parked, failure(.rejected)) : commit(.unidentified(item), then: .again)
+                ? keep(item, .parked, failure(.rejected), answer: answer) : commit(.unidentified(item), then: .again)
         case .skipped: return keep(item, .pending, nil, then: .skipped)
-        case .refused(let code, let uncertain): return keep(item, .parked, failure(code), uncertain: uncertain)
-        case .later(let code, let uncertain): return keep(item, .pending, failure(code), uncertain: uncertain)
+        case .refused(let code, let uncertain):
+            return keep(item, .parked, failure(code), uncertain: uncertain, answer: answer)
+        case .later(let code, let uncertain):
+            return keep(item, .pending, failure(code), uncertain: uncertain, answer: answer)
         case .unauthorized:
             let error = SluiceError(
                 .unauthorized, message, table: operation.table, recordID: operation.recordID,
                 operationID: operation.id, status: status)
-            return keep(item, .pending, failure(.unauthorized), then: .stopped(error))
+            return keep(item, .pending, failure(.unauthorized), answer: answer, then: .stopped(error))
         }
     }
 
     private mutating func settle(
         _ item: PushItem, _ conflict: Conflict, _ decision: ConflictDecision
     ) -> Effect {
+        if case .merge = decision {} else { lastMerge = nil }
         switch decision {
         case .defer: return hold(item, .pending, conflict)
         case .ask, .next: return hold(item, .parked, conflict)
@@ -220,14 +255,27 @@ package struct OperationSession: Sendable {
                 .aborted, "a conflict handler ended the push", table: conflict.table, recordID: conflict.recordID,
                 operationID: item.operation.id, status: conflict.status)
             return hold(item, .parked, conflict, then: .stopped(error))
+        case .merge(let record) where !converges(record, conflict):
+            return hold(
+                item, .parked, conflict, .conflict,
+                "the conflict is not converging: the same merge again, and the server's record has moved")
         case .server, .discard, .client, .merge, .delete:
             // Where the decision leaves something to be said, it keeps the operation's place.
             return commit(.decided(item, conflict, decision), then: .again)
         }
     }
+
+    /// Whether a merge says something else than the one before it, or the server's record has stayed where it was.
+    private mutating func converges(_ record: JSON, _ conflict: Conflict) -> Bool {
+        let plain = RecordRules.withoutSystemColumns(record, columns.system)
+        let version = conflict.server?[columns.version]
+        defer { lastMerge = (plain, version) }
+        guard let lastMerge else { return true }
+        return lastMerge.record != plain || lastMerge.version == version
+    }
 }
 
 extension SluiceError {
     /// Whether a push that meets this error cannot go on with other operations either.
-    fileprivate var isEndOfPush: Bool { code.isNetwork || code.isStore || code == .cancelled || code == .unauthorized }
+    var isEndOfPush: Bool { code.isNetwork || code.isStore || code == .cancelled || code == .unauthorized }
 }

@@ -113,6 +113,9 @@ package struct PushCommitter {
                 operation: operation, item: item, conflict: conflict, columns: columns, environment: environment,
                 store: store, queue: queue
             ).settle(decision)
+        case .hooked(let item, let commit):
+            guard let operation = try current(item, queue) else { return }
+            try write(commit, operation, item, store, queue)
         }
     }
 

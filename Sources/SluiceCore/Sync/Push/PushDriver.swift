@@ -41,9 +41,7 @@ struct PushDriver: Sendable {
             tally.note(event)
             session.pace = pace
             effects = session.handle(event)
-            if case .operation(_, .loaded(let item)) = event, !effects.contains(where: \.isSend) {
-                worker.gatherer.leave(item.operation.id)
-            }
+            if let id = event.unsentID, !effects.contains(where: \.leadsToSend) { worker.gatherer.leave(id) }
         }
     }
 
@@ -58,17 +56,35 @@ struct PushDriver: Sendable {
         let operations = try? await store.read { try QueueReader($0).all() }
         var error: SluiceError?
         if case .stopped(let reason) = end { error = reason }
-        return PushResult(
+        let now = options.environment.now()
+        var result = PushResult(
             end: .init(end), error: error, applied: tally.applied, conflicts: tally.conflicts,
             failures: (operations ?? []).filter { tally.failed.contains($0.id) && $0.failure != nil },
             remaining: operations?.count ?? 0, waiting: waiting)
+        let delayed = (operations ?? []).filter { $0.state == .pending && $0.waits(at: now) }
+        result.postponed = tally.postponed.union(delayed.map(\.id)).intersection((operations ?? []).map(\.id)).count
+        result.nextDue = delayed.compactMap(\.notBefore).min()
+        return result
     }
 }
 
 extension PushSession.Effect {
-    fileprivate var isSend: Bool {
-        if case .operation(_, .send) = self { return true }
-        return false
+    /// Whether a request goes out by it, or may if the hooks say so.
+    fileprivate var leadsToSend: Bool {
+        switch self {
+        case .operation(_, .send), .operation(_, .review): true
+        default: false
+        }
+    }
+}
+
+extension PushSession.Event {
+    /// The operation that was looked at and has not been sent.
+    fileprivate var unsentID: String? {
+        switch self {
+        case .operation(_, .loaded(let item)), .operation(_, .reviewed(let item, _)): item.operation.id
+        default: nil
+        }
     }
 }
 
@@ -78,6 +94,8 @@ private struct PushTally {
     var applied = 0
     var conflicts = 0
     var failed: Set<String> = []
+    /// Those that a hook has wait.
+    var postponed: Set<String> = []
     /// What is being committed as applied, by its place.
     private var applying: [Int64: TableOperation] = [:]
 
@@ -88,6 +106,7 @@ private struct PushTally {
             switch effect {
             case .commit(.kept(let item, let state, let failure, _)): note(item, state, failure)
             case .commit(.held(let item, let state, let failure, _)): note(item, state, failure)
+            case .commit(.hooked(let item, let commit)): note(item, commit)
             case .commit(.applied(let item, _)), .commit(.found(let item, _, _)), .commit(.gone(let item)):
                 applying[place] = item.operation
             case .decide(let conflict):
@@ -104,6 +123,16 @@ private struct PushTally {
         else { return }
         applied += 1
         logger.debug("operation applied", metadata: operation.logMetadata)
+    }
+
+    private mutating func note(_ item: PushItem, _ commit: HookedCommit) {
+        switch commit {
+        case .postponed(let failure, _) where failure.code == SluiceError.Code.postponed.description:
+            postponed.insert(item.operation.id)
+            logger.debug("operation postponed", metadata: item.operation.logMetadata)
+        case .postponed(let failure, _), .retried(let failure, _, _): note(item, .pending, failure)
+        case .changed, .cancelled: logger.info("operation changed by a hook", metadata: item.operation.logMetadata)
+        }
     }
 
     private mutating func note(_ item: PushItem, _ state: TableOperation.State, _ failure: TableOperation.Failure?) {

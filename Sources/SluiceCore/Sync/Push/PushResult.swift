@@ -57,6 +57,10 @@ public struct PushResult: Sendable {
     /// How many of those came while it ran and wait for the next push: one sends what is queued when it begins,
     /// and once what comes behind that on the same records.
     public var waiting = 0
+    /// How many operations wait because a hook said so: they are no failures.
+    public var postponed = 0
+    /// When the first of those is due that wait for a time.
+    var nextDue: Timestamp?
 
     /// Whether everything that was queued has reached the server.
     public var isClean: Bool { end == .completed && failures.isEmpty && remaining == 0 }

@@ -75,7 +75,7 @@ package struct PushSession: Sendable {
             self.error = self.error ?? error
             return finish()
         case .operation(let place, let event):
-            if error != nil, case .loaded = event {
+            if error != nil, event.isUnsent {
                 // The push ends, and nothing of this one has been sent.
                 return end(place, .kept)
             }
@@ -127,6 +127,16 @@ package struct PushSession: Sendable {
     private mutating func finish() -> [Effect] {
         isFinished = true
         return [.finish(error.map { .stopped($0) } ?? .completed)]
+    }
+}
+
+extension OperationSession.Event {
+    /// Whether the operation has only been looked at so far.
+    fileprivate var isUnsent: Bool {
+        switch self {
+        case .loaded, .reviewed: true
+        default: false
+        }
     }
 }
 

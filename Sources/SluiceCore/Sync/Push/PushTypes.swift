@@ -7,6 +7,8 @@ package struct PushItem: Sendable, Hashable {
     package var local: JSON?
     /// The server's record on which the change was made.
     package var base: JSON?
+    /// The points at which hooks are to be asked about it.
+    package var asks: Set<HookPoint> = []
 
     package init(operation: TableOperation, local: JSON?, base: JSON?) {
         self.operation = operation
@@ -28,6 +30,10 @@ package struct PushAnswer: Sendable, Hashable {
     package var isIDRefused: Bool
     /// Whether the body is no JSON: a web page of someone on the way, or an answer that was cut short.
     package var isUnreadable: Bool
+    /// The body, for hooks that are to see a failure.
+    package var body: [UInt8] = []
+    /// How long the server asked to be left alone.
+    package var retryAfter: Duration?
 
     package init(
         status: Int, record: JSON? = nil, message: String = "", isIDRefused: Bool = false, isUnreadable: Bool = false
@@ -61,6 +67,8 @@ package enum PushCommit: Sendable {
     case held(PushItem, TableOperation.State, TableOperation.Failure, Conflict)
     /// A conflict's decision.
     case decided(PushItem, Conflict, ConflictDecision)
+    /// A hook's decision.
+    case hooked(PushItem, HookedCommit)
 }
 
 /// Why a push ended.

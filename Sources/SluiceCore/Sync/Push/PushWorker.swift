@@ -29,7 +29,7 @@ struct PushWorker: Sendable {
         case .load(let operation):
             do {
                 try Task.checkCancellation()
-                let event = try await load(operation)
+                let event = asking(try await load(operation))
                 if case .notLoaded = event { gatherer.leave(operation.id) }
                 return .operation(operation.sequence, event)
             } catch {
@@ -44,6 +44,8 @@ struct PushWorker: Sendable {
     private func perform(_ effect: OperationSession.Effect) async -> OperationSession.Event {
         do {
             switch effect {
+            case .review(let item): return await review(item)
+            case .consult(let failure): return try await .consulted(consult(failure))
             case .send(let item):
                 let event = await send(item)
                 gatherer.leave(item.operation.id)
@@ -78,6 +80,7 @@ struct PushWorker: Sendable {
             let (table, id) = (operation.table, operation.recordID)
             let onRecord = try queue.all(on: id, in: table)
             let mayPass = planted(.parkedLetsSuccessorsPass)
+            if operation.waits(at: options.environment.now()) { return .notLoaded(isGone: false) }
             if planted(.inFlightNeverRepeated), operation.state == .inFlight { return .notLoaded(isGone: false) }
             guard !operation.isHeld, mayPass || onRecord.first?.id == operation.id else {
                 return .notLoaded(isGone: false)
@@ -134,7 +137,7 @@ struct PushWorker: Sendable {
             let response = try await client.send(request)
             try await options.environment.reached(.answered, .after)
             let item = sealed.withLock { $0.item }
-            return .answered(item, client.dialect.pushAnswer(response))
+            return .answered(item, answer(response, for: item))
         } catch {
             let last = sealed.withLock { $0 }
             if last.count == 0, Self.isRefusal(error) { return .changed }

@@ -21,6 +21,9 @@ struct OperationSessionTests {
     private func name(_ effect: OperationSession.Effect) -> String {
         switch effect {
         case .send(let item): "send \(item.operation.kind.rawValue)"
+        case .review: "review"
+        case .consult(let failure): "consult \(failure.code)"
+        case .commit(.hooked(_, let commit)): "hooked \(commit)"
         case .readBack: "readBack"
         case .probe: "probe"
         case .decide(let conflict): "decide\(conflict.isDeletedOnServer ? " deleted" : "")"

@@ -108,7 +108,7 @@ sluice_outcome sb_run(sluice_call *call, lua_CFunction entry, int arguments) {
 }
 
 /// Takes the value on top as the call's result.
-static int finish_hook(lua_State *L, int status, lua_KContext context) {
+int sb_finish_hook(lua_State *L, int status, lua_KContext context) {
     (void)status;
     (void)context;
     sluice_call *call = sb_vm(L)->current;
@@ -154,8 +154,8 @@ static int enter_hook(lua_State *L) {
         call->roots[index] = sb_cell_new(L, type, json_incref(value));
         sb_push_object(L, call->roots[index]);
     }
-    lua_callk(L, (int)call->count, 1, 0, finish_hook);
-    return finish_hook(L, LUA_OK, 0);
+    lua_callk(L, (int)call->count, 1, 0, sb_finish_hook);
+    return sb_finish_hook(L, LUA_OK, 0);
 }
 
 sluice_outcome sluice_vm_call(

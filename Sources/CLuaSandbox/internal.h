@@ -213,6 +213,7 @@ void sb_push_primitives(lua_State *L);
 // call.c
 sluice_call *sb_call_new(sluice_vm *vm, sluice_budget budget, uint64_t id);
 sluice_outcome sb_run(sluice_call *call, lua_CFunction entry, int arguments);
+int sb_finish_hook(lua_State *L, int status, lua_KContext context);
 void sb_check_balance(sluice_vm *vm);
 
 // profile.c

@@ -21,6 +21,7 @@ static lua_Integer check_readable(lua_State *L, int index) {
     return (lua_Integer)lua_rawlen(L, index);
 }
 
+/// Moves what is at `from` and on, up to the one before `to`, one place back against the step.
 static void shift(lua_State *L, lua_Integer from, lua_Integer to, int step) {
     for (lua_Integer index = from; index != to; index += step) {
         lua_rawgeti(L, 1, index);
@@ -30,39 +31,28 @@ static void shift(lua_State *L, lua_Integer from, lua_Integer to, int step) {
 
 static int table_insert(lua_State *L) {
     lua_Integer next = check_length(L, 1) + 1, position = next;
-    if (lua_gettop(L) < 2 || lua_gettop(L) > 4 || lua_gettop(L) == 1) {
-        return luaL_error(L, "wrong number of arguments to 'insert'");
-    }
-    int count = lua_gettop(L) - (luaL_getmetafield(L, 1, "__len") == LUA_TNIL ? 0 : 1);
-    lua_settop(L, count);
+    int count = lua_gettop(L);
+    if (count != 2 && count != 3) return luaL_error(L, "wrong number of arguments to 'insert'");
     if (count == 3) {
         position = sb_check_integer(L, 2);
         luaL_argcheck(L, (lua_Unsigned)position - 1u < (lua_Unsigned)next, 2, "position out of bounds");
-    } else if (count != 2) {
-        return luaL_error(L, "wrong number of arguments to 'insert'");
     }
     sb_charge(L, 1 + next - position);
     shift(L, next - 1, position - 1, -1);
-    lua_settop(L, count);
     lua_rawseti(L, 1, position);
     return 0;
 }
 
 static int table_remove(lua_State *L) {
     lua_Integer size = check_length(L, 1), position = sb_opt_integer(L, 2, size);
-    bool is_given = !lua_isnoneornil(L, 2);
-    if (is_given && size + 1 != position) {
+    if (position != size) {
         luaL_argcheck(L, (lua_Unsigned)position - 1u <= (lua_Unsigned)size, 2, "position out of bounds");
     }
     sb_charge(L, 1 + (size > position ? size - position : 0));
     lua_rawgeti(L, 1, position);
-    int result = lua_gettop(L);
     if (position < size) shift(L, position + 1, size + 1, 1);
-    if (position <= size || is_given) {
-        lua_pushnil(L);
-        lua_rawseti(L, 1, position < size ? size : position);
-    }
-    lua_settop(L, result);
+    lua_pushnil(L);
+    lua_rawseti(L, 1, position < size ? size : position);
     return 1;
 }
 

@@ -104,7 +104,8 @@ extension PluginHook {
             var document: JSON = ["table": JSON(page.table), "count": JSON(page.rows.count), "dropped": .object]
             document["rows"] = rows
             if let name = page.queryName { document["query"] = JSON(name) }
-            let limited = PluginHook(caller: caller, hook: hook.limited(to: hook.budget.fuel(forRecords: page.rows.count)))
+            let limited = PluginHook(
+                caller: caller, hook: hook.limited(to: hook.budget.fuel(forRecords: page.rows.count)))
             return try await limited.ask(
                 [LuaArgument("page", document)], as: [PulledRowDecision].self, table: page.table, recordID: nil
             ) { try PulledVerdict.readPage($0, page, check) } ?? kept

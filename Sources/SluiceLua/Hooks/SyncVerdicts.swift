@@ -87,8 +87,8 @@ enum PushErrorVerdict {
 enum PulledVerdict {
     static func read(_ result: HookReturn, _ row: PulledRow, _ check: RecordCheck) throws -> HookAnswer {
         let written = result.changed[0]
-        if result.type == "rec" || result.value?["decision"] == nil, let value = result.value, !value.isNull {
-            return try changed(written ?? value, row, check)
+        if let value = result.value, result.type == "rec" || result.type == nil && value["id"]?.string == row.id {
+            return try changed(result.type == nil ? value : written ?? value, row, check)
         }
         if let decision = try DecisionDocument(result, of: .afterPull, also: "nothing, the record") {
             return decision.answer(PulledRowDecision.drop(reason: decision.reason ?? "a plugin said so"))

@@ -6,8 +6,9 @@ extension PluginHost {
     func begin(_ call: HookCall, of id: PluginInstance.ID) -> CallStep {
         let kind = call.plan.kind
         guard let instance = instances[id] else {
-            return .failed(PluginFailure(
-                plugin: "", hook: kind.rawValue, ScriptFailure(.cancelled, "the plugin was unloaded")))
+            return .failed(
+                PluginFailure(
+                    plugin: "", hook: kind.rawValue, ScriptFailure(.cancelled, "the plugin was unloaded")))
         }
         let now = now
         if instance.breakers[kind]?.isOpen(at: now) ?? false {
@@ -50,8 +51,9 @@ extension PluginHost {
         guard let owner = calls[id], let instance = instances[owner], let state = instance.functions.calls[id],
             let lua = state.lua
         else {
-            return .failed(PluginFailure(
-                plugin: "", hook: "", ScriptFailure(.cancelled, "the plugin was replaced while it waited")))
+            return .failed(
+                PluginFailure(
+                    plugin: "", hook: "", ScriptFailure(.cancelled, "the plugin was replaced while it waited")))
         }
         let reply: HostReply
         state.nextError = nil

@@ -80,9 +80,10 @@ final class PluginInstance {
     func context(of call: HookCall) -> LuaArgument {
         LuaArgument(
             "ctx",
-            JSON(members: [
-                ("hook", JSON(call.plan.kind.rawValue)), ("scratch", call.scratch), ("shared", call.shared),
-            ] + call.extra))
+            JSON(
+                members: [
+                    ("hook", JSON(call.plan.kind.rawValue)), ("scratch", call.scratch), ("shared", call.shared),
+                ] + call.extra))
     }
 
     /// A hash of what a call is given.

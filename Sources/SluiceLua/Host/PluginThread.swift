@@ -1,9 +1,10 @@
+internal import SluiceCore
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Darwin)
     internal import Darwin
 #endif
-internal import SluiceCore
 
 /// The one thread on which scripts run: an executor with a stack of known size.
 ///

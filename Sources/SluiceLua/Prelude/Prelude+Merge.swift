@@ -78,10 +78,10 @@ extension Prelude {
 
         local function merged(c, rules)
           rules = rules or {}
-          if type(rules) ~= "table" then error("c:merge takes a table of rules", 2) end
+          if type(rules) ~= "table" then error("c:merge takes a table of rules", 3) end
           for field, rule in pairs(rules) do
             if type(rule) ~= "function" and not merge_rules[rule] then
-              error("no merge rule " .. tostring(rule) .. " for " .. tostring(field), 2)
+              error("no merge rule " .. tostring(rule) .. " for " .. tostring(field), 3)
             end
           end
           local client, server = child(c, "client", "rec"), child(c, "server", "rec")
@@ -106,7 +106,9 @@ extension Prelude {
           return { decision = "merge", fields = json.object(fields) }
         end
         class("conflict", {
-          methods = { merge = merged, default_policy = function() return decide.next() end },
+          methods = methods({ conflict = true }, {
+            merge = merged, default_policy = function() return decide.next() end,
+          }),
           getters = {
             client = inside("client", "rec"), server = inside("server", "rec"), base = inside("base", "rec_seen"),
           },

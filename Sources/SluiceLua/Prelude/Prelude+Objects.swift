@@ -1,6 +1,18 @@
 extension Prelude {
     /// The objects that hooks get, over the JSON documents that the host makes.
     static let objects = #"""
+        -- A method that works on objects of its own classes alone.
+        local function method(kinds, f)
+          return function(o, ...)
+            if not kinds[type_of(o) or 0] then error("a method was called without its object: use ':'", 2) end
+            return f(o, ...)
+          end
+        end
+        local function methods(kinds, all)
+          for name, f in pairs(all) do all[name] = method(kinds, f) end
+          return all
+        end
+
         local function plain(name) return function(o) return get(o, name) end end
         -- The member under its own name if there is one, else under the first of the others.
         local function member(...)
@@ -17,10 +29,16 @@ extension Prelude {
         local system = {
           "id", "version", "updatedAt", "createdAt", "deleted", "__version", "__updatedAt", "__createdAt", "__deleted",
         }
+        local is_system = {}
+        for _, name in ipairs(system) do is_system[name] = true end
         local record = {
-          methods = {
-            get = get, set = set, fields = names, changed = p.is_changed, to_table = p.to_table, get_raw = raw,
-          },
+          methods = methods({ rec = true, rec_seen = true }, {
+            get = get, fields = names, changed = p.is_changed, to_table = p.to_table, get_raw = raw,
+            set = function(r, name, v)
+              if is_system[name] or type_of(r) ~= "rec" then error(tostring(name) .. " is read-only", 3) end
+              set(r, name, v)
+            end,
+          }),
           getters = {
             version = member("version", "__version"), deleted = member("deleted", "__deleted"),
             updated_at = member("updated_at", "updatedAt", "__updatedAt"),
@@ -30,22 +48,22 @@ extension Prelude {
         }
         class("rec", record)
         class("rec_seen", { methods = record.methods, getters = record.getters, writable = false })
-        class("bag", { methods = { get = get, set = set, names = names }, writable = true })
-        class("table", { methods = { get = get, names = names }, writable = false })
+        class("bag", { methods = methods({ bag = true }, { get = get, set = set, names = names }), writable = true })
+        class("table", { methods = methods({ table = true }, { get = get, names = names }), writable = false })
 
         class("body", {
-          methods = {
+          methods = methods({ body = true }, {
             len = function(b) return host("body.len", get(b, "slot")) end,
             text = function(b) return host("body.text", get(b, "slot")) end,
             json = function(b) return host("body.json", get(b, "slot")) end,
             sub = function(b, i, j) return host("body.sub", get(b, "slot"), i, j) end,
             set_text = function(b, v) host("body.set_text", get(b, "slot"), v) end,
             set_json = function(b, v) host("body.set_json", get(b, "slot"), v) end,
-          },
+          }),
           writable = false,
         })
         class("query", {
-          methods = {
+          methods = methods({ query = true }, {
             get = function(q, name) return host("query.get", get(q, "text"), name) end,
             set = function(q, name, v) set(q, "text", host("query.set", get(q, "text"), name, v)) end,
             text = plain "text",
@@ -56,7 +74,7 @@ extension Prelude {
                 if list[i] then return list[i][1], list[i][2] end
               end
             end,
-          },
+          }),
           writable = { "text" },
         })
         class("req", {
@@ -85,7 +103,7 @@ extension Prelude {
         })
 
         class("op", {
-          methods = { set = function(o, name, v) set(child(o, "record", "rec"), name, v) end },
+          methods = methods({ op = true }, { set = function(o, name, v) set(child(o, "record", "rec"), name, v) end }),
           getters = { record = inside("record", "rec"), before = inside("before", "rec_seen") },
           writable = false,
         })
@@ -94,7 +112,7 @@ extension Prelude {
         })
         class("event", { writable = false })
         class("page", {
-          methods = {
+          methods = methods({ page = true }, {
             count = plain "count",
             row = function(o, i) return child(child(o, "rows", "bag"), tostring(i), "rec") end,
             drop = function(o, i, reason) set(child(o, "dropped", "bag"), tostring(i), reason or "dropped") end,
@@ -106,7 +124,7 @@ extension Prelude {
                 if row then return i, row end
               end
             end,
-          },
+          }),
           writable = false,
         })
 

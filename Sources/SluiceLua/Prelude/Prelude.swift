@@ -7,7 +7,7 @@ enum Prelude {
     private static let start = #"""
         local p, env = ...
         local class, object, child, get, set, names = p.class, p.object, p.child, p.get, p.set, p.names
-        local host, freeze, null, raw = p.host, p.freeze, p.null, p.raw
+        local host, freeze, null, raw, type_of = p.host, p.freeze, p.null, p.raw, p.type_of
         local error, type, pairs, ipairs, tostring = error, type, pairs, ipairs, tostring
         local insert, concat, sub, find, gsub = table.insert, table.concat, string.sub, string.find, string.gsub
 

@@ -14,17 +14,21 @@ struct RecordCheck: Sendable {
     /// - Throws: ``ScriptFailure`` of kind `badResult` that names the field.
     func checked(_ record: JSON, from originals: [JSON?], id: String) throws -> JSON {
         let originals = originals.compactMap { $0 }
-        guard record.kind == .object else { throw ScriptFailure(.badResult, "a record is an object") }
+        // A part of a record would be the loss of the rest.
+        guard record.kind == .object, record["id"]?.string == id else {
+            throw ScriptFailure(.badResult, "a decision takes the whole record with its id: begin with the one you got")
+        }
         for (name, value) in record.members ?? [] {
             if originals.contains(where: { $0[name] == value }) { continue }
-            if name == "id", value.string == id { continue }
+            if name == "id" { continue }
             guard !isSystem(name) else {
                 throw ScriptFailure(.badResult, "the field \(name) is not a plugin's to change")
             }
             try check(value, name)
             if let column = schema?.column(name), !value.isNull, !Self.fits(value, column.type) {
                 throw ScriptFailure(
-                    .badResult, "the field \(name) of \(schema?.name ?? "") is \(column.type.rawValue), not \(value.kind)")
+                    .badResult,
+                    "the field \(name) of \(schema?.name ?? "") is \(column.type.rawValue), not \(value.kind)")
             }
         }
         return record
@@ -34,8 +38,10 @@ struct RecordCheck: Sendable {
     private func check(_ value: JSON, _ name: String) throws {
         switch value.kind {
         case .number:
-            if case .double(let double)? = value.number?.storage, double.magnitude > 0x1p53, double == double.rounded() {
-                throw ScriptFailure(.badResult, "the field \(name) is a whole number beyond 2^53 that went through a float")
+            if case .double(let double)? = value.number?.storage, double.magnitude > 0x1p53, double == double.rounded()
+            {
+                throw ScriptFailure(
+                    .badResult, "the field \(name) is a whole number beyond 2^53 that went through a float")
             }
         case .array: for element in value.elements ?? [] { try check(element, name) }
         case .object: for (_, member) in value.members ?? [] { try check(member, name) }

@@ -90,7 +90,8 @@ struct RequestEditor: Sendable {
 
     private func require(_ change: String) throws {
         guard permissions.change.contains(change) else {
-            throw Denied("to change \(change.replacing("request.", with: "req.")) needs the permission change: \(change)")
+            throw Denied(
+                "to change \(change.replacing("request.", with: "req.")) needs the permission change: \(change)")
         }
     }
 

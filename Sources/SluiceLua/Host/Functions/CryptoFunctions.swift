@@ -5,7 +5,8 @@ internal import SluiceCore
 enum CryptoFunctions {
     private static func text(_ arguments: JSON, _ index: Int, _ function: String) throws -> [UInt8] {
         guard let text = arguments[index]?.string else {
-            throw ScriptFailure(.runtime, "crypto.\(function) takes text, not \(arguments[index]?.description ?? "nothing")")
+            throw ScriptFailure(
+                .runtime, "crypto.\(function) takes text, not \(arguments[index]?.description ?? "nothing")")
         }
         return Array(text.utf8)
     }

@@ -54,7 +54,9 @@ extension HostFunctions {
         }
         guard settings.hasStore else { throw ScriptFailure(.runtime, "the host has given plugins no store") }
         if function == "store.get" {
-            guard let id = arguments[1]?.string else { throw ScriptFailure(.runtime, "store.get takes a table and an id") }
+            guard let id = arguments[1]?.string else {
+                throw ScriptFailure(.runtime, "store.get takes a table and an id")
+            }
             return .wait(.record(table: table, id: id))
         }
         guard let filter = arguments[1]?.string else { return .wait(.count(Query(table))) }

@@ -67,14 +67,18 @@ final class HostFunctions {
         case "crypto.uuid", "crypto.random":
             guard permissions.random else { throw Denied("\(function) needs the permission random") }
             if isDeterministic {
-                guard let call else { throw Denied("\(function) cannot be used while a deterministic plugin is loaded") }
+                guard let call else {
+                    throw Denied("\(function) cannot be used while a deterministic plugin is loaded")
+                }
                 return .value(try CryptoFunctions.chance(function, arguments, using: &call.random))
             }
             var generator = SystemRandomNumberGenerator()
             return .value(try CryptoFunctions.chance(function, arguments, using: &generator))
         case "secrets.get":
             let name = arguments[0]?.string ?? ""
-            guard plan.secrets.contains(name) else { throw Denied("the plugin has no permission for the secret \(name)") }
+            guard plan.secrets.contains(name) else {
+                throw Denied("the plugin has no permission for the secret \(name)")
+            }
             guard let handle = secrets.handles[name] else { return .value(nil) }
             return .value(JSON(handle))
         case "log" where call == nil:

@@ -17,4 +17,6 @@ struct HostSettings: Sendable {
     var hasStore = false
     /// Whether each guard is tried when a machine is made.
     var testsGuards = false
+    /// What chance begins with in each call, where it has to be the same each time; nil for the system's.
+    var seed: UInt64?
 }

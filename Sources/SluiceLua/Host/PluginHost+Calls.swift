@@ -21,6 +21,8 @@ extension PluginHost {
         let state = CallState(id: nextCall(), call, at: now)
         if instance.plan.manifest.isDeterministic {
             state.random = SeededChance(seed: FNV1a.hash("\(instance.plan.name) \(instance.inputHash(of: call))".utf8))
+        } else if let seed = settings.seed {
+            state.random = SeededChance(seed: seed)
         }
         instance.functions.calls[state.id] = state
         calls[state.id] = id

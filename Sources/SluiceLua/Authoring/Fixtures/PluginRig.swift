@@ -1,0 +1,100 @@
+internal import SluiceCore
+
+/// A plugin loaded in a machine of its own, in a world that is faked whole: what all tools for authors run scripts with.
+struct PluginRig: Sendable {
+    let host: PluginHost
+    let id: PluginInstance.ID
+    let plan: PluginPlan
+    let secrets: SecretBook
+    let world: FixtureWorld
+
+    /// How a call ended, and what it cost.
+    struct Run: Sendable {
+        var answer: HookAnswer?
+        var failure: PluginFailure?
+        var log: [PluginLogLine] = []
+        var cost = Cost()
+    }
+
+    struct Cost: Sendable, Hashable {
+        var fuel = 0
+        var cpuTime: Duration = .zero
+        var memory = 0
+    }
+
+    /// Loads the plugin, `main` and `init`.
+    ///
+    /// - Throws: ``PluginFailure``.
+    init(_ plan: PluginPlan, _ world: FixtureWorld, testsGuards: Bool = false, keepsInputs: Bool = false) async throws {
+        var settings = HostSettings()
+        settings.environment = world.environment
+        settings.hasTransport = true
+        settings.hasStore = true
+        settings.testsGuards = testsGuards
+        settings.keepsInputs = keepsInputs
+        settings.seed = world.script.seed
+        try await world.prepare()
+        host = try PluginHost(settings)
+        self.plan = plan
+        self.world = world
+        secrets = SecretBook(world.script.secrets)
+        id = try await host.load(plan, saved: world.script.values.mapValues(\.saved), secrets: secrets)
+    }
+
+    /// Asks, and does what the script waits for in the faked world.
+    func run(_ call: HookCall) async -> Run {
+        let before = await host.mark(id)
+        var step = await host.begin(call, of: id)
+        var run = Run()
+        steps: while true {
+            switch step {
+            case .done(let answer, let saves):
+                world.save(saves)
+                run.answer = answer
+                break steps
+            case .failed(let failure):
+                run.failure = failure
+                break steps
+            case .passedOn:
+                run.failure = PluginFailure(
+                    plugin: plan.name, hook: call.plan.kind.rawValue,
+                    ScriptFailure(.runtime, "the error of next was passed on"))
+                break steps
+            case .waits(let waiting, let wait, let time):
+                step = await host.resume(waiting, with: await world.perform(wait, within: time))
+            }
+        }
+        let after = await host.mark(id)
+        run.log = await host.log.filter { $0.sequence > before.sequence }.flatMap(\.log)
+        run.cost = Cost(
+            fuel: Int(after.fuel - before.fuel), cpuTime: after.cpuTime - before.cpuTime, memory: after.memory)
+        return run
+    }
+}
+
+extension PluginHost {
+    /// Where a plugin stands: what is later than that belongs to later calls.
+    struct Mark: Sendable {
+        var sequence = 0
+        var fuel: Int64 = 0
+        var cpuTime: Duration = .zero
+        var memory = 0
+    }
+
+    func mark(_ id: PluginInstance.ID) -> Mark {
+        guard let instance = instances[id] else { return Mark() }
+        let cpuTime = metrics.hooks[instance.plan.name]?.values.reduce(Duration.zero) { $0 + $1.cpuTime }
+        return Mark(
+            sequence: log.last?.sequence ?? 0, fuel: instance.fuelUsed, cpuTime: cpuTime ?? .zero,
+            memory: instance.vm.peakMemory)
+    }
+
+    /// Counts fuel by line of a plugin's files from now on.
+    func startProfile(_ id: PluginInstance.ID) { instances[id]?.vm.startProfile() }
+
+    /// The fuel by line since then: `{"main:41": 1200}`.
+    func takeProfile(_ id: PluginInstance.ID) -> JSON { instances[id]?.vm.takeProfile() ?? .object }
+
+    /// The guards of the sandbox that do not hold.
+    func selfTest(_ id: PluginInstance.ID) -> [String] { instances[id]?.vm.selfTest() ?? [] }
+}

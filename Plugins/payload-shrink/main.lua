@@ -13,7 +13,11 @@ end
 
 local function key(table_name, id) return "f:" .. crypto.sha256(table_name .. "\n" .. id):sub(1, 40) end
 
-local function digest(value) return crypto.sha256(json.encode(value)):sub(1, 32) end
+-- A short value stands for itself; no JSON begins with #.
+local function digest(value)
+  local text = json.encode(value)
+  return #text <= 40 and text or "#" .. crypto.sha256(text):sub(1, 32)
+end
 
 -- Remembers the fields of a record at a version. What cannot be remembered is sent whole: so a full store is no error.
 local function remember(table_name, id, version, names, get, config)
@@ -35,7 +39,8 @@ end
 -- The part of an update's body that has to be sent; nil where it has to go whole.
 local function changed_part(req, body)
   local version = type(body.version) == "string" and body.version or req.version
-  local known = type(body.id) == "string" and kv.get(key(req.table, body.id))
+  local id = req.record_id or body.id
+  local known = type(id) == "string" and kv.get(key(req.table, id))
   -- Another condition than the version that was seen proves nothing about the fields.
   if not known or not version or known.v ~= version or req.headers:get("If-Match") then return nil end
   local part, has_any = { id = body.id, version = body.version }, false

@@ -56,8 +56,12 @@ local function on_schedule(ctx)
   if not stop then return nil end
   if since then
     local latest = since + ctx.config.unless_older
-    -- Only the push is urgent; the pull can wait for the morning.
-    if latest <= now then return decide.push { reason = "a change has waited for too long" } end
+    if latest <= now then
+      -- After a failure the schedule pauses, and that counts at night too.
+      if question.next > now then return nil end
+      -- Only the push is urgent; the pull can wait for the morning.
+      return decide.push { reason = "a change has waited for too long" }
+    end
     stop = math.min(stop, latest)
   end
   return decide.wait { at = stop, reason = "quiet hours" }

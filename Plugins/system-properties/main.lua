@@ -19,10 +19,6 @@ local sending = { POST = true, PATCH = true, PUT = true }
 -- Servers take __version and version alike.
 local function plain(name) return (name:lower():gsub("^_+", "")) end
 
-local function encoded(text)
-  return (text:gsub("[^%w%-._~()'$,*]", function(c) return ("%%%02X"):format(c:byte()) end))
-end
-
 -- The columns that the query itself asks for, and whether it asks at all.
 local function asked_by(query)
   local names, is_there = {}, false
@@ -59,11 +55,7 @@ local function ask(req, wire, config)
   if is_there then return names end
   names = wanted(req, wire, config)
   if #names == 0 then return names end
-  local list = {}
-  for i, name in ipairs(names) do list[i] = encoded(name) end
-  local text = req.query:text()
-  local separator = (text == "" or text:sub(-1) == "&") and "" or "&"
-  req.query.text = text .. separator .. parameter .. "=" .. table.concat(list, ",")
+  req.query:set(parameter, table.concat(names, ","))
   return names
 end
 

@@ -11,12 +11,24 @@ struct LuaFilter: Filter {
     let request: HookPlan?
     let filter: HookPlan?
     let response: HookPlan?
+    /// How often the plugin may have it again.
+    private let retries: Int
 
     init(_ caller: PluginCaller) {
+        let hooks = caller.plan.hooks
+        self.init(caller: caller, request: hooks[.request], filter: hooks[.filter], response: hooks[.response])
+    }
+
+    /// Those hooks of a plugin.
+    init(
+        caller: PluginCaller, request: HookPlan?, filter: HookPlan?, response: HookPlan?,
+        retries: Int = Self.maximumRetries
+    ) {
         self.caller = caller
-        request = caller.plan.hooks[.request]
-        filter = caller.plan.hooks[.filter]
-        response = caller.plan.hooks[.response]
+        self.request = request
+        self.filter = filter
+        self.response = response
+        self.retries = retries
     }
 
     func handle(_ request: Request, next: Next) async throws -> Response {
@@ -56,7 +68,7 @@ struct LuaFilter: Filter {
             case .answer(let response): return response
             case .again(let pause):
                 // Whoever asks without end gets the last answer.
-                guard repeats < Self.maximumRetries else { return response }
+                guard repeats < retries else { return response }
                 repeats += 1
                 request.context.attempt += 1
                 try await caller.services.environment.sleep(pause)
@@ -84,7 +96,9 @@ struct LuaFilter: Filter {
             case .pass(let edited): return .goOn(edited ?? original)
             case .respond(let response): return .answer(response)
             case .fail(let message): throw refusal(message, original)
-            case .retry(let pause): try await caller.services.environment.sleep(pause)
+            case .retry(let pause):
+                if retries == 0 { return .goOn(original) }
+                try await caller.services.environment.sleep(pause)
             }
         }
         throw refusal("request asked for a pause \(Self.maximumRetries) times", original)

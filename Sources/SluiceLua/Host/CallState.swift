@@ -15,6 +15,8 @@ final class CallState {
     var droppedLines = 0
     var trace = JSON.object
     var changes: [String: [KeyValues.Change]] = [:]
+    /// By how many bytes those changes make the plugin's values larger.
+    var kvGrowth = 0
     var httpCalls = 0
     var nextCalls = 0
     var waits = 0

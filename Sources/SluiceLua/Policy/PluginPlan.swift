@@ -2,6 +2,8 @@ public import SluiceCore
 
 /// All that is known of a plugin before it runs: its bundle, with what the deployment makes of it.
 public struct PluginPlan: Sendable {
+    /// The name that the deployment knows it by: that of the manifest, unless one bundle runs several times.
+    public let name: String
     /// The plugin's folder, read.
     public let bundle: PluginBundle
     /// How far its answers reach.
@@ -19,8 +21,6 @@ public struct PluginPlan: Sendable {
 
     /// What the bundle says of itself.
     public var manifest: PluginManifest { bundle.manifest }
-    /// The plugin's name.
-    public var name: String { bundle.manifest.name }
 
     /// The most that a VM may hold, in bytes, where nothing lowers it.
     public static let defaultMemoryBytes = 8 << 20
@@ -33,14 +33,20 @@ public struct PluginPlan: Sendable {
         mode: PluginMode = .enforce
     ) throws(SluiceError) {
         do throws(ConfigFault) {
-            self.init(bundle, filled: try bundle.manifest.configSchema.fill(config), deployment, mode)
+            self.init(
+                bundle, name: bundle.manifest.name, filled: try bundle.manifest.configSchema.fill(config), deployment,
+                mode)
         } catch {
             throw SluiceError(.invalidArgument, error.message(in: "config of \(bundle.manifest.name)"))
         }
     }
 
-    init(_ bundle: PluginBundle, filled: ConfigSchema.Filled, _ deployment: Deployment, _ mode: PluginMode) {
+    init(
+        _ bundle: PluginBundle, name: String, filled: ConfigSchema.Filled, _ deployment: Deployment,
+        _ mode: PluginMode
+    ) {
         self.bundle = bundle
+        self.name = name
         self.mode = mode
         self.deployment = deployment
         config = filled.json
@@ -48,8 +54,10 @@ public struct PluginPlan: Sendable {
         memoryBytes = Self.defaultMemoryBytes
         hooks = [:]
         for (kind, declaration) in bundle.manifest.hooks {
+            var placement = declaration.placement
+            placement.name = name
             hooks[kind] = HookPlan(
-                kind: kind, placement: declaration.placement, match: declaration.match.bound(to: deployment.labels),
+                kind: kind, placement: placement, match: declaration.match.bound(to: deployment.labels),
                 onError: declaration.onError, budget: declaration.budget)
         }
     }

@@ -122,7 +122,10 @@ public final class Plugins: Sendable {
         }
     }
 
-    private static func load(
+    /// Makes one plugin ready.
+    ///
+    /// - Throws: ``PluginFailure``, and what the sources of secrets and values throw.
+    static func load(
         _ plan: PluginPlan, _ host: PluginHost, _ options: PluginOptions
     ) async throws -> PluginCaller {
         var values: [String: String] = [:]

@@ -13,14 +13,14 @@ struct ChainGraph {
     /// What has to stand behind it.
     private(set) var after: [[Edge]]
 
-    init(_ placements: [Placement], _ known: Set<String>) throws(SluiceError) {
+    init(_ placements: [Placement], _ known: Set<String>) throws(ChainFault) {
         self.placements = placements
         before = Array(repeating: [], count: placements.count)
         after = before
         var indexes: [String: Int] = [:]
         for (index, placement) in placements.enumerated() {
             guard indexes.updateValue(index, forKey: placement.name) == nil else {
-                throw Self.refusal("two links are called \(placement.name)")
+                throw ChainFault(author: placement.name, reason: "two links are called \(placement.name)")
             }
         }
         for (author, placement) in placements.enumerated() {
@@ -37,19 +37,22 @@ struct ChainGraph {
 
     private static func index(
         of name: String, _ indexes: [String: Int], _ known: Set<String>, _ word: String, _ placement: Placement
-    ) throws(SluiceError) -> Int? {
+    ) throws(ChainFault) -> Int? {
         if let index = indexes[name] { return index }
         guard !known.contains(name) else { return nil }
         let hint = NearestKey.suggestion(for: name, among: known.union(indexes.keys).sorted()) ?? ""
-        throw refusal("\(placement.name) wants to stand \(word) \(name), and there is no such link\(hint)")
+        throw ChainFault(
+            author: placement.name,
+            reason: "\(placement.name) wants to stand \(word) \(name), and there is no such link\(hint)")
     }
 
-    private mutating func add(_ edge: Edge) throws(SluiceError) {
+    private mutating func add(_ edge: Edge) throws(ChainFault) {
         let from = placements[edge.from]
         let to = placements[edge.to]
         guard from.band <= to.band else {
-            throw Self.refusal(
-                "\(saying(edge)), but the band \(from.band.rawValue) is behind the band \(to.band.rawValue)")
+            throw ChainFault(
+                author: placements[edge.author].name,
+                reason: "\(saying(edge)), but the band \(from.band.rawValue) is behind the band \(to.band.rawValue)")
         }
         // Between bands the bands decide.
         guard from.band == to.band else { return }
@@ -64,9 +67,11 @@ struct ChainGraph {
     }
 
     /// A circle among the links that could not be placed.
-    func circle(among rest: Set<Int>) -> SluiceError {
+    func circle(among rest: Set<Int>) -> ChainFault {
         let start = rest.min { placements[$0].name.utf8.lexicographicallyPrecedes(placements[$1].name.utf8) }
-        guard var index = start else { return Self.refusal("the order is a circle") }
+        guard var index = start else {
+            return ChainFault(author: "", reason: "the order is a circle")
+        }
         var path: [Edge] = []
         var seen: [Int: Int] = [:]
         // Each of them waits for another of them, so the way back comes to a link twice.
@@ -79,8 +84,8 @@ struct ChainGraph {
         let circle = path[(seen[index] ?? 0)...].reversed()
         let names = circle.map { placements[$0.from].name } + (circle.last.map { [placements[$0.to].name] } ?? [])
         let reasons = circle.map(saying).joined(separator: ", ")
-        return Self.refusal("the order is a circle: \(names.joined(separator: " → ")): \(reasons)")
+        return ChainFault(
+            author: circle.first.map { placements[$0.author].name } ?? "",
+            reason: "the order is a circle: \(names.joined(separator: " → ")): \(reasons)")
     }
-
-    private static func refusal(_ reason: String) -> SluiceError { SluiceError(.invalidArgument, reason) }
 }

@@ -15,8 +15,27 @@ public enum ChainOrder {
     public static func resolve<Link>(
         _ links: [Placed<Link>], known: Set<String> = [], narrowestFirst: Bool = false
     ) throws(SluiceError) -> [Ordered<Link>] {
+        do throws(ChainFault) {
+            return try resolve(links, known: known, isNarrowestFirst: narrowestFirst)
+        } catch {
+            throw SluiceError(.invalidArgument, error.reason)
+        }
+    }
+
+    /// The same, with the name of the link at fault.
+    package static func resolve<Link>(
+        _ links: [Placed<Link>], known: Set<String>, isNarrowestFirst: Bool
+    ) throws(ChainFault) -> [Ordered<Link>] {
         let graph = try ChainGraph(links.map(\.placement), known)
-        var sort = ChainSort(graph, specificities: narrowestFirst ? links.map(\.match.specificity) : [])
+        let sort = ChainSort(graph, specificities: isNarrowestFirst ? links.map(\.match.specificity) : [])
         return try sort.run().map { Ordered(placed: links[$0.index], why: $0.why) }
     }
+}
+
+/// Why links have no order.
+package struct ChainFault: Error {
+    /// The link that asks for what cannot be.
+    package let author: String
+    /// What it asks for, and why it cannot be.
+    package let reason: String
 }

@@ -9,7 +9,7 @@ struct ChainSort {
         self.specificities = specificities
     }
 
-    mutating func run() throws(SluiceError) -> [(index: Int, why: String)] {
+    func run() throws(ChainFault) -> [(index: Int, why: String)] {
         var result: [(index: Int, why: String)] = []
         for band in FilterBand.allCases {
             let links = graph.placements.indices.filter { graph.placements[$0].band == band }
@@ -18,7 +18,7 @@ struct ChainSort {
         return result
     }
 
-    private func order(_ links: [Int]) throws(SluiceError) -> [(index: Int, why: String)] {
+    private func order(_ links: [Int]) throws(ChainFault) -> [(index: Int, why: String)] {
         var waiting: [Int: Int] = [:]
         var ready: [Int] = []
         for link in links {

@@ -10,6 +10,8 @@ package struct ScheduleMachine: Sendable {
         case networkAvailable
         /// The pause is over.
         case due
+        /// An operation is due at that time: a hook has it wait so long.
+        case postponed(until: Timestamp)
         /// The run is over.
         case finished(Outcome)
     }
@@ -42,6 +44,8 @@ package struct ScheduleMachine: Sendable {
     package private(set) var notBefore: Timestamp?
     private var nextRun: Timestamp
     private var nextPush: Timestamp?
+    /// Whether the run that is under way pulls, where a hook asked for it; nil where the schedule did.
+    private var directed: Bool?
 
     /// - Parameters:
     ///   - failures: what an earlier process has left.
@@ -63,17 +67,31 @@ package struct ScheduleMachine: Sendable {
     /// When the next run is due.
     package var next: Timestamp { nextPush.map { min($0, nextRun) } ?? nextRun }
 
+    /// Whether the next run pulls too.
+    package var pullsNext: Bool { nextRun <= nextPush ?? .max }
+
+    /// Begins a run because a hook wants one; nil while the server wants to be left alone.
+    package mutating func direct(pulls: Bool, now: Timestamp) -> Effect? {
+        if let notBefore, notBefore > now { return nil }
+        directed = pulls
+        return .run(pulls: pulls)
+    }
+
+    /// Waits because a hook wants to: a second at least, so that one which says so again and again costs little.
+    package func hold(until time: Timestamp, now: Timestamp) -> Effect {
+        .wait(min(max(.seconds(1), now.duration(to: time)), longestWait))
+    }
+
     /// Takes an event and says what to do next.
     package mutating func handle(_ event: Event, now: Timestamp, random: Double) -> Effect {
         switch event {
         // After a failure the next run sends it: coming earlier would undo the pause.
         case .changed:
             if waitsUntil == nil { nextPush = min(nextPush ?? .max, now.advanced(by: schedule.changeDelay)) }
+        case .postponed(let time): if waitsUntil == nil { nextPush = min(nextPush ?? .max, max(time, now)) }
         case .requested: nextRun = max(now, notBefore ?? now)
         case .networkAvailable: nextRun = min(nextRun, soonest(now, random))
-        case .due:
-            let pulls = nextRun <= nextPush ?? .max
-            return .run(pulls: pulls)
+        case .due: return .run(pulls: pullsNext)
         case .finished(let outcome): finish(outcome, now, random)
         }
         return pause(from: now)
@@ -90,7 +108,9 @@ package struct ScheduleMachine: Sendable {
     }
 
     private mutating func finish(_ outcome: Outcome, _ now: Timestamp, _ random: Double) {
-        let hasPulled = nextRun <= nextPush ?? .max
+        // A run that was due has had its turn, whatever a hook made of it.
+        let hasPulled = directed.map { $0 || nextRun <= now } ?? pullsNext
+        directed = nil
         nextPush = nil
         failures = outcome.failed ? failures + 1 : 0
         notBefore = outcome.asked.map { asked in

@@ -62,21 +62,33 @@ public final class SyncScheduler: Sendable {
         var machine = ScheduleMachine(
             schedule, failures: saved.failures, notBefore: saved.notBefore, now: environment.now(),
             random: environment.random())
-        var effect = machine.pause(from: environment.now())
+        var say = ScheduleSay(context)
+        var effect = await say.direct(&machine, .start, machine.pause(from: environment.now()))
         while !Task.isCancelled {
-            context.board.change { $0.waitsUntil = machine.waitsUntil }
+            context.board.change { $0.waitsUntil = say.holdsUntil ?? machine.waitsUntil }
             switch effect {
             case .wait(let pause):
+                var last: ScheduleMachine.Event?
                 for event in await events(within: pause) {
-                    effect = machine.handle(event, now: environment.now(), random: environment.random())
+                    last = event
+                    let isEarly = event == .due && say.holdsUntil != nil && machine.next > environment.now()
+                    effect =
+                        isEarly
+                        ? machine.pause(from: environment.now())
+                        : machine.handle(event, now: environment.now(), random: environment.random())
                 }
+                if let last { effect = await say.direct(&machine, .init(last), effect) }
             case .run(let pulls):
-                var run = await carryOut(pulls: pulls)
+                var run = await carryOut(pulls: pulls, of: say.tables)
                 if run.error?.code == .cancelled, Task.isCancelled { return }
                 let outcome = ScheduleMachine.Outcome(failed: run.hasFailed, asked: client.pace.asked)
                 effect = machine.handle(.finished(outcome), now: environment.now(), random: environment.random())
                 if run.push?.waiting ?? 0 > 0 {
                     effect = machine.handle(.changed, now: environment.now(), random: environment.random())
+                }
+                if let due = run.push?.nextDue {
+                    effect = machine.handle(
+                        .postponed(until: due), now: environment.now(), random: environment.random())
                 }
                 run.next = machine.next
                 let state = ScheduleState(failures: machine.failures, notBefore: machine.notBefore)
@@ -107,7 +119,7 @@ public final class SyncScheduler: Sendable {
         }
     }
 
-    private func carryOut(pulls: Bool) async -> ScheduledRun {
+    private func carryOut(pulls: Bool, of tables: Set<String>?) async -> ScheduledRun {
         let now = context.options.environment.now()
         var run = ScheduledRun(startedAt: now, next: now)
         do {
@@ -117,7 +129,7 @@ public final class SyncScheduler: Sendable {
         } catch {
             run.error = SluiceError(wrapping: error)
         }
-        for pull in pulls ? schedule.pulls : [] {
+        for pull in pulls ? schedule.pulls : [] where tables?.contains(pull.query.table) ?? true {
             if let error = run.error, error.endsRun { return run }
             do {
                 run.pulls.append(try await context.pull(pull.query, named: pull.name))

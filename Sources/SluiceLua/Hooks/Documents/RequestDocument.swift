@@ -19,6 +19,10 @@ enum RequestDocument {
         ])
         if let table = context.table { document["table"] = JSON(table) }
         if let id = context.recordID { document["record_id"] = JSON(id) }
+        if let version = context.version { document["version"] = JSON(version) }
+        if let columns = context.systemProperties {
+            document["system_properties"] = JSON(columns.map { JSON($0) })
+        }
         if let operation = context.operationID {
             document["operation"] = JSON(operation)
             document["idempotency_key"] = JSON(operation)

@@ -11,7 +11,8 @@ extension HostFunctions {
             RecordRules.isValid(id: key)
         else { throw ScriptFailure(.runtime, "a key of kv is 1 to \(Self.maximumKey) characters, as ids are") }
         let now = isDeterministic ? call.startedAt : settings.environment.now()
-        let before = call.changes
+        let before = call.changes[key]
+        let sizeBefore = values.values.size(of: key, with: call.changes, at: now)
         switch function {
         case "kv.get": return values.values.value(key, with: call.changes, at: now)?.value
         case "kv.ttl":
@@ -36,10 +37,15 @@ extension HostFunctions {
             call.changes[key, default: []].append(.add(number))
         default: throw ScriptFailure(.runtime, "kv has no \(function)")
         }
-        guard values.values.bytes(with: call.changes, at: now) <= permissions.kvBytes else {
-            call.changes = before
-            throw ScriptFailure(.runtime, "kv is full: the plugin may keep \(permissions.kvBytes) bytes")
+        let growth = values.values.size(of: key, with: call.changes, at: now) - sizeBefore
+        if growth > 0 {
+            if values.values.size + call.kvGrowth + growth > permissions.kvBytes { values.values.makeRoom(at: now) }
+            guard values.values.size + call.kvGrowth + growth <= permissions.kvBytes else {
+                call.changes[key] = before
+                throw ScriptFailure(.runtime, "kv is full: the plugin may keep \(permissions.kvBytes) bytes")
+            }
         }
+        call.kvGrowth += growth
         return function == "kv.incr" ? values.values.value(key, with: call.changes, at: now)?.value : nil
     }
 

@@ -66,7 +66,7 @@ final class HostFunctions {
             return .value(TimeFunctions.seconds(now))
         case "crypto.uuid", "crypto.random":
             guard permissions.random else { throw Denied("\(function) needs the permission random") }
-            if isDeterministic {
+            if isDeterministic || settings.seed != nil {
                 guard let call else {
                     throw Denied("\(function) cannot be used while a deterministic plugin is loaded")
                 }

@@ -68,6 +68,7 @@ extension SimulatedDevice {
         if process.isDead || error is SimulatedCrash || error is CancellationError { return }
         if let error = error as? SluiceError {
             if error.cause is SimulatedCrash || error.cause is SimulatedMishap { return }
+            if error.code == .hookFailed, parts.configuration.hookMishaps > 0 { return }
             // With faults about, all that network, server and store may come to.
             let isExpected =
                 error.code.isNetwork || error.code.isStore || error.code == .cancelled || error.code == .serverFailure

@@ -80,6 +80,7 @@ final class SimulatedDevice: Sendable {
         options.commitLag = .seconds(parts.setting.commitLag)
         options.pull.reconcileEvery = parts.setting.reconcileEvery
         options.dependencies = parts.setting.dependency.declared
+        options.hooks = parts.configuration.hooks.map { SimulatedHook(inner: $0, device: self, parts: parts) }
         options.user = "user \(process.user)"
         let context = try await SyncContext(
             client: SluiceClient(

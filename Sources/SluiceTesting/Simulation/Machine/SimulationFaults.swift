@@ -36,6 +36,12 @@ final class SimulationFaults: Sendable {
         }
     }
 
+    /// Whether something that is no fault of the story's happens now, with that probability.
+    func strikes(_ probability: Double) -> Bool {
+        let strikes = luck.strikes(probability)
+        return strikes && !state.withLock { $0.isCalm }
+    }
+
     /// The ends of processes: what a story needs to have something to end.
     private static func isRare(_ fault: SimulationFault) -> Bool {
         switch fault {

@@ -1,0 +1,59 @@
+internal import SluiceCore
+
+/// A hook as the simulator runs it: before it is asked it may fail, or say something else of what waits in the queue.
+struct SimulatedHook: SyncHook {
+    let inner: any SyncHook
+    let device: SimulatedDevice
+    let parts: SimulationParts
+
+    var hookName: String { inner.hookName }
+
+    func wants(_ point: HookPoint, table: String) -> Bool { inner.wants(point, table: table) }
+
+    /// Whether something happens other than what the hook itself says. Without mishaps no luck is drawn.
+    private func isOff(_ point: HookPoint, _ record: String) async throws -> Bool {
+        let probability = parts.configuration.hookMishaps
+        guard probability > 0, parts.faults.strikes(probability) else { return false }
+        parts.trace.note(
+            "hook", record, device.index,
+            line: "  device \(device.index): the hook \(hookName) is off at \(point.rawValue) of \(record)")
+        if parts.luck.below(4) == 0 { try await device.sleep(.milliseconds(parts.luck.below(3000))) }
+        if parts.luck.below(2) == 0 { throw SimulatedMishap() }
+        return true
+    }
+
+    func beforeEnqueue(_ change: EnqueuedChange) async throws -> EnqueueDecision {
+        _ = try await isOff(.beforeEnqueue, change.recordID)
+        return try await inner.beforeEnqueue(change)
+    }
+
+    func beforePush(_ operation: TableOperation, record: JSON?) async throws -> BeforePushDecision {
+        guard try await isOff(.beforePush, operation.recordID) else {
+            return try await inner.beforePush(operation, record: record)
+        }
+        switch parts.luck.below(4) {
+        case 0: return .changeKind(operation.kind, record)
+        case 1: return .defer(.seconds(parts.luck.below(9)), reason: "later")
+        default: return .skip(reason: "not now")
+        }
+    }
+
+    func onPushError(_ failure: PushFailure) async throws -> PushErrorDecision {
+        guard try await isOff(.onPushError, failure.operation.recordID) else {
+            return try await inner.onPushError(failure)
+        }
+        switch parts.luck.below(6) {
+        case 0: return .retry(after: .zero)
+        case 1: return .retry(after: .seconds(parts.luck.below(9)))
+        case 2: return .cancelAndDiscard
+        case 3: return .changeKind(failure.operation.kind, failure.record)
+        case 4: return .abort
+        default: return .quarantine(reason: "not fit")
+        }
+    }
+
+    func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision] {
+        if try await isOff(.afterPull, page.table), parts.luck.below(2) == 0 { return [] }
+        return try await inner.afterPull(page)
+    }
+}

@@ -19,6 +19,4 @@ struct HostSettings: Sendable {
     var seed: UInt64?
     /// Whether each guard is tried when a machine is made.
     var testsGuards = false
-    /// What chance begins with in each call, where it has to be the same each time; nil for the system's.
-    var seed: UInt64?
 }

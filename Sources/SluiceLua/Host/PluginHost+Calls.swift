@@ -23,8 +23,6 @@ extension PluginHost {
             state.random = SeededChance(seed: seed)
         } else if instance.plan.manifest.isDeterministic {
             state.random = SeededChance(seed: FNV1a.hash("\(instance.plan.name) \(instance.inputHash(of: call))".utf8))
-        } else if let seed = settings.seed {
-            state.random = SeededChance(seed: seed)
         }
         instance.functions.calls[state.id] = state
         calls[state.id] = id

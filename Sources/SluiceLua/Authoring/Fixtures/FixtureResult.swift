@@ -1,4 +1,4 @@
-public import SluiceCore
+internal import SluiceCore
 
 /// What came of one fixture, or of one `it` of a spec.
 public struct FixtureResult: Sendable {

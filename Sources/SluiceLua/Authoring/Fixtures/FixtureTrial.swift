@@ -63,10 +63,10 @@ struct FixtureTrial {
             hook, given: fixture.given, dialect: dialect, now: world.now,
             schema: tables.first { $0.name == table }, plan: plan, secrets: rig.secrets
         ).call()
-        if measuresCoverage { await rig.host.startProfile(rig.id) }
+        if measuresCoverage { await rig.host.startProfile(of: rig.id) }
         let run = await rig.run(call)
         if measuresCoverage {
-            for (line, fuel) in await rig.host.takeProfile(rig.id).members ?? [] {
+            for (line, fuel) in await rig.host.takeProfile(of: rig.id).members ?? [] {
                 outcome.lines[line] = Int(fuel.int ?? 0)
             }
         }

@@ -89,7 +89,7 @@ final class FixtureWorld: Sendable {
         case .http(let request): return .reply(answer(http: request))
         case .record, .count:
             let services = HostServices(
-                environment: environment, transport: nil, store: store, storage: MemoryPluginValues())
+                environment: environment, timer: { _ in }, transport: nil, store: store, storage: MemoryPluginValues())
             return await services.perform(wait, within: nil)
         }
     }

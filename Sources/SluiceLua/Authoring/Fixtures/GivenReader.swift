@@ -23,12 +23,8 @@ struct GivenReader {
         var host = try members["host"]?.text() ?? "example.com"
         var path = try members["path"]?.text(upTo: 65_536) ?? "/tables/todo"
         if let url = try members["url"]?.text(upTo: 65_536) {
-            do {
-                let address = try PluginAddress(url)
-                (scheme, host, path) = (address.scheme, address.authority, address.path)
-            } catch {
-                throw members["url"]?.expected("an address") ?? place.refusal("no address")
-            }
+            guard let address = try? PluginAddress(url) else { throw place.child(JSON(url), "url").expected("an address") }
+            (scheme, host, path) = (address.scheme, address.authority, address.path)
         }
         if let query = members["query"]?.value.string, !query.isEmpty { path += "?\(query)" }
         var request = Request(HTTPRequest(method: method, scheme: scheme, authority: host, path: path))
@@ -44,7 +40,7 @@ struct GivenReader {
         }
         request.context.table = try members["table"]?.text()
         request.context.recordID = try members["record_id"]?.text()
-        request.context.operationID = try members["operation"]?.text() ?? members["idempotency_key"]?.text()
+        request.context.operationID = try (members["operation"] ?? members["idempotency_key"])?.text()
         request.context.version = members["version"]?.value.string
         request.context.attempt = try members["attempt"]?.integer(in: 0...1_000) ?? 0
         request.context.tags = try members["tags"].map(tags) ?? []

@@ -1,4 +1,4 @@
-public import SluiceCore
+internal import SluiceCore
 
 /// Which statements inside of functions ran. Those outside run whenever the plugin is loaded.
 public struct LineCoverage: Sendable {

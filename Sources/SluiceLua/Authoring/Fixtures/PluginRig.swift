@@ -89,12 +89,6 @@ extension PluginHost {
             memory: instance.vm.peakMemory)
     }
 
-    /// Counts fuel by line of a plugin's files from now on.
-    func startProfile(_ id: PluginInstance.ID) { instances[id]?.vm.startProfile() }
-
-    /// The fuel by line since then: `{"main:41": 1200}`.
-    func takeProfile(_ id: PluginInstance.ID) -> JSON { instances[id]?.vm.takeProfile() ?? .object }
-
     /// The guards of the sandbox that do not hold.
     func selfTest(_ id: PluginInstance.ID) -> [String] { instances[id]?.vm.selfTest() ?? [] }
 }

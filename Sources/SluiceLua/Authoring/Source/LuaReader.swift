@@ -188,6 +188,8 @@ struct LuaReader {
                 }
             }
             try expressions()
+        } else {
+            guard case .other = targets[0] else { throw NotLua() }
         }
         mark(start)
     }

@@ -27,7 +27,7 @@ struct SpecRunner {
                 HookAnswer($0.value ?? .null, "none")
             }
         }
-        await rig.host.startProfile(rig.id)
+        await rig.host.startProfile(of: rig.id)
         let listing = await rig.run(call(0))
         if let failure = listing.failure { return failed("\(failure)") }
         let names = (listing.answer?.value as? JSON)?.elements?.compactMap(\.string) ?? []
@@ -43,7 +43,7 @@ struct SpecRunner {
                         return [words(failure.message.hasPrefix(place) ? failure.message : place + failure.message)]
                     } ?? [], cost: run.cost))
         }
-        for (line, fuel) in await rig.host.takeProfile(rig.id).members ?? [] {
+        for (line, fuel) in await rig.host.takeProfile(of: rig.id).members ?? [] {
             spent[line, default: 0] += Int(fuel.int ?? 0)
         }
         return results

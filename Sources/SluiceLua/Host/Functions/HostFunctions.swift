@@ -72,9 +72,6 @@ final class HostFunctions {
                 }
                 return .value(try CryptoFunctions.chance(function, arguments, using: &call.random))
             }
-            if settings.seed != nil, let call {
-                return .value(try CryptoFunctions.chance(function, arguments, using: &call.random))
-            }
             var generator = SystemRandomNumberGenerator()
             return .value(try CryptoFunctions.chance(function, arguments, using: &generator))
         case "secrets.get":

@@ -12,8 +12,8 @@ public struct FixtureResult: Sendable {
     public let differences: [String]
     /// The fuel that the call used.
     public let fuel: Int
-    /// The time of the thread that it used.
-    public let cpuTime: Duration
+    /// The time of the plugins' thread that it used.
+    public let time: Duration
     /// The most that the machine held, in bytes.
     public let memory: Int
 
@@ -26,7 +26,7 @@ public struct FixtureResult: Sendable {
         self.hook = hook
         self.differences = differences
         fuel = cost.fuel
-        cpuTime = cost.cpuTime
+        time = cost.time
         memory = cost.memory
     }
 

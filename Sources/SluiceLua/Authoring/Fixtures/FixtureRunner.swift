@@ -23,8 +23,22 @@ public struct FixtureRunner: Sendable {
 
     /// Runs all of them.
     public func run() async -> FixtureReport {
-        var results: [FixtureResult] = []
         var spent: [String: Int] = [:]
+        let results = await run(&spent)
+        return FixtureReport(
+            plugin: bundle.manifest.name, results: results,
+            coverage: measuresCoverage ? LineCoverage(bundle, spent: spent) : nil)
+    }
+
+    /// The fuel by line of all of them: `["main:41": 1200]`.
+    func spent() async -> [String: Int] {
+        var spent: [String: Int] = [:]
+        _ = await run(&spent)
+        return spent
+    }
+
+    private func run(_ spent: inout [String: Int]) async -> [FixtureResult] {
+        var results: [FixtureResult] = []
         for path in bundle.fixtures {
             do throws(SluiceError) {
                 let fixture = try bundle.fixture(at: path)
@@ -41,9 +55,7 @@ public struct FixtureRunner: Sendable {
                 results.append(result)
             }
         }
-        return FixtureReport(
-            plugin: bundle.manifest.name, results: results,
-            coverage: measuresCoverage ? LineCoverage(bundle, spent: spent) : nil)
+        return results
     }
 
     private func includes(_ path: String, _ name: String) -> Bool {

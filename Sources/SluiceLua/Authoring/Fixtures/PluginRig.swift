@@ -18,7 +18,8 @@ struct PluginRig: Sendable {
 
     struct Cost: Sendable, Hashable {
         var fuel = 0
-        var cpuTime: Duration = .zero
+        /// The time of the plugins' thread, the host's own work for the call with it.
+        var time: Duration = .zero
         var memory = 0
     }
 
@@ -44,7 +45,7 @@ struct PluginRig: Sendable {
     /// Asks, and does what the script waits for in the faked world.
     func run(_ call: HookCall) async -> Run {
         let before = await host.mark(id)
-        var step = await host.begin(call, of: id)
+        var (step, time) = await host.timed { $0.begin(call, of: id) }
         var run = Run()
         steps: while true {
             switch step {
@@ -60,33 +61,33 @@ struct PluginRig: Sendable {
                     plugin: plan.name, hook: call.plan.kind.rawValue,
                     ScriptFailure(.runtime, "the error of next was passed on"))
                 break steps
-            case .waits(let waiting, let wait, let time):
-                step = await host.resume(waiting, with: await world.perform(wait, within: time))
+            case .waits(let waiting, let wait, let within):
+                let result = await world.perform(wait, within: within)
+                let (next, more) = await host.timed { $0.resume(waiting, with: result) }
+                step = next
+                time += more
             }
         }
         let after = await host.mark(id)
         run.log = await host.log.filter { $0.sequence > before.sequence }.flatMap(\.log)
         run.cost = Cost(
-            fuel: Int(after.fuel - before.fuel), cpuTime: after.cpuTime - before.cpuTime, memory: after.memory)
+            fuel: Int(after.fuel - before.fuel), time: time, memory: after.memory)
         return run
     }
 }
 
 extension PluginHost {
     /// Where a plugin stands: what is later than that belongs to later calls.
-    struct Mark: Sendable {
-        var sequence = 0
-        var fuel: Int64 = 0
-        var cpuTime: Duration = .zero
-        var memory = 0
+    func mark(_ id: PluginInstance.ID) -> (sequence: Int, fuel: Int64, memory: Int) {
+        (log.last?.sequence ?? 0, instances[id]?.fuelUsed ?? 0, memory(of: id).peak)
     }
 
-    func mark(_ id: PluginInstance.ID) -> Mark {
-        guard let instance = instances[id] else { return Mark() }
-        let cpuTime = metrics.hooks[instance.plan.name]?.values.reduce(Duration.zero) { $0 + $1.cpuTime }
-        return Mark(
-            sequence: log.last?.sequence ?? 0, fuel: instance.fuelUsed, cpuTime: cpuTime ?? .zero,
-            memory: instance.vm.peakMemory)
+    /// Does something on the plugins' thread, and says how long that took there.
+    func timed<Result: Sendable>(_ body: @Sendable (isolated PluginHost) -> Result) -> (Result, Duration) {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let result = body(self)
+        return (result, start.duration(to: clock.now))
     }
 
     /// The guards of the sandbox that do not hold.

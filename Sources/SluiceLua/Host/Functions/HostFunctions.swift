@@ -18,7 +18,7 @@ final class HostFunctions {
     }
 
     var redact: Redactor { secrets.redact }
-    var permissions: PluginPermissions { plan.manifest.permissions }
+    var permissions: PluginPermissions { plan.permissions }
     var isDeterministic: Bool { plan.manifest.isDeterministic }
 
     /// Answers one call of a host function. While `main` runs there is no call: then only what needs none answers.

@@ -13,11 +13,14 @@ struct FixtureAnswer: Sendable {
     var request: Request?
     /// The answer as it goes up.
     var response: Response?
+    /// What the hook returned or wrote to, as the decision log keeps it.
+    var raw: JSON?
 
     init() {}
 
     /// With the decision of what the hook returned, where that is one.
     init(_ result: HookReturn) {
+        raw = result.value ?? result.changed[0]
         if let value = result.value, result.type == nil, value["decision"]?.string != nil { decision = value }
     }
 }

@@ -34,6 +34,7 @@ struct PluginRig: Sendable {
         settings.testsGuards = testsGuards
         settings.keepsInputs = keepsInputs
         settings.seed = world.script.seed
+        settings.decisionLogSize = 16
         try await world.prepare()
         host = try PluginHost(settings)
         self.plan = plan

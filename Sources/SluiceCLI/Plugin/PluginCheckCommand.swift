@@ -5,7 +5,8 @@ internal import SluiceLua
 struct PluginCheckCommand: OutcomeCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Look plugins over: manifest, script, names, permissions, fixtures, sandbox.",
-        discussion: "Of a policy it checks the file, the configuration of each plugin, and the order of the chains too.")
+        discussion: "Of a policy it checks the file, the configuration of each plugin, and the order of the chains too."
+    )
 
     @OptionGroup var target: PluginTargetOptions
 

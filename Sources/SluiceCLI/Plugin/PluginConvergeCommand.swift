@@ -4,7 +4,8 @@ internal import SluiceLua
 
 struct PluginConvergeCommand: OutcomeCommand {
     static let configuration = CommandConfiguration(
-        commandName: "converge", abstract: "Play made-up conflicts: does the handler end, with all equal and nothing lost?",
+        commandName: "converge",
+        abstract: "Play made-up conflicts: does the handler end, with all equal and nothing lost?",
         discussion: """
             Records are made of the columns of --table, or of the fields that the fixtures have. The same seed plays the \
             same conflicts. Ends with 1 where a claim does not hold.
@@ -16,7 +17,8 @@ struct PluginConvergeCommand: OutcomeCommand {
     @Option(help: ArgumentHelp("The table of --tables that records are made of.", valueName: "name"))
     var table: String?
 
-    @Option(help: ArgumentHelp("The plugin's configuration, as JSON; else that of its first fixture.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The plugin's configuration, as JSON; else that of its first fixture.", valueName: "file"))
     var config: String?
 
     @Option(help: ArgumentHelp("What chance begins with.", valueName: "seed"))

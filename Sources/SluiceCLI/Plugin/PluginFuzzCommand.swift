@@ -4,7 +4,8 @@ internal import SluiceLua
 
 struct PluginFuzzCommand: OutcomeCommand {
     static let configuration = CommandConfiguration(
-        commandName: "fuzz", abstract: "Give plugins what nobody expects: odd records, odd answers, hostile configurations.",
+        commandName: "fuzz",
+        abstract: "Give plugins what nobody expects: odd records, odd answers, hostile configurations.",
         discussion: "It begins with the fixtures. Ends with 1 where a plugin ran into an error that is not its own.")
 
     @OptionGroup var target: PluginTargetOptions

@@ -4,7 +4,8 @@ internal import SluiceLua
 
 struct PluginOrderCommand: OutcomeCommand {
     static let configuration = CommandConfiguration(
-        commandName: "order", abstract: "Print the chains of a deployment in their order, and why each link is where it is.")
+        commandName: "order",
+        abstract: "Print the chains of a deployment in their order, and why each link is where it is.")
 
     @Argument(help: "The deployment's policy.")
     var policy: String

@@ -22,5 +22,7 @@ enum PluginFiles {
     }
 
     /// The tables of a configuration of `sync`.
-    static func tables(_ path: String?) throws -> [TableSchema] { try path.map { try SyncConfiguration(path: $0).tables } ?? [] }
+    static func tables(_ path: String?) throws -> [TableSchema] {
+        try path.map { try SyncConfiguration(path: $0).tables } ?? []
+    }
 }

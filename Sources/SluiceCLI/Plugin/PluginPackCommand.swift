@@ -4,7 +4,8 @@ internal import SluiceLua
 
 struct PluginPackCommand: OutcomeCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pack", abstract: "Put a plugin into one file, the same bytes on every machine, and print its hash.")
+        commandName: "pack",
+        abstract: "Put a plugin into one file, the same bytes on every machine, and print its hash.")
 
     @OptionGroup var target: PluginTargetOptions
 

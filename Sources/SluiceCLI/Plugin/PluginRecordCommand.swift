@@ -5,7 +5,8 @@ internal import SluiceLua
 struct PluginRecordCommand: OutcomeCommand {
     static let configuration = CommandConfiguration(
         commandName: "record", abstract: "Make fixtures of what a plugin has decided in a deployment.",
-        discussion: "Credentials are not in the decisions. Look through the fixtures before you hand them on: records are.")
+        discussion:
+            "Credentials are not in the decisions. Look through the fixtures before you hand them on: records are.")
 
     @Argument(help: "A file of decisions, one JSON object a line.")
     var file: String

@@ -4,7 +4,8 @@ internal import SluiceLua
 
 struct PluginStubsCommand: OutcomeCommand {
     static let configuration = CommandConfiguration(
-        commandName: "stubs", abstract: "Write what editors need to know of the plugin API and of a deployment's tables.")
+        commandName: "stubs",
+        abstract: "Write what editors need to know of the plugin API and of a deployment's tables.")
 
     @Argument(help: "The plugin's folder.")
     var folder = "."

@@ -90,10 +90,12 @@ struct ConvergenceTests {
         }
     }
 
-    @Test("the handlers that come with Sluice converge", arguments: [
-        ("field-merge", false), ("counter-merge", false), ("server-wins", true), ("client-wins", true),
-        ("last-writer-wins", true),
-    ])
+    @Test(
+        "the handlers that come with Sluice converge",
+        arguments: [
+            ("field-merge", false), ("counter-merge", false), ("server-wins", true), ("client-wins", true),
+            ("last-writer-wins", true),
+        ])
     func bundled(name: String, allowsLoss: Bool) async throws {
         var trial = PluginConvergence(try PluginBundle(folder: "\(AuthoredBundles.root)/Plugins/\(name)"))
         trial.allowsLoss = allowsLoss

@@ -16,7 +16,9 @@ struct OrderReportTests {
                 to: "\(name)/plugin.json")
             try folder.write("return {}", to: "\(name)/main.lua")
         }
-        let lines = ["first", "second", "third"].map { "  \($0): { path: \($0)\($0 == "third" ? ", mode: shadow" : "") }" }
+        let lines = ["first", "second", "third"].map {
+            "  \($0): { path: \($0)\($0 == "third" ? ", mode: shadow" : "") }"
+        }
         try folder.write("plugins:\n\(lines.joined(separator: "\n"))\n", to: "policy.yaml")
         return try PluginPolicy(file: "\(folder.path)/policy.yaml")
     }

@@ -15,7 +15,10 @@ public struct PluginCheck: Sendable {
             bundle = try PluginBundle(folder: folder)
         } catch {
             var report = CheckReport(plugin: folder)
-            report.error(folder, error.message.hasPrefix("\(folder)/") ? String(error.message.dropFirst(folder.utf8.count + 1)) : error.message)
+            report.error(
+                folder,
+                error.message.hasPrefix("\(folder)/")
+                    ? String(error.message.dropFirst(folder.utf8.count + 1)) : error.message)
             return report
         }
         return await Self.run(bundle)
@@ -53,7 +56,8 @@ public struct PluginCheck: Sendable {
     ) async {
         var refusal: SluiceError?
         var failure: PluginFailure?
-        let worlds = [(JSON.object, Deployment(), FixtureWorld.Script())]
+        let worlds =
+            [(JSON.object, Deployment(), FixtureWorld.Script())]
             + fixtures.filter { $0.expectation.error == nil }.map { ($0.config, $0.deployment, $0.world) }
         for (config, deployment, world) in worlds {
             do {
@@ -123,7 +127,8 @@ public struct PluginCheck: Sendable {
             if permission == "secrets", namesSecrets { continue }
             report.error(
                 "\(place.file):\(place.use.line)",
-                "\(place.use.path.joined(separator: ".")) needs the permission \(permission) in \(PluginManifest.fileName)")
+                "\(place.use.path.joined(separator: ".")) needs the permission \(permission) in \(PluginManifest.fileName)"
+            )
         }
         declared.subtract(use.used.keys)
         for permission in declared.sorted() {

@@ -24,7 +24,8 @@ struct ConflictSource: Sendable {
             else { continue }
             table = table ?? conflict["table"]?.string
             for side in ["client", "server", "base"] {
-                for (name, value) in conflict[side]?.members ?? [] where name != "id" && !dialect.isSystemProperty(name) {
+                for (name, value) in conflict[side]?.members ?? [] where name != "id" && !dialect.isSystemProperty(name)
+                {
                     if values[name] == nil { names.append(name) }
                     if !(values[name] ?? []).contains(value) { values[name, default: []].append(value) }
                 }

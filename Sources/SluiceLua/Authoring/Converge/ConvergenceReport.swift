@@ -58,10 +58,11 @@ public struct ConvergenceReport: ToolReport {
         return [
             "# \(plugin), seed \(seed): \(conflicts) conflicts (\(counts)), \(stories) stories, "
                 + "\(held) of them left to someone"
-        ] + Claim.allCases.map { claim in
-            guard let (count, example) = broken[claim] else { return "\(claim.words): yes" }
-            return "\(claim.words): NO, \(count) times, for example \(example)"
-        }
+        ]
+            + Claim.allCases.map { claim in
+                guard let (count, example) = broken[claim] else { return "\(claim.words): yes" }
+                return "\(claim.words): NO, \(count) times, for example \(example)"
+            }
     }
 
     /// The same for a program.

@@ -97,7 +97,8 @@ public struct PluginConvergence: Sendable {
         for other in [await judge.answer(conflict), await second.answer(conflict)] where other.raw != answer.raw {
             report.note(
                 .deterministic,
-                "\(Self.words(conflict)): \(FixtureComparison.words(answer.raw)), then \(FixtureComparison.words(other.raw))")
+                "\(Self.words(conflict)): \(FixtureComparison.words(answer.raw)), then \(FixtureComparison.words(other.raw))"
+            )
             break
         }
         guard let client = conflict.client, let server = conflict.server, let base = conflict.base else { return }
@@ -109,7 +110,8 @@ public struct PluginConvergence: Sendable {
         default: return
         }
         func own(_ record: JSON) -> [String] { record.names.filter { $0 != "id" && !dialect.isSystemProperty($0) } }
-        let names = own(base) + own(client).filter { base[$0] == nil }
+        let names =
+            own(base) + own(client).filter { base[$0] == nil }
             + own(server).filter { base[$0] == nil && client[$0] == nil }
         if names.allSatisfy({ client[$0] == server[$0] }) {
             if !names.allSatisfy({ result[$0] == client[$0] }) {
@@ -123,7 +125,8 @@ public struct PluginConvergence: Sendable {
         }
         if !lost.isEmpty {
             report.note(
-                .keepsFields, "\(lost.joined(separator: ", ")) of \(Self.words(conflict)): \(FixtureComparison.words(result))"
+                .keepsFields,
+                "\(lost.joined(separator: ", ")) of \(Self.words(conflict)): \(FixtureComparison.words(result))"
             )
         }
     }

@@ -47,7 +47,8 @@ public struct DecisionExplanation: ToolReport {
             let values = sides.map { "\($0) \($1 == nil ? "(no record)" : FixtureComparison.words($1?[name]))" }
             let answer = decision.answer
             let result = answer?["record"]?[name] ?? answer?["fields"]?[name]
-            return "  \(name): \(values.joined(separator: ", "))" + (both.contains(name) ? ", changed on both sides" : "")
+            return "  \(name): \(values.joined(separator: ", "))"
+                + (both.contains(name) ? ", changed on both sides" : "")
                 + (result.map { " -> \(FixtureComparison.words($0))" } ?? "")
         }
     }

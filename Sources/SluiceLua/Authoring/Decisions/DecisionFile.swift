@@ -63,7 +63,9 @@ public struct DecisionFile: Sendable {
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` where that cannot be done.
     public func append(to path: String) throws(SluiceError) {
-        if !FileManager.default.fileExists(atPath: path) { _ = FileManager.default.createFile(atPath: path, contents: nil) }
+        if !FileManager.default.fileExists(atPath: path) {
+            _ = FileManager.default.createFile(atPath: path, contents: nil)
+        }
         guard let file = FileHandle(forWritingAtPath: path) else {
             throw SluiceError(.invalidArgument, "\(path) cannot be written")
         }

@@ -39,10 +39,12 @@ enum DecisionFixture {
         switch hook {
         case .request, .filter: return request(document, body: body)
         case .onConflict:
-            return kept(document, [
-                "table", "id", "kind", "status", "attempt", "operation", "queued_at", "maybe_applied", "deleted",
-                "client", "server", "base",
-            ])
+            return kept(
+                document,
+                [
+                    "table", "id", "kind", "status", "attempt", "operation", "queued_at", "maybe_applied", "deleted",
+                    "client", "server", "base",
+                ])
         case .afterPullPage:
             var page = kept(document, ["table", "query"])
             page["rows"] = JSON((document["rows"]?.members ?? []).map(\.value))
@@ -56,10 +58,12 @@ enum DecisionFixture {
     }
 
     private static func request(_ document: JSON, body: JSON?) -> JSON {
-        var request = kept(document, [
-            "method", "scheme", "host", "path", "headers", "kind", "source", "attempt", "table", "record_id",
-            "operation", "tags", "version",
-        ])
+        var request = kept(
+            document,
+            [
+                "method", "scheme", "host", "path", "headers", "kind", "source", "attempt", "table", "record_id",
+                "operation", "tags", "version",
+            ])
         if let query = document["query"]?["text"]?.string, !query.isEmpty {
             request["path"] = JSON("\(document["path"]?.string ?? "/")?\(query)")
         }

@@ -24,7 +24,8 @@ struct FixtureComparison {
         if found == expected { return }
         // The first part that differs says more than two long texts.
         if expected.kind == .object, let found, found.kind == .object {
-            for name in expected.names + found.names.filter({ expected[$0] == nil }) where expected[name] != found[name] {
+            for name in expected.names + found.names.filter({ expected[$0] == nil }) where expected[name] != found[name]
+            {
                 guard let value = expected[name] else {
                     note("\(place).\(name)", "nothing", Self.words(found[name]))
                     continue
@@ -134,7 +135,9 @@ struct FixtureComparison {
         } else if let json = try? found.json {
             whole("\(place).body", expected, json)
         } else {
-            note("\(place).body", Self.words(expected), "no JSON: \(String(decoding: found.bytes.prefix(100), as: UTF8.self))")
+            note(
+                "\(place).body", Self.words(expected),
+                "no JSON: \(String(decoding: found.bytes.prefix(100), as: UTF8.self))")
         }
     }
 }

@@ -19,7 +19,8 @@ struct FixtureTrial {
         plan = try PluginPlan(bundle, config: fixture.config, deployment: fixture.deployment)
         hook = plan.hooks[fixture.hook]
         guard hook != nil || fixture.hook == .initialize else {
-            throw SluiceError(.invalidArgument, "\(fixture.path) /hook: the plugin has no hook \(fixture.hook.rawValue)")
+            throw SluiceError(
+                .invalidArgument, "\(fixture.path) /hook: the plugin has no hook \(fixture.hook.rawValue)")
         }
     }
 

@@ -10,7 +10,8 @@ struct GivenReader {
     // MARK: - exchanges
 
     private static let requestNames = [
-        "method", "url", "scheme", "host", "path", "query", "headers", "body", "table", "record_id", "operation", "kind",
+        "method", "url", "scheme", "host", "path", "query", "headers", "body", "table", "record_id", "operation",
+        "kind",
         "source", "attempt", "idempotency_key", "tags", "version",
     ]
 
@@ -23,7 +24,9 @@ struct GivenReader {
         var host = try members["host"]?.text() ?? "example.com"
         var path = try members["path"]?.text(upTo: 65_536) ?? "/tables/todo"
         if let url = try members["url"]?.text(upTo: 65_536) {
-            guard let address = try? PluginAddress(url) else { throw place.child(JSON(url), "url").expected("an address") }
+            guard let address = try? PluginAddress(url) else {
+                throw place.child(JSON(url), "url").expected("an address")
+            }
             (scheme, host, path) = (address.scheme, address.authority, address.path)
         }
         if let query = members["query"]?.value.string, !query.isEmpty { path += "?\(query)" }
@@ -60,7 +63,8 @@ struct GivenReader {
         "group", "last_error",
     ]
 
-    func operation(_ place: JSONPlace) throws(SluiceError) -> (operation: TableOperation, record: JSON?, before: JSON?) {
+    func operation(_ place: JSONPlace) throws(SluiceError) -> (operation: TableOperation, record: JSON?, before: JSON?)
+    {
         let members = try place.members(Self.operationNames)
         let (record, before) = (members["record"]?.value, members["before"]?.value)
         var operation = TableOperation(
@@ -89,7 +93,8 @@ struct GivenReader {
 
     private func kind(_ place: JSONPlace?) throws(SluiceError) -> TableOperation.Kind {
         guard let place else { return .update }
-        return TableOperation.Kind(rawValue: try place.choice(of: TableOperation.Kind.allCases.map(\.rawValue))) ?? .update
+        return TableOperation.Kind(rawValue: try place.choice(of: TableOperation.Kind.allCases.map(\.rawValue)))
+            ?? .update
     }
 
     private func time(_ place: JSONPlace?) throws(SluiceError) -> Timestamp {

@@ -31,7 +31,8 @@ public struct LineCoverage: Sendable {
     var lines: [String] {
         files.map { file in
             let share = file.statements == 0 ? 100 : 100 * (file.statements - file.missing.count) / file.statements
-            let rest = file.missing.isEmpty ? "" : ", not lines \(file.missing.map(String.init).joined(separator: ", "))"
+            let rest =
+                file.missing.isEmpty ? "" : ", not lines \(file.missing.map(String.init).joined(separator: ", "))"
             return "\(file.name): \(share) % of \(file.statements) statements ran\(rest)"
         }
     }

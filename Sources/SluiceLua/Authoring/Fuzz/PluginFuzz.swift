@@ -30,7 +30,8 @@ public struct PluginFuzz: Sendable {
         }
         let given = fixtures.compactMap { $0["config"] } + [.object]
         for _ in 0..<configurations {
-            await configure(HostileValues.spoiled(given.randomElement(using: &chance) ?? .object, using: &chance), &report)
+            await configure(
+                HostileValues.spoiled(given.randomElement(using: &chance) ?? .object, using: &chance), &report)
         }
         return report
     }
@@ -53,7 +54,11 @@ public struct PluginFuzz: Sendable {
                     if part == "body", Int.random(in: 0..<8, using: &chance) == 0 { value[part] = "no {json" }
                 }
                 if let id = (part.isEmpty ? fixture["given"]?[kind] : fixture["given"]?[kind]?[part])?["id"] {
-                    if part.isEmpty { value["id"] = id } else if value[part]?.kind == .object { value[part]?["id"] = id }
+                    if part.isEmpty {
+                        value["id"] = id
+                    } else if value[part]?.kind == .object {
+                        value[part]?["id"] = id
+                    }
                 }
             }
             if Int.random(in: 0..<4, using: &chance) == 0 {

@@ -52,7 +52,9 @@ public struct PluginPack: Sendable {
             name = parts[cut...].joined(separator: "/")
         }
         var header = [UInt8](repeating: 0, count: 512)
-        func put(_ text: String, at place: Int) { for (index, byte) in text.utf8.enumerated() { header[place + index] = byte } }
+        func put(_ text: String, at place: Int) {
+            for (index, byte) in text.utf8.enumerated() { header[place + index] = byte }
+        }
         func octal(_ number: Int, _ digits: Int) -> String {
             let text = String(number, radix: 8)
             return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text

@@ -206,7 +206,8 @@ struct LuaReader {
     }
 
     private static let operators: Set<String> = [
-        "+", "-", "*", "/", "//", "^", "%", "&", "~", "|", "<<", ">>", "..", "<", "<=", ">", ">=", "==", "~=", "and", "or",
+        "+", "-", "*", "/", "//", "^", "%", "&", "~", "|", "<<", ">>", "..", "<", "<=", ">", ">=", "==", "~=", "and",
+        "or",
     ]
 
     private mutating func expression() throws {
@@ -216,7 +217,8 @@ struct LuaReader {
         repeat {
             while ["not", "-", "#", "~"].contains(where: { token.is($0) }) { advance() }
             try simple()
-        } while Self.operators.contains(token.text) && (token.kind == .symbol || token.kind == .keyword) && skip(token.text)
+        } while Self.operators.contains(token.text) && (token.kind == .symbol || token.kind == .keyword)
+            && skip(token.text)
     }
 
     private mutating func simple() throws {

@@ -25,7 +25,8 @@ public struct PluginStubs: Sendable {
     var tableStubs: String {
         var text = "---@meta\n"
         for table in tables.sorted(by: { $0.name < $1.name }) {
-            text += "\n--- A record of the table \(Self.line(table.name)).\n---@class app.\(Self.word(table.name)): Record\n"
+            text +=
+                "\n--- A record of the table \(Self.line(table.name)).\n---@class app.\(Self.word(table.name)): Record\n"
             for column in table.columns {
                 text += "---@field \(Self.word(column.name)) \(Self.type(of: column.type))?\n"
             }

@@ -11,24 +11,12 @@ struct LuaFilter: Filter {
     let request: HookPlan?
     let filter: HookPlan?
     let response: HookPlan?
-    /// How often the plugin may have it again.
-    private let retries: Int
 
     init(_ caller: PluginCaller) {
-        let hooks = caller.plan.hooks
-        self.init(caller: caller, request: hooks[.request], filter: hooks[.filter], response: hooks[.response])
-    }
-
-    /// Those hooks of a plugin.
-    init(
-        caller: PluginCaller, request: HookPlan?, filter: HookPlan?, response: HookPlan?,
-        retries: Int = Self.maximumRetries
-    ) {
         self.caller = caller
-        self.request = request
-        self.filter = filter
-        self.response = response
-        self.retries = retries
+        request = caller.plan.hooks[.request]
+        filter = caller.plan.hooks[.filter]
+        response = caller.plan.hooks[.response]
     }
 
     func handle(_ request: Request, next: Next) async throws -> Response {
@@ -68,7 +56,7 @@ struct LuaFilter: Filter {
             case .answer(let response): return response
             case .again(let pause):
                 // Whoever asks without end gets the last answer.
-                guard repeats < retries else { return response }
+                guard repeats < Self.maximumRetries else { return response }
                 repeats += 1
                 request.context.attempt += 1
                 try await caller.services.environment.sleep(pause)
@@ -97,7 +85,6 @@ struct LuaFilter: Filter {
             case .respond(let response): return .answer(response)
             case .fail(let message): throw refusal(message, original)
             case .retry(let pause):
-                if retries == 0 { return .goOn(original) }
                 try await caller.services.environment.sleep(pause)
             }
         }

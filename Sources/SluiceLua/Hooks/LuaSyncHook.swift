@@ -97,7 +97,7 @@ struct LuaSyncHook: SyncHook {
 
 extension PluginHook {
     /// Asks about the rows of a page, in one visit of the plugins' thread.
-    func ask(_ page: PulledPage, _ check: RecordCheck) async throws -> [PulledRowDecision] {
+    fileprivate func ask(_ page: PulledPage, _ check: RecordCheck) async throws -> [PulledRowDecision] {
         let kept = page.rows.map { _ in PulledRowDecision.keep }
         if hook.kind == .afterPullPage {
             let rows = JSON(members: page.rows.enumerated().map { (String($0 + 1), $1.record) })

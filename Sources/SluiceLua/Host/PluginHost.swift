@@ -119,16 +119,8 @@ actor PluginHost {
         }
     }
 
-    /// Counts the fuel of a plugin's lines from now on.
-    func startProfile(of id: PluginInstance.ID) { instances[id]?.vm.startProfile() }
-
-    /// The fuel of each line since then.
-    func takeProfile(of id: PluginInstance.ID) -> JSON { instances[id]?.vm.takeProfile() ?? .object }
-
-    /// How many bytes a plugin's machine holds, and has held at the most.
-    func memory(of id: PluginInstance.ID) -> (now: Int, peak: Int) {
-        (instances[id]?.vm.memory ?? 0, instances[id]?.vm.peakMemory ?? 0)
-    }
+    /// How many plugins are loaded, those that were retired and are busy too.
+    var size: Int { instances.count }
 
     /// How often the machine of a plugin was made anew.
     func rebuilds(of id: PluginInstance.ID) -> Int { instances[id]?.rebuilds ?? 0 }

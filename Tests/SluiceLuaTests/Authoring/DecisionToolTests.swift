@@ -18,7 +18,7 @@ struct DecisionToolTests {
             createdAt: Timestamp("2026-01-01T00:00:00Z")!)
         operation.attempts = 1
         for (client, server) in [(1, 2), (3, 4)] {
-            _ = try await plugins.conflictHandler.decide(
+            _ = try? await plugins.conflictHandler.decide(
                 Conflict(
                     operation: operation, client: ["id": "1", "n": JSON(client), "email": "a@b.c"],
                     server: ["id": "1", "n": JSON(server), "version": "v2"], base: ["id": "1", "n": 0],
@@ -85,7 +85,7 @@ struct DecisionToolTests {
             ["request"], "return { request = function(req) req.headers:set('X-A', '1') end }",
             extra: ["permissions": ["read_headers": ["authorization"]]])
         let plugins = try await text.loaded(PluginOptions(keepsInputs: true))
-        let transport = ScriptedTransport(replies: [.init(HTTPResponse(status: .ok))])
+        let transport = ScriptedTransport { _ in Response(HTTPResponse(status: .ok)) }
         let request = Request.sample(
             .post, "/tables/todos?a=1", body: ["id": "1"], [("Authorization", "Bearer geheim")], action: .insert)
         _ = try await plugins.send(request, to: transport)

@@ -80,7 +80,7 @@ struct PluginRig: Sendable {
 extension PluginHost {
     /// Where a plugin stands: what is later than that belongs to later calls.
     func mark(_ id: PluginInstance.ID) -> (sequence: Int, fuel: Int64, memory: Int) {
-        (log.last?.sequence ?? 0, instances[id]?.fuelUsed ?? 0, memory(of: id).peak)
+        (log.last?.sequence ?? 0, instances[id]?.fuelUsed ?? 0, instances[id]?.vm.peakMemory ?? 0)
     }
 
     /// Does something on the plugins' thread, and says how long that took there.
@@ -90,6 +90,12 @@ extension PluginHost {
         let result = body(self)
         return (result, start.duration(to: clock.now))
     }
+
+    /// Counts the fuel of a plugin's lines from now on.
+    func startProfile(of id: PluginInstance.ID) { instances[id]?.vm.startProfile() }
+
+    /// The fuel of each line since then: `{"main:41": 1200}`.
+    func takeProfile(of id: PluginInstance.ID) -> JSON { instances[id]?.vm.takeProfile() ?? .object }
 
     /// The guards of the sandbox that do not hold.
     func selfTest(_ id: PluginInstance.ID) -> [String] { instances[id]?.vm.selfTest() ?? [] }

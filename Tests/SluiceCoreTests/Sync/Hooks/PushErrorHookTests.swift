@@ -169,6 +169,19 @@ struct PushErrorHookTests {
         #expect(try await device.queue() == ["update a dead"])
     }
 
+    @Test("the end of a push for all is not undone by a decision about one", arguments: StoreKind.allCases)
+    func ends(_ kind: StoreKind) async throws {
+        for decision in [
+            .cancelAndDiscard, .retry(after: .zero), .changeKind(.delete, nil), .quarantine(reason: "no"), .abort,
+        ] as [PushErrorDecision] {
+            let device = try await device(kind, Shared(.loseRequest)) { _ in decision }
+            try await device.todos.insert(["id": "b"])
+            let result = try await device.context.push()
+            #expect(result.end == .network && device.server.calls.count == 1)
+            #expect(try await device.queue().contains("insert b pending"))
+        }
+    }
+
     @Test("it can be held with a reason, whatever it failed of", arguments: StoreKind.allCases)
     func quarantine(_ kind: StoreKind) async throws {
         let device = try await device(kind, Shared(.answer(.json(503, "")))) { _ in .quarantine(reason: "too often") }

@@ -17,8 +17,19 @@ public struct FilterChain: Sendable {
                 throw Self.named(error, .network, "transport \(type(of: transport)) failed", request.context)
             }
         }
-        for filter in filters.reversed() {
+        var rest = filters[...]
+        while let filter = rest.popLast() {
             let next = entry
+            if let placed = filter as? PlacedFilter {
+                var run = [placed]
+                while let other = rest.last as? PlacedFilter {
+                    run.insert(other, at: 0)
+                    rest.removeLast()
+                }
+                let link = PlacedRun(filters: run, next: next)
+                entry = { try await link.send($0) }
+                continue
+            }
             entry = { request in
                 do {
                     return try await filter.handle(request, next: next)
@@ -36,7 +47,7 @@ public struct FilterChain: Sendable {
     public func send(_ request: Request) async throws -> Response { try await entry(request) }
 
     /// The error as the caller sees it: an error of Sluice as it is, any other with the name of the link that threw it.
-    private static func named(
+    static func named(
         _ error: any Error, _ code: SluiceError.Code, _ message: String, _ context: RequestContext
     ) -> any Error {
         if error is SluiceError { return error }

@@ -11,7 +11,7 @@ public struct SluiceClient: Sendable {
     public let endpoint: Endpoint
     /// The backend's wire.
     public let dialect: Dialect
-    /// The caller's own filters, the outermost first.
+    /// The caller's own filters, as they were given; ``filterOrder()`` says how they stand.
     public let filters: [any Filter]
     /// What the client was made with.
     public let options: ClientOptions
@@ -24,8 +24,12 @@ public struct SluiceClient: Sendable {
     /// A client.
     ///
     /// From the outside in a request passes: correlation id, retry, authentication, `filters`, system properties,
-    /// lift of the version, strip of the system properties, client headers, seal, limits, transport. So the caller's filters see every
-    /// attempt, and every system field before it leaves the body.
+    /// lift of the version, strip of the system properties, client headers, seal, limits, transport. So the caller's
+    /// filters see every attempt, and every system field before it leaves the body.
+    ///
+    /// The first of `filters` is the outermost. A ``PlacedFilter`` among them stands where its placement says, whatever
+    /// its place in the list; the others keep their order, in the band `default`. Where the placements contradict each
+    /// other, every request fails with the reason, which ``filterOrder()`` throws too.
     public init(
         endpoint: Endpoint, dialect: Dialect = .azureV2, transport: any Transport, filters: [any Filter] = [],
         options: ClientOptions = ClientOptions()
@@ -53,7 +57,11 @@ public struct SluiceClient: Sendable {
         if let refresh {
             links.append(Authentication(refresh: refresh, scheme: options.tokenScheme, endpoint: endpoint))
         }
-        links += filters
+        do throws(SluiceError) {
+            links += try FilterOrder.resolve(filters).map(\.link)
+        } catch {
+            links.append(Disorder(error: error))
+        }
         links += [
             SystemProperties(dialect: dialect, selection: options.systemProperties), LiftVersion(dialect: dialect),
             StripSystemProperties(dialect: dialect),
@@ -65,9 +73,16 @@ public struct SluiceClient: Sendable {
         chain = FilterChain(links, transport: transport)
     }
 
-    /// A client with one filter more, inside of those that are there. This one stays as it is. The two share nothing
-    /// that changes but the token provider, so that a token is refreshed once for both, and what the server's answers
-    /// say about its pace.
+    /// The caller's own filters as requests pass them, the outermost first, each with the reason for its place. Call it
+    /// once where placements come from outside of the program.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` where they contradict each other: see
+    ///   ``ChainOrder/resolve(_:known:narrowestFirst:)``.
+    public func filterOrder() throws(SluiceError) -> [Ordered<any Filter>] { try FilterOrder.resolve(filters) }
+
+    /// A client with one filter more: inside of those that are there, or where it is placed. This one stays as it is.
+    /// The two share nothing that changes but the token provider, so that a token is refreshed once for both, and what
+    /// the server's answers say about its pace.
     public func with(_ filter: any Filter) -> SluiceClient {
         SluiceClient(
             endpoint: endpoint, dialect: dialect, transport: chain.transport, filters: filters + [filter],

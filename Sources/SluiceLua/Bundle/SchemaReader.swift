@@ -54,6 +54,8 @@ struct SchemaReader {
             guard members["enum"] == nil else { throw constant.refusal("enum and const are not said together") }
             node.choices = [constant.value]
         }
+        // Where nothing is said of an object, or all, its names are not looked at.
+        if node.types.isEmpty || !node.choices.isEmpty { node.others = .allowed }
         try check(members["default"], of: &node)
         return node
     }

@@ -58,6 +58,7 @@ public enum HookKind: String, Sendable, Hashable, CaseIterable {
     /// was asked about (`filter`: with the answer).
     public var decisions: [String] {
         switch self {
+        case .filter: ["respond", "fail"]
         case .request, .response: ["respond", "retry", "fail"]
         case .beforeEnqueue: ["reject", "local_only"]
         case .beforePush: ["skip", "defer", "change_action", "batch_key"]
@@ -66,7 +67,7 @@ public enum HookKind: String, Sendable, Hashable, CaseIterable {
             ["retry", "cancel_and_discard", "cancel_and_update", "change_action", "quarantine", "abort", "next"]
         case .afterPull, .afterPullPage: ["drop"]
         case .onSchedule: ["push", "pull", "wait"]
-        case .filter, .onEvent, .initialize: []
+        case .onEvent, .initialize: []
         }
     }
 

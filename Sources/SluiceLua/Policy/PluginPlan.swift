@@ -2,6 +2,8 @@ public import SluiceCore
 
 /// All that is known of a plugin before it runs: its bundle, with what the deployment makes of it.
 public struct PluginPlan: Sendable {
+    /// The name that the deployment knows it by: that of the manifest, unless one bundle runs several times.
+    public let name: String
     /// The plugin's folder, read.
     public let bundle: PluginBundle
     /// How far its answers reach.
@@ -14,13 +16,13 @@ public struct PluginPlan: Sendable {
     public var memoryBytes: Int
     /// The hooks, in the order of ``HookKind``.
     public var hooks: [HookKind: HookPlan]
-    /// The names of all secrets that the script may use: those of the manifest, and those that the configuration names.
-    public var secrets: Set<String>
+    /// What it may reach: what the manifest asks for, the hosts and secrets that the configuration names among it.
+    public var permissions: PluginPermissions
 
     /// What the bundle says of itself.
     public var manifest: PluginManifest { bundle.manifest }
-    /// The plugin's name.
-    public var name: String { bundle.manifest.name }
+    /// The names of all secrets that the script may use: those of the manifest, and those that the configuration names.
+    public var secrets: Set<String> { Set(permissions.secrets) }
 
     /// The most that a VM may hold, in bytes, where nothing lowers it.
     public static let defaultMemoryBytes = 8 << 20
@@ -33,23 +35,36 @@ public struct PluginPlan: Sendable {
         mode: PluginMode = .enforce
     ) throws(SluiceError) {
         do throws(ConfigFault) {
-            self.init(bundle, filled: try bundle.manifest.configSchema.fill(config), deployment, mode)
+            self.init(
+                bundle, name: bundle.manifest.name, filled: try bundle.manifest.configSchema.fill(config), deployment,
+                mode)
         } catch {
             throw SluiceError(.invalidArgument, error.message(in: "config of \(bundle.manifest.name)"))
         }
     }
 
-    init(_ bundle: PluginBundle, filled: ConfigSchema.Filled, _ deployment: Deployment, _ mode: PluginMode) {
+    init(
+        _ bundle: PluginBundle, name: String, filled: ConfigSchema.Filled, _ deployment: Deployment,
+        _ mode: PluginMode
+    ) {
         self.bundle = bundle
+        self.name = name
         self.mode = mode
         self.deployment = deployment
         config = filled.json
-        secrets = filled.secrets.union(bundle.manifest.permissions.secrets)
+        permissions = bundle.manifest.permissions
+        permissions.secrets = filled.secrets.union(permissions.secrets).sorted()
+        permissions.http = permissions.http.compactMap { host in
+            // A property in braces stands for the host of its address; without a value for none.
+            host.hasPrefix("{") ? filled.hosts[String(host.dropFirst().dropLast())] : host
+        }
         memoryBytes = Self.defaultMemoryBytes
         hooks = [:]
         for (kind, declaration) in bundle.manifest.hooks {
+            var placement = declaration.placement
+            placement.name = name
             hooks[kind] = HookPlan(
-                kind: kind, placement: declaration.placement, match: declaration.match.bound(to: deployment.labels),
+                kind: kind, placement: placement, match: declaration.match.bound(to: deployment.labels),
                 onError: declaration.onError, budget: declaration.budget)
         }
     }

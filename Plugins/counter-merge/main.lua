@@ -1,0 +1,57 @@
+-- A counter that both sides changed becomes  server + (client - base): nobody's counting is lost.
+
+-- The number a field stands for. A counter that nobody has touched yet is often not there.
+local function number(value)
+  if value == nil or value == json.null then return 0 end
+  return type(value) == "number" and value or nil
+end
+
+-- Whether a whole sum would not fit in 64 bits. Lua would go on from the other end.
+local function overflows(a, b)
+  if math.type(a) ~= "integer" or math.type(b) ~= "integer" then return false end
+  if b > 0 then return a > math.maxinteger - b end
+  return a < math.mininteger - b
+end
+
+-- The merged value of a counter; nil and the reason where there is none.
+local function added(c, field, bounds)
+  -- What was counted here may be in the server's number already: then adding it would count it twice, and leaving it
+  -- out would lose it if it is not. Nothing in the records tells which.
+  if c.maybe_applied then return nil, field .. " may have been added already: an earlier send was not answered" end
+  local client, server, base = c.client:get(field), number(c.server:get(field)), number(c.base:get(field))
+  -- Zero is right for a counter that was not there yet, but one that was taken away here is no counter any more.
+  if type(client) ~= "number" or not server or not base then return nil, field .. " is not a number on all sides" end
+  if base == math.mininteger or overflows(client, -base) then return nil, field .. " would be too large" end
+  local delta = client - base
+  if overflows(server, delta) then return nil, field .. " would be too large" end
+  local sum = server + delta
+  if bounds.minimum and sum < bounds.minimum then
+    return nil, ("%s would be %s, less than %s"):format(field, tostring(sum), tostring(bounds.minimum))
+  end
+  if bounds.maximum and sum > bounds.maximum then
+    return nil, ("%s would be %s, more than %s"):format(field, tostring(sum), tostring(bounds.maximum))
+  end
+  return sum
+end
+
+local function on_conflict(c, ctx)
+  if not c.client or not c.server or c.deleted then
+    return decide.next { reason = "one side deleted the record" }
+  end
+  if not c.base then return decide.next { reason = "without the base nobody knows what was counted here" } end
+
+  local rules = {}
+  if ctx.config.others ~= "next" then rules.default = ctx.config.others end
+  -- Only counters that both sides changed: what one side counted alone is that side's number.
+  for _, field in ipairs(c.both_changed) do
+    local bounds = ctx.config.counters[field]
+    if bounds then
+      local sum, why = added(c, field, bounds)
+      if not sum then return decide.ask { reason = why } end
+      rules[field] = function() return sum end
+    end
+  end
+  return c:merge(rules)
+end
+
+return { on_conflict = on_conflict }

@@ -1,0 +1,49 @@
+internal import SluiceCore
+
+/// What a hook returned, where it is a decision: a table that `decide.NAME` made.
+struct DecisionDocument {
+    private static let longestPause: Duration = .seconds(30 * 86_400)
+
+    /// The decision's name.
+    let name: String
+    /// All its members.
+    let json: JSON
+
+    /// Reads what a hook returned; nil where that is nothing.
+    ///
+    /// - Parameter also: what else the hook may return, for the message of the refusal.
+    /// - Throws: ``ScriptFailure`` of kind `badResult` for what the hook may not return.
+    init?(_ result: HookReturn, of kind: HookKind, also: String = "nothing") throws {
+        guard let value = result.value, !value.isNull else { return nil }
+        guard let name = value["decision"]?.string, result.type == nil, kind.decisions.contains(name) else {
+            let found = value["decision"]?.string.map { "decide.\($0)" } ?? result.type ?? "a \(value.kind)"
+            let names = ([also] + kind.decisions.map { "decide.\($0)" }).joined(separator: ", ")
+            throw ScriptFailure(.badResult, "\(kind.rawValue) may return \(names); it returned \(found)")
+        }
+        self.name = name
+        json = value
+    }
+
+    /// The reason that the plugin gives.
+    var reason: String? { json["reason"]?.string.map { String($0.prefix(512)) } }
+
+    /// The pause that it asks for, `after` in seconds; nil if it does not.
+    func pause() throws -> Duration? {
+        guard let after = json["after"], !after.isNull else { return nil }
+        guard let seconds = after.double, seconds >= 0, seconds.isFinite else {
+            throw ScriptFailure(.badResult, "decide.\(name): after is a number of seconds")
+        }
+        return min(.nanoseconds(Int64(min(seconds, 3e9) * 1e9)), Self.longestPause)
+    }
+
+    /// The record that it brings.
+    func record() throws -> JSON {
+        guard let record = json["record"], record.kind == .object else {
+            throw ScriptFailure(.badResult, "decide.\(name) takes a record")
+        }
+        return record
+    }
+
+    /// A decision for the log.
+    func answer(_ value: any Sendable) -> HookAnswer { HookAnswer(value, name, reason: reason) }
+}

@@ -1,0 +1,51 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+/// A request as scripts see it.
+enum RequestDocument {
+    /// The document of a request whose body has that place among the call's bodies; nil to leave the body out.
+    static func document(of request: Request, body slot: Int?, hiding isHidden: (HTTPField) -> Bool) -> JSON {
+        let head = request.head
+        let path = head.path ?? "/"
+        let end = path.utf8.firstIndex(of: UInt8(ascii: "?")) ?? path.utf8.endIndex
+        let context = request.context
+        var document = JSON(members: [
+            ("method", JSON(head.method.rawValue)), ("url", JSON(url(of: head))),
+            ("scheme", JSON(head.scheme ?? "")), ("host", JSON(head.authority ?? "")),
+            ("path", JSON(String(path[..<end]))),
+            ("query", JSON(members: [("text", JSON(String(path[end...].dropFirst())))])),
+            ("headers", headers(head.headerFields, hiding: isHidden)), ("kind", JSON(context.action.rawValue)),
+            ("source", JSON(context.source.rawValue)), ("attempt", JSON(context.attempt)),
+        ])
+        if let table = context.table { document["table"] = JSON(table) }
+        if let id = context.recordID { document["record_id"] = JSON(id) }
+        if let version = context.version { document["version"] = JSON(version) }
+        if let columns = context.systemProperties {
+            document["system_properties"] = JSON(columns.map { JSON($0) })
+        }
+        if let operation = context.operationID {
+            document["operation"] = JSON(operation)
+            document["idempotency_key"] = JSON(operation)
+        }
+        if !context.tags.isEmpty { document["tags"] = JSON(context.tags.sorted().map { JSON($0) }) }
+        if let slot { document["body"] = JSON(members: [("slot", JSON(slot))]) }
+        return document
+    }
+
+    static func url(of head: HTTPRequest) -> String {
+        "\(head.scheme ?? "")://\(head.authority ?? "")\(head.path ?? "/")"
+    }
+
+    /// Fields as `[[name, value]]`, in order.
+    static func headers(_ fields: HTTPFields, hiding isHidden: (HTTPField) -> Bool) -> JSON {
+        var list = JSON.array
+        for field in fields where !isHidden(field) { list.append([JSON(field.name.rawName), JSON(field.value)]) }
+        return list
+    }
+
+    /// Header fields that hold credentials, in small letters.
+    static let credentials: Set<String> = [
+        "authorization", "proxy-authorization", "x-zumo-auth", "x-zumo-application", "x-zumo-master", "x-api-key",
+        "cookie", "set-cookie",
+    ]
+}

@@ -1,0 +1,194 @@
+internal import SluiceCore
+internal import Synchronization
+
+/// A plugin's `request`, `filter` and `response` as one link of the chain: the request passes them in that order, and
+/// the answer comes to `response` last.
+struct LuaFilter: Filter {
+    /// How often a plugin may have a request sent again, or ask for a pause before it is sent.
+    static let maximumRetries = 3
+
+    let caller: PluginCaller
+    let request: HookPlan?
+    let filter: HookPlan?
+    let response: HookPlan?
+
+    init(_ caller: PluginCaller) {
+        self.caller = caller
+        request = caller.plan.hooks[.request]
+        filter = caller.plan.hooks[.filter]
+        response = caller.plan.hooks[.response]
+    }
+
+    func handle(_ request: Request, next: Next) async throws -> Response {
+        let subject = MatchSubject(request)
+        let before = self.request.flatMap { $0.match.matches(subject) ? $0 : nil }
+        let around = filter.flatMap { $0.match.matches(subject) ? $0 : nil }
+        let behind = response.flatMap { $0.match.beforeAnswer.matches(subject) ? $0 : nil }
+        guard before != nil || around != nil || behind != nil else { return try await next(request) }
+        if let exchange = PluginExchange.current {
+            return try await run(request, exchange, before, around, behind, next)
+        }
+        let exchange = PluginExchange()
+        return try await PluginExchange.$current.withValue(exchange) {
+            try await run(request, exchange, before, around, behind, next)
+        }
+    }
+
+    private func run(
+        _ original: Request, _ exchange: PluginExchange, _ before: HookPlan?, _ around: HookPlan?,
+        _ behind: HookPlan?, _ next: Next
+    ) async throws -> Response {
+        var request = original
+        if let before {
+            switch try await ask(before, request, exchange) {
+            case .goOn(let edited): request = edited
+            case .answer(let response): return response
+            }
+        }
+        var repeats = 0
+        while true {
+            let start = caller.services.environment.now()
+            let response =
+                if let around { try await ask(around, request, exchange, next) } else { try await next(request) }
+            guard let behind else { return response }
+            let elapsed = start.duration(to: caller.services.environment.now())
+            switch try await ask(behind, request, response, elapsed, exchange) {
+            case .answer(let response): return response
+            case .again(let pause):
+                // Whoever asks without end gets the last answer.
+                guard repeats < Self.maximumRetries else { return response }
+                repeats += 1
+                request.context.attempt += 1
+                try await caller.services.environment.sleep(pause)
+            }
+        }
+    }
+
+    // MARK: - request
+
+    private enum BeforeStep { case goOn(Request), answer(Response) }
+
+    private func ask(_ hook: HookPlan, _ original: Request, _ exchange: PluginExchange) async throws -> BeforeStep {
+        for _ in 0...Self.maximumRetries {
+            let verdict: RequestVerdict
+            do {
+                verdict = try await asked(hook, original, exchange, Self.noNext) {
+                    try RequestVerdict.read($0, $1)
+                }
+            } catch let failure as PluginFailure {
+                if hook.onError == .failOpen || caller.isShadow { return .goOn(original) }
+                throw SluiceError(plugin: failure, about: original)
+            }
+            if caller.isShadow { return .goOn(original) }
+            switch verdict {
+            case .pass(let edited): return .goOn(edited ?? original)
+            case .respond(let response): return .answer(response)
+            case .fail(let message): throw refusal(message, original)
+            case .retry(let pause):
+                try await caller.services.environment.sleep(pause)
+            }
+        }
+        throw refusal("request asked for a pause \(Self.maximumRetries) times", original)
+    }
+
+    // MARK: - filter
+
+    private func ask(
+        _ hook: HookPlan, _ request: Request, _ exchange: PluginExchange, _ next: Next
+    ) async throws -> Response {
+        let isShadow = caller.isShadow
+        let last = Mutex<Response?>(nil)
+        do {
+            let verdict: FilterVerdict = try await asked(
+                hook, request, exchange,
+                { edited in
+                    // A shadow sends what would have been sent without it, once.
+                    if isShadow, let response = last.withLock({ $0 }) { return response }
+                    let response = try await next(isShadow ? request : edited)
+                    last.withLock { $0 = response }
+                    return response
+                },
+                { result, _ in try FilterVerdict.read(result) })
+            switch verdict {
+            case .answer(let response) where !isShadow: return response
+            case .fail(let message) where !isShadow: throw refusal(message, request)
+            default: break
+            }
+        } catch let failure as PluginFailure {
+            guard hook.onError == .failOpen || isShadow else { throw SluiceError(plugin: failure, about: request) }
+        }
+        if let response = last.withLock({ $0 }) { return response }
+        return try await next(request)
+    }
+
+    // MARK: - response
+
+    private enum BehindStep { case answer(Response), again(Duration) }
+
+    private func ask(
+        _ hook: HookPlan, _ request: Request, _ response: Response, _ elapsed: Duration, _ exchange: PluginExchange
+    ) async throws -> BehindStep {
+        var subject = MatchSubject(request)
+        subject.status = response.status
+        guard hook.match.matches(subject) else { return .answer(response) }
+        do {
+            let verdict = try await asked(hook, request, response, elapsed, exchange)
+            if caller.isShadow { return .answer(response) }
+            switch verdict {
+            case .pass(let edited): return .answer(edited ?? response)
+            case .retry(let pause): return .again(pause)
+            case .fail(let message): throw refusal(message, request)
+            }
+        } catch let failure as PluginFailure {
+            if hook.onError == .failOpen || caller.isShadow { return .answer(response) }
+            throw SluiceError(plugin: failure, about: request)
+        }
+    }
+
+    // MARK: - calls
+
+    private func asked<Verdict: Sendable>(
+        _ hook: HookPlan, _ request: Request, _ exchange: PluginExchange,
+        _ next: Next,
+        _ read: @escaping @Sendable (HookReturn, RequestEditor) throws -> HookAnswer
+    ) async throws -> Verdict {
+        let editor = caller.editor(of: request)
+        let document = editor.document(body: 0)
+        var arguments = [LuaArgument("req", document)]
+        if hook.kind == .filter { arguments.append(LuaArgument("next", .object)) }
+        return try await asked(hook, arguments, [request.body], editor, exchange, next) { try read($0, editor) }
+    }
+
+    private func asked(
+        _ hook: HookPlan, _ request: Request, _ response: Response, _ elapsed: Duration, _ exchange: PluginExchange
+    ) async throws -> ResponseVerdict {
+        let editor = caller.editor(of: request)
+        var document = ResponseDocument.document(of: response, body: 0, elapsed: elapsed, hiding: editor.isHidden)
+        document["request"] = editor.document(body: nil)
+        return try await asked(
+            hook, [LuaArgument("res", document)], [response.body], editor, exchange, Self.noNext
+        ) { [document] in try ResponseVerdict.read($0, document, response, editor) }
+    }
+
+    private func asked<Verdict: Sendable>(
+        _ hook: HookPlan, _ arguments: [LuaArgument], _ bodies: [Body], _ editor: RequestEditor,
+        _ exchange: PluginExchange, _ next: Next, _ interpret: @escaping @Sendable (HookReturn) throws -> HookAnswer
+    ) async throws -> Verdict {
+        let bags = exchange.bags(of: caller.plan.name)
+        let context = editor.request.context
+        let call = HookCall(
+            plan: hook, arguments: arguments, bodies: bodies, editor: editor, table: context.table,
+            recordID: context.recordID, scratch: bags.scratch, shared: bags.shared, interpret: interpret)
+        let reply = try await caller.ask(call, as: Verdict.self, next: next)
+        exchange.keep(scratch: reply.scratch, shared: reply.shared, of: caller.plan.name)
+        return reply.value
+    }
+
+    private static let noNext: Next = { _ in throw CancellationError() }
+
+    private func refusal(_ message: String, _ request: Request) -> SluiceError {
+        SluiceError(
+            .filter, "plugin \(caller.plan.name): \(message)", table: request.context.table,
+            recordID: request.context.recordID, operationID: request.context.operationID)
+    }
+}

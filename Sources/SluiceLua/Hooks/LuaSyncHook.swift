@@ -1,0 +1,139 @@
+internal import SluiceCore
+
+/// All plugins that take part in what the engine does, as one hook: each in its chain's order, of the set that serves
+/// when the engine asks.
+struct LuaSyncHook: SyncHook {
+    let hookName = "plugins"
+    let current: @Sendable () -> PluginSet
+
+    func wants(_ point: HookPoint, table: String) -> Bool {
+        let set = current()
+        let subject = MatchSubject(table: table)
+        return set.hooks(at: point).contains { plugin in
+            let match = plugin.hook.match
+            // What else a match asks for is not known yet.
+            return match.matches(subject) || !match.conditions.isSubset(of: [.tables])
+        }
+    }
+
+    func beforeEnqueue(_ change: EnqueuedChange) async throws -> EnqueueDecision {
+        let set = current()
+        let check = set.check(change.table)
+        var change = change
+        var isChanged = false
+        for plugin in set.enqueue {
+            let (record, before) = (change.record ?? .object, change.before ?? .object)
+            let names = record.names + before.names.filter { record[$0] == nil }
+            let subject = MatchSubject(
+                table: change.table, kind: RequestContext.Action(change.kind),
+                fieldsChanged: names.filter { record[$0] != before[$0] }, sampleKey: change.recordID)
+            guard plugin.hook.match.matches(subject) else { continue }
+            let argument = LuaArgument("op", OperationView.document(of: change))
+            let decision = try await plugin.ask(
+                [argument], as: EnqueueDecision.self, table: change.table, recordID: change.recordID
+            ) { [change] in try EnqueueVerdict.read($0, change, check) }
+            switch decision {
+            case nil, .accept: break
+            case .change(let record): (change.record, isChanged) = (record, true)
+            case .reject, .localOnly: return decision ?? .accept
+            }
+        }
+        return isChanged ? change.record.map { .change($0) } ?? .accept : .accept
+    }
+
+    func beforePush(_ operation: TableOperation, record: JSON?) async throws -> BeforePushDecision {
+        let set = current()
+        let check = set.check(operation.table)
+        for plugin in set.push {
+            guard plugin.hook.match.matches(MatchSubject(operation, fieldsChanged: record?.names)) else { continue }
+            let argument = LuaArgument(
+                "op", OperationView.document(of: operation, record: record, dialect: set.dialect))
+            let decision = try await plugin.ask(
+                [argument], as: BeforePushDecision.self, table: operation.table, recordID: operation.recordID
+            ) { try BeforePushVerdict.read($0, operation, record, check) }
+            if let decision, decision != .send { return decision }
+        }
+        return .send
+    }
+
+    func onPushError(_ failure: PushFailure) async throws -> PushErrorDecision {
+        let set = current()
+        let operation = failure.operation
+        let check = set.check(operation.table)
+        for plugin in set.pushError {
+            guard plugin.hook.match.matches(MatchSubject(operation, status: failure.status)) else { continue }
+            let argument = LuaArgument("failure", OperationView.document(of: failure, dialect: set.dialect))
+            let decision = try await plugin.ask(
+                [argument], as: PushErrorDecision.self, table: operation.table, recordID: operation.recordID
+            ) { try PushErrorVerdict.read($0, failure, check) }
+            if let decision, decision != .next { return decision }
+        }
+        return .next
+    }
+
+    func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision] {
+        let set = current()
+        let check = set.check(page.table)
+        var decisions = [PulledRowDecision](repeating: .keep, count: page.rows.count)
+        var rows = page.rows
+        for plugin in set.pull where plugin.hook.match.matches(MatchSubject(table: page.table)) {
+            let shown = rows.indices.filter { if case .drop = decisions[$0] { false } else { true } }
+            var part = page
+            part.rows = shown.map { rows[$0] }
+            let answers = try await plugin.ask(part, check)
+            for (index, answer) in zip(shown, answers) {
+                switch answer {
+                case .keep: break
+                case .change(let record):
+                    rows[index].record = record
+                    decisions[index] = answer
+                case .drop: decisions[index] = answer
+                }
+            }
+        }
+        return decisions
+    }
+}
+
+extension PluginHook {
+    /// Asks about the rows of a page, in one visit of the plugins' thread.
+    fileprivate func ask(_ page: PulledPage, _ check: RecordCheck) async throws -> [PulledRowDecision] {
+        let kept = page.rows.map { _ in PulledRowDecision.keep }
+        if hook.kind == .afterPullPage {
+            let rows = JSON(members: page.rows.enumerated().map { (String($0 + 1), $1.record) })
+            var document: JSON = ["table": JSON(page.table), "count": JSON(page.rows.count), "dropped": .object]
+            document["rows"] = rows
+            if let name = page.queryName { document["query"] = JSON(name) }
+            let limited = PluginHook(
+                caller: caller, hook: hook.limited(to: hook.budget.fuel(forRecords: page.rows.count)))
+            return try await limited.ask(
+                [LuaArgument("page", document)], as: [PulledRowDecision].self, table: page.table, recordID: nil
+            ) { try PulledVerdict.readPage($0, page, check) } ?? kept
+        }
+        let calls = page.rows.map { row in
+            HookCall(
+                plan: hook, arguments: [LuaArgument("rec", row.record)], table: page.table, recordID: row.id,
+                interpret: { try PulledVerdict.read($0, row, check) })
+        }
+        let results = try await caller.askAll(
+            calls, as: PulledRowDecision.self, fuel: HookKind.afterPullPage.budget.fuel(forRecords: calls.count))
+        if isShadow { return kept }
+        return try zip(page.rows, results).map { row, result in
+            switch result {
+            case .success(let decision): return decision
+            case .failure(let failure):
+                try pass(failure, table: page.table, recordID: row.id)
+                return .keep
+            }
+        }
+    }
+}
+
+extension HookPlan {
+    /// The same hook with less fuel.
+    fileprivate func limited(to fuel: Int64) -> HookPlan {
+        var plan = self
+        plan.budget.fuel = min(fuel, plan.budget.fuel)
+        return plan
+    }
+}

@@ -1,0 +1,86 @@
+internal import SluiceCore
+
+/// What `request` says.
+enum RequestVerdict: Sendable {
+    /// The request goes on, as it was where that is nil.
+    case pass(Request?)
+    case respond(Response)
+    case retry(Duration)
+    case fail(String)
+
+    static func read(_ result: HookReturn, _ editor: RequestEditor) throws -> HookAnswer {
+        guard let decision = try DecisionDocument(result, of: .request) else {
+            guard !result.changed.isEmpty || !result.changedBodies.isEmpty else {
+                return HookAnswer(RequestVerdict.pass(nil), "none")
+            }
+            let document = result.changed[0] ?? editor.document(body: 0)
+            return HookAnswer(
+                RequestVerdict.pass(try editor.request(document, bodies: result.bodies)), "changed")
+        }
+        switch decision.name {
+        case "respond": return decision.answer(RequestVerdict.respond(try ResponseDocument.response(decision.json)))
+        case "retry": return decision.answer(RequestVerdict.retry(try decision.pause() ?? .zero))
+        default: return decision.answer(RequestVerdict.fail(try decision.message()))
+        }
+    }
+}
+
+/// What `filter` says.
+enum FilterVerdict: Sendable {
+    case answer(Response)
+    case fail(String)
+
+    static func read(_ result: HookReturn) throws -> HookAnswer {
+        if result.type == "res", let document = result.value, let slot = document["body"]?["slot"]?.int,
+            let original = result.responses[Int(clamping: slot)]
+        {
+            let response = try ResponseDocument.response(document, from: original, bodies: result.bodies) {
+                result.editor?.isHidden($0) ?? true
+            }
+            return HookAnswer(FilterVerdict.answer(response), "none")
+        }
+        guard let decision = try DecisionDocument(result, of: .filter, also: "the answer of next(req)") else {
+            throw ScriptFailure(.badResult, "filter returned nothing; it returns the answer: return next(req)")
+        }
+        if decision.name == "respond" {
+            return decision.answer(FilterVerdict.answer(try ResponseDocument.response(decision.json)))
+        }
+        return decision.answer(FilterVerdict.fail(try decision.message()))
+    }
+}
+
+/// What `response` says.
+enum ResponseVerdict: Sendable {
+    /// The answer goes on, as it was where that is nil.
+    case pass(Response?)
+    case retry(Duration)
+    case fail(String)
+
+    static func read(
+        _ result: HookReturn, _ document: JSON, _ response: Response, _ editor: RequestEditor
+    ) throws -> HookAnswer {
+        guard let decision = try DecisionDocument(result, of: .response) else {
+            guard !result.changed.isEmpty || !result.changedBodies.isEmpty else {
+                return HookAnswer(ResponseVerdict.pass(nil), "none")
+            }
+            let edited = try ResponseDocument.response(
+                result.changed[0] ?? document, from: response, bodies: result.bodies, hiding: editor.isHidden)
+            return HookAnswer(ResponseVerdict.pass(edited), "changed")
+        }
+        switch decision.name {
+        case "respond": return decision.answer(ResponseVerdict.pass(try ResponseDocument.response(decision.json)))
+        case "retry": return decision.answer(ResponseVerdict.retry(try decision.pause() ?? .zero))
+        default: return decision.answer(ResponseVerdict.fail(try decision.message()))
+        }
+    }
+}
+
+extension DecisionDocument {
+    /// The message of `decide.fail`.
+    func message() throws -> String {
+        guard let message = json["message"]?.string ?? reason else {
+            throw ScriptFailure(.badResult, "decide.fail takes a message")
+        }
+        return String(message.prefix(512))
+    }
+}

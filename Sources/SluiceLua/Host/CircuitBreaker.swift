@@ -1,0 +1,40 @@
+internal import SluiceCore
+
+/// Keeps a hook that fails again and again from being asked: five failures within a minute open it for half a minute,
+/// and each failure of the first call after that for twice as long, up to an hour. A call that goes well closes it.
+struct CircuitBreaker: Sendable, Hashable {
+    private static let failuresToOpen = 5
+    private static let window: Duration = .seconds(60)
+    private static let shortest: Duration = .seconds(30)
+    private static let longest: Duration = .seconds(3600)
+
+    private var failures: [Timestamp] = []
+    private var pause: Duration?
+    private(set) var opensUntil: Timestamp?
+
+    /// Whether calls are refused now.
+    func isOpen(at now: Timestamp) -> Bool { opensUntil.map { now < $0 } ?? false }
+
+    /// Takes note of a call that went well.
+    mutating func succeeded() {
+        guard pause != nil || !failures.isEmpty else { return }
+        self = CircuitBreaker()
+    }
+
+    /// Takes note of a failure.
+    mutating func failed(at now: Timestamp) {
+        // A clock that was set back must not keep it open for longer than a pause.
+        failures.removeAll { $0 > now || $0.duration(to: now) > Self.window }
+        failures.append(now)
+        if let pause {
+            open(for: min(pause * 2, Self.longest), at: now)
+        } else if failures.count >= Self.failuresToOpen {
+            open(for: Self.shortest, at: now)
+        }
+    }
+
+    private mutating func open(for pause: Duration, at now: Timestamp) {
+        self.pause = pause
+        opensUntil = now.advanced(by: pause)
+    }
+}

@@ -1,0 +1,111 @@
+internal import Crypto
+internal import SluiceCore
+
+/// `crypto`: digests, codes and encodings of text. Bytes come out as hexadecimal digits, or as `base64`.
+enum CryptoFunctions {
+    private static func text(_ arguments: JSON, _ index: Int, _ function: String) throws -> [UInt8] {
+        guard let text = arguments[index]?.string else {
+            throw ScriptFailure(
+                .runtime, "crypto.\(function) takes text, not \(arguments[index]?.description ?? "nothing")")
+        }
+        return Array(text.utf8)
+    }
+
+    private static func encoded(_ bytes: some Sequence<UInt8>, _ encoding: JSON?) throws -> JSON {
+        switch encoding?.string {
+        case nil, "hex": return JSON(Base16.text(bytes))
+        case "base64": return JSON(Base64.text(Array(bytes)))
+        case let other?: throw ScriptFailure(.runtime, "there is no encoding \(other); use hex or base64")
+        }
+    }
+
+    static func digest(_ arguments: JSON) throws -> JSON {
+        try encoded(SHA256.hash(data: text(arguments, 0, "sha256")), arguments[1])
+    }
+
+    /// An HMAC, whose key may be a secret's handle.
+    static func code(_ arguments: JSON, secret: (String) -> String) throws -> JSON {
+        let key = SymmetricKey(data: Array(secret(arguments[0]?.string ?? "").utf8))
+        let code = HMAC<SHA256>.authenticationCode(for: try text(arguments, 1, "hmac_sha256"), using: key)
+        return try encoded(code, arguments[2])
+    }
+
+    static func base64(_ arguments: JSON) throws -> JSON { JSON(Base64.text(try text(arguments, 0, "base64"))) }
+
+    static func hex(_ arguments: JSON) throws -> JSON { JSON(Base16.text(try text(arguments, 0, "hex"))) }
+
+    /// The text of base64; nil if it is none, or if what it says is no text.
+    static func decoded(_ arguments: JSON) throws -> JSON? {
+        let encoded = String(decoding: try text(arguments, 0, "base64_decode"), as: UTF8.self)
+        return Base64.bytes(encoded).flatMap { String(validating: $0, as: UTF8.self) }.map { JSON($0) }
+    }
+
+    /// A UUID of version 4, or a number from 0 up to but not 1.
+    static func chance(
+        _ function: String, _ arguments: JSON, using generator: inout some RandomNumberGenerator
+    ) throws -> JSON {
+        if function == "crypto.random" { return JSON(Double.random(in: 0..<1, using: &generator)) }
+        var bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        let digits = Array(Base16.text(bytes))
+        return JSON([0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }.joined(separator: "-"))
+    }
+}
+
+/// Hexadecimal digits.
+enum Base16 {
+    static func text(_ bytes: some Sequence<UInt8>) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}
+
+/// Base 64 (RFC 4648, section 4); the alphabet for addresses is read too.
+enum Base64 {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+    static func text(_ bytes: [UInt8]) -> String {
+        var output: [UInt8] = []
+        output.reserveCapacity((bytes.count + 2) / 3 * 4)
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
+            let bits = group.reduce(0) { $0 << 8 | UInt32($1) } << (8 * (3 - UInt32(group.count)))
+            for place in 0..<4 {
+                let shift = UInt32(18 - 6 * place)
+                output.append(place <= group.count ? alphabet[Int(bits >> shift & 63)] : UInt8(ascii: "="))
+            }
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    static func bytes(_ text: String) -> [UInt8]? {
+        let digits = text.utf8.reversed().drop { $0 == UInt8(ascii: "=") }.reversed()
+        guard digits.count % 4 != 1, text.utf8.count - digits.count <= 2 else { return nil }
+        var output: [UInt8] = []
+        var bits: UInt32 = 0
+        var count: UInt32 = 0
+        for digit in digits {
+            guard let value = value(of: digit) else { return nil }
+            bits = bits << 6 | value
+            count += 6
+            if count >= 8 {
+                count -= 8
+                output.append(UInt8(truncatingIfNeeded: bits >> count))
+                bits &= 1 << count - 1
+            }
+        }
+        return bits == 0 ? output : nil
+    }
+
+    private static func value(of digit: UInt8) -> UInt32? {
+        switch digit {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(digit - UInt8(ascii: "A"))
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(digit - UInt8(ascii: "a")) + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(digit - UInt8(ascii: "0")) + 52
+        case UInt8(ascii: "+"), UInt8(ascii: "-"): 62
+        case UInt8(ascii: "/"), UInt8(ascii: "_"): 63
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,124 @@
+internal import Logging
+internal import SluiceCore
+
+extension HostFunctions {
+    private static let maximumLines = 100
+    private static let maximumLine = 2048
+
+    /// Functions that belong to a call: its log, its bodies, its waits.
+    func ofCall(_ function: String, _ arguments: JSON, _ call: CallState) throws -> HostReply? {
+        switch function {
+        case "log":
+            log(arguments, call)
+            return .value(nil)
+        case "trace.set":
+            let name = arguments[0]?.string ?? ""
+            guard call.trace.count < 32 else { return .value(nil) }
+            call.trace[String(name.prefix(64))] = clipped(arguments[1] ?? .null)
+            return .value(nil)
+        case "trace.event":
+            guard call.trace.count < 32 else { return .value(nil) }
+            var events = call.trace["events"] ?? .array
+            if events.count < 32 { events.append(clipped(arguments[0] ?? .null)) }
+            call.trace["events"] = events
+            return .value(nil)
+        case "ctx.cancelled": return .value(JSON(Task.isCancelled))
+        case "ctx.deadline":
+            let now = settings.environment.now()
+            return .value(call.deadline.map { JSON(now.duration(to: $0) / .seconds(1)) })
+        case "ctx.sleep":
+            try requireWait("ctx.sleep", call)
+            guard let milliseconds = arguments[0]?.double, milliseconds >= 0, milliseconds <= 3_600_000 else {
+                throw ScriptFailure(.runtime, "ctx.sleep takes milliseconds from 0 to 3600000")
+            }
+            return .wait(.sleep(.nanoseconds(Int64(milliseconds * 1e6))))
+        case "http.request": return try http(arguments[0] ?? .null, call)
+        case "store.get", "store.count": return try store(function, arguments, call)
+        case "next": return try next(arguments[0] ?? .null, call)
+        default:
+            if function.hasPrefix("body.") { return .value(try body(function, arguments, call)) }
+            if function.hasPrefix("kv.") { return .value(try keyValue(function, arguments, call)) }
+            return nil
+        }
+    }
+
+    /// Refuses a wait in a hook that cannot wait, by the name of what was called.
+    func requireWait(_ function: String, _ call: CallState) throws {
+        guard !call.plan.mayWait else { return }
+        let allowed = HookKind.allCases.filter(\.mayWait).map(\.rawValue).joined(separator: ", ")
+        throw ScriptFailure(
+            .yield, "\(function) cannot be used in \(call.plan.rawValue), which may not wait; allowed in: \(allowed)")
+    }
+
+    private func log(_ arguments: JSON, _ call: CallState) {
+        guard call.log.count < Self.maximumLines else {
+            call.droppedLines += 1
+            return
+        }
+        let level = arguments[0]?.string ?? "info"
+        let fields = arguments[2].flatMap { $0.isNull ? nil : clipped($0) }
+        let line = PluginLogLine(level: level, message: clip(redact(arguments[1]?.string ?? "")), fields: fields)
+        call.log.append(line)
+        var metadata: Logger.Metadata = ["plugin": "\(plan.name)", "hook": "\(call.plan.rawValue)"]
+        if let fields { metadata["fields"] = "\(fields)" }
+        settings.logger.log(level: Self.level(level), "\(line.message)", metadata: metadata)
+    }
+
+    private func clip(_ text: String) -> String {
+        text.utf8.count <= Self.maximumLine ? text : String(decoding: text.utf8.prefix(Self.maximumLine), as: UTF8.self)
+    }
+
+    private func clipped(_ value: JSON) -> JSON {
+        let value = redact(value)
+        return value.bytes().count <= Self.maximumLine ? value : JSON(clip(value.description))
+    }
+
+    private func next(_ document: JSON, _ call: CallState) throws -> HostReply {
+        guard call.plan == .filter, let editor = call.call.editor else {
+            throw ScriptFailure(.runtime, "next is there in filter alone")
+        }
+        guard call.nextCalls < 3 else { throw ScriptFailure(.runtime, "next was called three times already") }
+        call.nextCalls += 1
+        var edited = try editor.request(document, bodies: call.bodies)
+        edited.context.attempt += call.nextCalls - 1
+        return .wait(.next(edited))
+    }
+
+    private func body(_ function: String, _ arguments: JSON, _ call: CallState) throws -> JSON? {
+        guard let slot = arguments[0]?.int, call.bodies.indices.contains(Int(slot)) else {
+            throw ScriptFailure(.runtime, "there is no such body")
+        }
+        let body = call.bodies[Int(slot)]
+        switch function {
+        case "body.len": return JSON(body.bytes.count)
+        case "body.json": return body.isEmpty ? nil : try? body.json
+        case "body.text", "body.sub":
+            var bytes = body.bytes[...]
+            if function == "body.sub" {
+                let count = bytes.count
+                func place(_ index: Int64) -> Int { Int(clamping: index < 0 ? Int64(count) + index + 1 : index) }
+                let first = max(1, place(arguments[1]?.int ?? 1))
+                let last = min(count, place(arguments[2]?.int ?? -1))
+                bytes = first <= last ? bytes[first - 1..<last] : []
+            }
+            guard let text = String(validating: bytes, as: UTF8.self) else {
+                throw ScriptFailure(.runtime, "the body is not UTF-8 text")
+            }
+            return JSON(text)
+        case "body.set_text":
+            guard let text = arguments[1]?.string else { throw ScriptFailure(.runtime, "body:set_text takes a text") }
+            call.bodies[Int(slot)] = Body(bytes: Array(text.utf8))
+        case "body.set_json":
+            guard let value = arguments[1] else { throw ScriptFailure(.runtime, "body:set_json takes a value") }
+            call.bodies[Int(slot)] = Body(json: value)
+        default: throw ScriptFailure(.runtime, "a body has no \(function)")
+        }
+        call.changedBodies.insert(Int(slot))
+        return nil
+    }
+}
+
+extension CallState {
+    /// The hook that was called.
+    var plan: HookKind { call.plan.kind }
+}

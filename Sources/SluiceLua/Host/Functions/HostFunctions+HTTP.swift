@@ -1,0 +1,58 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+extension HostFunctions {
+    static let maximumCalls = 4
+    static let maximumBytes = 256 << 10
+
+    /// `http.request{method=, url=, headers=, body=, json=}`: to hosts that the permission names, and to no other.
+    func http(_ arguments: JSON, _ call: CallState) throws -> HostReply {
+        try requireWait("http.request", call)
+        guard !permissions.http.isEmpty else { throw Denied("http.request needs the permission http") }
+        guard !isDeterministic else { throw Denied("a deterministic plugin has no http.request") }
+        guard settings.hasTransport else { throw ScriptFailure(.runtime, "the host has given plugins no transport") }
+        guard call.httpCalls < Self.maximumCalls else {
+            throw ScriptFailure(.runtime, "a call may make \(Self.maximumCalls) requests")
+        }
+        guard let url = arguments["url"]?.string else {
+            throw ScriptFailure(.runtime, "http.request takes a table with a url")
+        }
+        let address = try PluginAddress(url)
+        try address.require(permissions.http, "http.request may not go to")
+        guard let method = HTTPRequest.Method(arguments["method"]?.string ?? "GET") else {
+            throw ScriptFailure(.runtime, "no such method")
+        }
+        var request = Request(
+            HTTPRequest(method: method, scheme: address.scheme, authority: address.authority, path: address.path))
+        for (name, value) in arguments["headers"]?.members ?? [] {
+            let field = try RequestEditor.field(name, secrets.revealed(value.string ?? value.description))
+            request.head.headerFields[field.name] = field.value
+        }
+        if let json = arguments["json"] {
+            request.body = Body(json: json)
+            request.head.headerFields[.contentType] = "application/json"
+        } else if let text = arguments["body"]?.string {
+            request.body = Body(bytes: Array(text.utf8))
+        }
+        guard request.body.bytes.count <= Self.maximumBytes else {
+            throw ScriptFailure(.runtime, "a request's body has at most \(Self.maximumBytes) bytes")
+        }
+        request.context.limits.responseBytes = Self.maximumBytes
+        call.httpCalls += 1
+        return .wait(.http(request))
+    }
+
+    /// The answer as a script sees it: its text, whole.
+    static func document(of response: Response) -> HostReply {
+        let bytes = response.body.bytes
+        guard bytes.count <= maximumBytes else {
+            return .failure("http.request: the answer has more than \(maximumBytes) bytes")
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            return .failure("http.request: the answer is not UTF-8 text")
+        }
+        var headers = JSON.object
+        for field in response.head.headerFields { headers[field.name.canonicalName] = JSON(field.value) }
+        return .value(["status": JSON(response.status), "headers": headers, "body": JSON(text)])
+    }
+}

@@ -1,0 +1,113 @@
+internal import Logging
+internal import SluiceCore
+
+/// Answers the host functions that a plugin's script calls. Only the plugins' thread touches it.
+final class HostFunctions {
+    let plan: PluginPlan
+    let settings: HostSettings
+    let values: KeyValueBox
+    let secrets: SecretBook
+    /// The calls under way, by their ids.
+    var calls: [UInt64: CallState] = [:]
+
+    init(_ plan: PluginPlan, values: KeyValueBox, secrets: SecretBook, _ settings: HostSettings) {
+        self.plan = plan
+        self.settings = settings
+        self.values = values
+        self.secrets = secrets
+    }
+
+    var redact: Redactor { secrets.redact }
+    var permissions: PluginPermissions { plan.permissions }
+    var isDeterministic: Bool { plan.manifest.isDeterministic }
+
+    /// Answers one call of a host function. While `main` runs there is no call: then only what needs none answers.
+    func answer(_ id: UInt64, _ function: String, _ arguments: JSON) -> HostReply {
+        let call = calls[id]
+        do {
+            if let reply = try pure(function, arguments) ?? impure(function, arguments, call) { return reply }
+            guard let call else { return .failure("\(function) cannot be used while the plugin is loaded") }
+            return try ofCall(function, arguments, call) ?? .failure("the host has no function \(function)")
+        } catch let denial as Denied {
+            return .denied(redact(denial.message))
+        } catch let failure as ScriptFailure {
+            return failure.kind == .permission ? .denied(redact(failure.message)) : .failure(redact(failure.message))
+        } catch {
+            return .failure(redact("\(error)"))
+        }
+    }
+
+    /// Functions that hang on nothing but their arguments.
+    private func pure(_ function: String, _ arguments: JSON) throws -> HostReply? {
+        switch function {
+        case "time.parse": return .value(TimeFunctions.parse(arguments))
+        case "time.format": return .value(try TimeFunctions.format(arguments))
+        case "crypto.sha256": return .value(try CryptoFunctions.digest(arguments))
+        case "crypto.hmac": return .value(try CryptoFunctions.code(arguments, secret: secrets.revealed))
+        case "crypto.base64": return .value(try CryptoFunctions.base64(arguments))
+        case "crypto.decode": return .value(try CryptoFunctions.decoded(arguments))
+        case "crypto.hex": return .value(try CryptoFunctions.hex(arguments))
+        case "text.diff3": return .value(try TextFunctions.merged(arguments))
+        case "text.distance": return .value(try TextFunctions.distance(arguments))
+        case "query.get": return .value(QueryFunctions.value(arguments))
+        case "query.set": return .value(try QueryFunctions.setting(arguments))
+        case "query.list": return .value(QueryFunctions.list(arguments))
+        default: return nil
+        }
+    }
+
+    /// Functions that hang on the clock, on chance, or on what the plugin may know.
+    private func impure(_ function: String, _ arguments: JSON, _ call: CallState?) throws -> HostReply? {
+        switch function {
+        case "time.now":
+            guard permissions.clock else { throw Denied("time.now needs the permission clock") }
+            let now = isDeterministic ? call?.startedAt : settings.environment.now()
+            guard let now else { throw Denied("time.now cannot be used while a deterministic plugin is loaded") }
+            return .value(TimeFunctions.seconds(now))
+        case "crypto.uuid", "crypto.random":
+            guard permissions.random else { throw Denied("\(function) needs the permission random") }
+            if isDeterministic || settings.seed != nil {
+                guard let call else {
+                    throw Denied("\(function) cannot be used while a deterministic plugin is loaded")
+                }
+                return .value(try CryptoFunctions.chance(function, arguments, using: &call.random))
+            }
+            var generator = SystemRandomNumberGenerator()
+            return .value(try CryptoFunctions.chance(function, arguments, using: &generator))
+        case "secrets.get":
+            let name = arguments[0]?.string ?? ""
+            guard plan.secrets.contains(name) else {
+                throw Denied("the plugin has no permission for the secret \(name)")
+            }
+            guard let handle = secrets.handles[name] else { return .value(nil) }
+            return .value(JSON(handle))
+        case "log" where call == nil:
+            settings.logger.log(
+                level: Self.level(arguments[0]?.string), "\(redact(arguments[1]?.string ?? ""))",
+                metadata: ["plugin": "\(plan.name)"])
+            return .value(nil)
+        default: return nil
+        }
+    }
+
+    static func level(_ name: String?) -> Logger.Level {
+        switch name {
+        case "debug": .debug
+        case "warn": .warning
+        case "error": .error
+        default: .info
+        }
+    }
+}
+
+/// A refusal for want of a permission.
+struct Denied: Error {
+    let message: String
+    init(_ message: String) { self.message = message }
+}
+
+/// The values of one plugin, shared by all machines that it has had.
+final class KeyValueBox {
+    var values: KeyValues
+    init(_ saved: [String: JSON]) { values = KeyValues(saved) }
+}

@@ -1,0 +1,60 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+/// Does what scripts wait for, outside of the plugins' thread.
+struct HostServices: Sendable {
+    var environment: SyncEnvironment
+    /// Waits for the end of a call's time.
+    var timer: @Sendable (Duration) async throws -> Void
+    /// What `http` goes through; nil for none. It follows no redirect, as no transport does.
+    var transport: (any Transport)?
+    /// What `store` reads; nil for none.
+    var store: (any LocalStore)?
+    /// Where `kv` is kept.
+    var storage: any PluginStorage
+
+    /// Does it, within a time; nil for as long as it takes.
+    func perform(_ wait: HostWait, within time: Duration?) async -> WaitResult {
+        guard let time else { return await perform(wait) }
+        guard time > .zero else { return .ended(.deadline) }
+        if case .sleep(let pause) = wait, pause > time { return .ended(.deadline) }
+        let timer = timer
+        return await withTaskGroup(of: WaitResult?.self) { group in
+            group.addTask { await perform(wait) }
+            group.addTask {
+                do {
+                    try await timer(time)
+                    return .ended(.deadline)
+                } catch {
+                    return nil
+                }
+            }
+            defer { group.cancelAll() }
+            while let result = await group.next() { if let result { return result } }
+            return .ended(.cancelled)
+        }
+    }
+
+    private func perform(_ wait: HostWait) async -> WaitResult {
+        do {
+            switch wait {
+            case .sleep(let pause):
+                try await environment.sleep(pause)
+                return .reply(.value(nil))
+            case .http(let request):
+                guard let transport else { return .reply(.failure("the host has given plugins no transport")) }
+                return .reply(HostFunctions.document(of: try await transport.send(request)))
+            case .record(let table, let id):
+                guard let store else { return .reply(.failure("the host has given plugins no store")) }
+                return .reply(.value(try await store.read { try $0.record(id, in: table) }))
+            case .count(let query):
+                guard let store else { return .reply(.failure("the host has given plugins no store")) }
+                return .reply(.value(JSON(try await store.read { try $0.count(matching: query) })))
+            case .next: return .reply(.failure("next is there in filter alone"))
+            }
+        } catch {
+            if Task.isCancelled || error is CancellationError { return .ended(.cancelled) }
+            return .reply(.failure((error as? SluiceError).map { "\($0.code): \($0.message)" } ?? "\(error)"))
+        }
+    }
+}

@@ -1,0 +1,33 @@
+internal import CLuaSandbox
+internal import SluiceCore
+
+/// What a hook is called with.
+struct LuaArgument: Sendable {
+    /// The class of the prelude's that the script sees it as; nil for a plain value.
+    var type: String?
+    var value: JSON
+
+    init(_ type: String?, _ value: JSON) {
+        self.type = type
+        self.value = value
+    }
+
+    /// Calls `body` with all arguments as C takes them, alive as long as it runs.
+    static func with<Result>(
+        _ arguments: ArraySlice<LuaArgument>, behind done: [sluice_argument] = [],
+        _ body: ([sluice_argument]) -> Result
+    ) -> Result {
+        guard let first = arguments.first else { return body(done) }
+        let handle = first.value.handle
+        return withExtendedLifetime(handle) {
+            first.withType { type in
+                with(arguments.dropFirst(), behind: done + [sluice_argument(class_name: type, value: handle.raw)], body)
+            }
+        }
+    }
+
+    private func withType<Result>(_ body: (UnsafePointer<CChar>?) -> Result) -> Result {
+        guard let type else { return body(nil) }
+        return type.withCString { body($0) }
+    }
+}

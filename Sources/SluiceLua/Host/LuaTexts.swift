@@ -1,0 +1,30 @@
+internal import CLuaSandbox
+
+/// Texts as the sandbox takes them, alive as long as the body runs.
+enum LuaTexts {
+    /// Calls `body` with a chunk's name and text.
+    static func with<Result>(_ source: LuaSource, _ body: (sluice_source) -> Result) -> Result {
+        source.name.withCString { name in
+            source.text.withUnsafeBytes { bytes in
+                body(
+                    sluice_source(
+                        name: name, text: bytes.baseAddress?.assumingMemoryBound(to: CChar.self), length: bytes.count))
+            }
+        }
+    }
+
+    /// Calls `body` with all chunks.
+    static func with<Result>(
+        _ sources: ArraySlice<LuaSource>, behind done: [sluice_source] = [], _ body: ([sluice_source]) -> Result
+    ) -> Result {
+        guard let first = sources.first else { return body(done) }
+        return with(first) { with(sources.dropFirst(), behind: done + [$0], body) }
+    }
+}
+
+/// A text of a plugin by the name that `require` and error messages know: `main`, `lib.rules`.
+struct LuaSource: Sendable, Hashable {
+    let name: String
+    /// The text, in UTF-8.
+    let text: [UInt8]
+}

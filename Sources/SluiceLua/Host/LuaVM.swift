@@ -1,0 +1,139 @@
+internal import CLuaSandbox
+internal import SluiceCore
+
+/// One plugin's virtual machine, over the sandbox's C functions. Whoever has it sees to it that one thread at a time
+/// uses it.
+final class LuaVM {
+    /// Answers a host function that a script calls: the call's id, the function's name, its arguments as an array.
+    typealias Host = (_ call: UInt64, _ function: String, _ arguments: JSON) -> HostReply
+
+    /// What the C callback finds its way back with.
+    private final class Receiver {
+        let host: Host
+        var waits: [UInt64: HostWait] = [:]
+
+        init(_ host: @escaping Host) { self.host = host }
+
+        func answer(
+            _ call: UInt64, _ function: UnsafePointer<CChar>?, _ arguments: UnsafeRawPointer?,
+            _ result: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+        ) -> sluice_host_answer {
+            let name = function.map { String(cString: $0) } ?? ""
+            switch host(call, name, JSON(JSONHandle(sharingRaw: arguments))) {
+            case .value(let value):
+                result?.pointee = value?.handle.retainedRaw()
+                return SLUICE_HOST_VALUE
+            case .failure(let message):
+                result?.pointee = JSON(message).handle.retainedRaw()
+                return SLUICE_HOST_ERROR
+            case .denied(let message):
+                result?.pointee = JSON(message).handle.retainedRaw()
+                return SLUICE_HOST_DENIED
+            case .wait(let wait):
+                waits[call] = wait
+                return SLUICE_HOST_WAIT
+            }
+        }
+    }
+
+    private let vm: OpaquePointer
+    private let receiver: Receiver
+
+    /// A machine with nothing of a plugin in it yet.
+    ///
+    /// - Throws: ``ScriptFailure`` of kind `memory`.
+    init(limits: sluice_limits = sluice_limits_default(), host: @escaping Host) throws(ScriptFailure) {
+        receiver = Receiver(host)
+        let host = sluice_host(
+            context: Unmanaged.passUnretained(receiver).toOpaque(),
+            call: { context, call, function, arguments, result in
+                guard let context else { return SLUICE_HOST_ERROR }
+                return Unmanaged<Receiver>.fromOpaque(context).takeUnretainedValue()
+                    .answer(call, function, arguments, result)
+            })
+        guard let vm = sluice_vm_new(limits, host, 0) else {
+            throw ScriptFailure(.memory, "there is no memory for another plugin")
+        }
+        self.vm = vm
+    }
+
+    deinit { sluice_vm_free(vm) }
+
+    /// Runs the prelude and the plugin's `main`.
+    ///
+    /// - Returns: the names of the hooks that `main` returned.
+    func load(
+        prelude: LuaSource, sources: [LuaSource], environment: JSON, budget: sluice_budget
+    ) throws(ScriptFailure) -> [String] {
+        var hooks: UnsafeMutableRawPointer?
+        var message: UnsafeMutableRawPointer?
+        let environment = environment.handle
+        let outcome = withExtendedLifetime(environment) {
+            LuaTexts.with(prelude) { prelude in
+                LuaTexts.with(sources[...]) { sources in
+                    sluice_vm_load(
+                        vm, prelude, sources, sources.count, environment.raw, budget, &hooks, &message)
+                }
+            }
+        }
+        let (names, report) = (JSON(JSONHandle(owningRaw: hooks)), JSON(JSONHandle(owningRaw: message)))
+        guard outcome == SLUICE_DONE else { throw ScriptFailure(outcome, report) }
+        return names.elements?.compactMap(\.string) ?? []
+    }
+
+    /// Begins a call.
+    func call(_ hook: String, _ arguments: [LuaArgument], budget: sluice_budget, id: UInt64) -> LuaCall.Step {
+        var pointer: OpaquePointer?
+        let outcome = LuaArgument.with(arguments[...]) { arguments in
+            hook.withCString { sluice_vm_call(vm, $0, arguments, arguments.count, budget, id, &pointer) }
+        }
+        guard let pointer else { return .failed(ScriptFailure(.memory, "there is no memory for another call"), nil) }
+        return step(outcome, LuaCall(pointer, id: id, of: self))
+    }
+
+    /// Goes on with a call that waited.
+    func resume(_ call: LuaCall, with answer: HostReply) -> LuaCall.Step {
+        let (kind, value) = Self.parts(of: answer)
+        let outcome = withExtendedLifetime(value) { sluice_call_resume(call.pointer, kind, value?.handle.raw) }
+        return step(outcome, call)
+    }
+
+    private static func parts(of answer: HostReply) -> (sluice_host_answer, JSON?) {
+        switch answer {
+        case .value(let value): (SLUICE_HOST_VALUE, value)
+        case .failure(let message): (SLUICE_HOST_ERROR, JSON(message))
+        case .denied(let message): (SLUICE_HOST_DENIED, JSON(message))
+        case .wait: (SLUICE_HOST_ERROR, JSON("a wait cannot be answered by a wait"))
+        }
+    }
+
+    private func step(_ outcome: sluice_outcome, _ call: LuaCall) -> LuaCall.Step {
+        switch outcome {
+        case SLUICE_DONE: return .done(call)
+        case SLUICE_WAITS:
+            guard let wait = receiver.waits.removeValue(forKey: call.id) else {
+                return .failed(ScriptFailure(.runtime, "the script waits for nothing"), call)
+            }
+            return .waits(call, wait)
+        default: return .failed(ScriptFailure(outcome, call.error), call)
+        }
+    }
+
+    /// How often a call was ended for its budget.
+    var kills: Int { Int(sluice_vm_kills(vm)) }
+    /// How many bytes it holds.
+    var memory: Int { Int(sluice_vm_memory(vm)) }
+    /// How many bytes it has held at the most.
+    var peakMemory: Int { Int(sluice_vm_peak_memory(vm)) }
+    /// Whether the stack is where it was after loading.
+    var isBalanced: Bool { sluice_vm_is_balanced(vm) }
+    /// The guards that do not stop what they are there to stop.
+    func selfTest() -> [String] {
+        JSON(JSONHandle(owningRaw: sluice_vm_self_test(vm))).elements?.compactMap(\.string) ?? []
+    }
+
+    /// Counts fuel by line from now on.
+    func startProfile() { sluice_vm_profile_start(vm) }
+    /// The fuel of each line since the last time: `{"main:41": 1200}`.
+    func takeProfile() -> JSON { JSON(JSONHandle(owningRaw: sluice_vm_profile_take(vm))) }
+}

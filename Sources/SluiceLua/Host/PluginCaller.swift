@@ -1,0 +1,108 @@
+internal import SluiceCore
+
+/// Asks one plugin of a set, from any task: the way from the engine to a script and back.
+struct PluginCaller: Sendable {
+    let host: PluginHost
+    let services: HostServices
+    let id: PluginInstance.ID
+    let plan: PluginPlan
+    let secrets: SecretBook
+
+    /// What makes a request of what the script does to this one.
+    func editor(of request: Request) -> RequestEditor {
+        RequestEditor(request: request, permissions: plan.permissions, secrets: secrets)
+    }
+
+    /// Asks, and does what the script waits for.
+    ///
+    /// - Parameter next: what `next` of a filter does.
+    /// - Throws: ``PluginFailure``; what `next` threw, if the script has let it through; `CancellationError`.
+    func ask<Value: Sendable>(_ call: HookCall, as type: Value.Type, next: Next) async throws -> Reply<Value> {
+        var step = await host.begin(call, of: id)
+        var nextError: (any Error)?
+        while true {
+            switch step {
+            case .done(let answer, let saves):
+                if !saves.isEmpty { try await save(saves, call) }
+                return try reply(answer, call)
+            case .failed(let failure):
+                if failure.kind == .cancelled, Task.isCancelled { throw CancellationError() }
+                throw failure
+            case .passedOn: throw nextError ?? CancellationError()
+            case .waits(let id, let wait, let time):
+                if case .next(let request) = wait {
+                    let start = services.environment.now()
+                    let result: WaitResult
+                    do {
+                        let response = try await next(request)
+                        result = .response(response, after: start.duration(to: services.environment.now()))
+                    } catch {
+                        nextError = error
+                        if error is CancellationError {
+                            result = .ended(.cancelled)
+                        } else {
+                            let text = (error as? SluiceError).map { "\($0.code): \($0.message)" } ?? "\(error)"
+                            result = .nextFailed(text, after: start.duration(to: services.environment.now()))
+                        }
+                    }
+                    step = await host.resume(id, with: result)
+                } else {
+                    step = await host.resume(id, with: await services.perform(wait, within: time))
+                }
+            }
+        }
+    }
+
+    /// Asks a hook that has no `next`.
+    func ask<Value: Sendable>(_ call: HookCall, as type: Value.Type) async throws -> Value {
+        try await ask(call, as: type, next: { _ in throw CancellationError() }).value
+    }
+
+    /// Asks a plugin that does not wait several questions at once.
+    func askAll<Value: Sendable>(
+        _ calls: [HookCall], as type: Value.Type, fuel: Int64
+    ) async throws -> [Result<Value, PluginFailure>] {
+        let steps = await host.begin(calls, of: id, fuel: fuel)
+        var results: [Result<Value, PluginFailure>] = []
+        for (call, step) in zip(calls, steps) {
+            switch step {
+            case .done(let answer, let saves):
+                if !saves.isEmpty { try await save(saves, call) }
+                results.append(.success(try reply(answer, call).value))
+            case .failed(let failure): results.append(.failure(failure))
+            case .passedOn: throw CancellationError()
+            case .waits(let waiting, _, _):
+                guard case .failed(let failure) = await host.end(waiting, .yield) else { throw CancellationError() }
+                results.append(.failure(failure))
+            }
+        }
+        return results
+    }
+
+    private func reply<Value: Sendable>(_ answer: HookAnswer, _ call: HookCall) throws -> Reply<Value> {
+        guard let value = answer.value as? Value else {
+            throw failure(.badResult, "the answer is of another kind", call.plan.kind)
+        }
+        return Reply(value: value, scratch: answer.scratch, shared: answer.shared)
+    }
+
+    /// Saves what the call has written; a decision that hangs on what could not be saved is not made.
+    private func save(_ values: [String: JSON?], _ call: HookCall) async throws {
+        do {
+            try await services.storage.save(values, of: plan.name)
+        } catch {
+            throw failure(.runtime, "kv could not be saved: \(error)", call.plan.kind)
+        }
+    }
+
+    func failure(_ kind: PluginFailure.Kind, _ message: String, _ hook: HookKind) -> PluginFailure {
+        PluginFailure(plugin: plan.name, hook: hook.rawValue, ScriptFailure(kind, message))
+    }
+
+    /// What a plugin has answered.
+    struct Reply<Value: Sendable>: Sendable {
+        var value: Value
+        var scratch: JSON?
+        var shared: JSON?
+    }
+}

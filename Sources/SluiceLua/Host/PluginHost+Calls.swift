@@ -1,0 +1,188 @@
+internal import Logging
+internal import SluiceCore
+
+extension PluginHost {
+    /// Asks a plugin. The script runs until it has answered, waits, or fails.
+    func begin(_ call: HookCall, of id: PluginInstance.ID) -> CallStep {
+        let kind = call.plan.kind
+        guard let instance = instances[id] else {
+            return .failed(
+                PluginFailure(
+                    plugin: "", hook: kind.rawValue, ScriptFailure(.cancelled, "the plugin was unloaded")))
+        }
+        let now = now
+        if instance.breakers[kind]?.isOpen(at: now) ?? false {
+            let failure = ScriptFailure(.breakerOpen, "the hook failed too often and is not asked for a while")
+            return refused(failure, call, instance)
+        }
+        guard instance.functions.calls.count < PluginInstance.maximumCalls else {
+            return refused(ScriptFailure(.runtime, "too many calls of the plugin are under way"), call, instance)
+        }
+        let state = CallState(id: nextCall(), call, at: now)
+        if let seed = settings.seed {
+            state.random = SeededChance(seed: seed)
+        } else if instance.plan.manifest.isDeterministic {
+            state.random = SeededChance(seed: FNV1a.hash("\(instance.plan.name) \(instance.inputHash(of: call))".utf8))
+        }
+        instance.functions.calls[state.id] = state
+        calls[state.id] = id
+        let step = instance.vm.call(
+            kind.rawValue, call.arguments + [instance.context(of: call)],
+            budget: call.plan.budget.sandbox(
+                isDeterministic: instance.plan.manifest.isDeterministic, mayWait: kind.mayWait, fuel: call.fuel),
+            id: state.id)
+        return take(step, state, instance)
+    }
+
+    /// Asks a plugin one question after the other, each whatever became of the one before: for hooks that do not wait.
+    /// Together they may use that much fuel.
+    func begin(_ all: [HookCall], of id: PluginInstance.ID, fuel: Int64) -> [CallStep] {
+        var left = fuel
+        return all.map { call in
+            var call = call
+            call.fuel = min(left, call.plan.budget.fuel)
+            let before = instances[id]?.fuelUsed ?? 0
+            let step = begin(call, of: id)
+            left = max(1, left - ((instances[id]?.fuelUsed ?? 0) - before))
+            return step
+        }
+    }
+
+    /// Goes on with a call that waited.
+    func resume(_ id: UInt64, with result: WaitResult) -> CallStep {
+        guard let owner = calls[id], let instance = instances[owner], let state = instance.functions.calls[id],
+            let lua = state.lua
+        else {
+            return .failed(
+                PluginFailure(
+                    plugin: "", hook: "", ScriptFailure(.cancelled, "the plugin was replaced while it waited")))
+        }
+        let reply: HostReply
+        state.nextError = nil
+        switch result {
+        case .ended(let kind): return end(id, kind)
+        case .reply(let given): reply = given.redacted(instance.functions.redact)
+        case .response(let response, let pause):
+            state.deadline = state.deadline?.advanced(by: pause)
+            let slot = state.bodies.count
+            state.bodies.append(response.body)
+            state.responses[slot] = response
+            let editor = state.call.editor
+            reply = .value(
+                ResponseDocument.document(of: response, body: slot, elapsed: pause) { editor?.isHidden($0) ?? true })
+        case .nextFailed(let message, let pause):
+            state.deadline = state.deadline?.advanced(by: pause)
+            let message = instance.functions.redact(message)
+            state.nextError = message
+            reply = .failure(message)
+        }
+        return take(instance.vm.resume(lua, with: reply), state, instance)
+    }
+
+    /// Ends a call that waits.
+    func end(_ id: UInt64, _ kind: PluginFailure.Kind) -> CallStep {
+        guard let owner = calls[id], let instance = instances[owner], let state = instance.functions.calls[id] else {
+            return .failed(PluginFailure(plugin: "", hook: "", ScriptFailure(kind, "the call is over")))
+        }
+        let message = kind == .deadline ? "the call took longer than it may, waits included" : "the call was cancelled"
+        return failed(ScriptFailure(kind, message), state, instance)
+    }
+
+    private func take(_ step: LuaCall.Step, _ state: CallState, _ instance: PluginInstance) -> CallStep {
+        switch step {
+        case .waits(let lua, let wait):
+            state.lua = lua
+            state.waits += 1
+            if case .next = wait { return .waits(state.id, wait, within: nil) }
+            return .waits(state.id, wait, within: state.deadline.map { now.duration(to: $0) })
+        case .failed(let failure, let lua):
+            state.lua = lua
+            if failure.kind == .runtime, let error = state.nextError, failure.message.contains(error) {
+                close(state, instance, .passedOn)
+                return .passedOn
+            }
+            return failed(failure, state, instance)
+        case .done(let lua):
+            state.lua = lua
+            do {
+                return succeeded(try interpreted(lua, state, instance), state, instance)
+            } catch {
+                let failure =
+                    (error as? ScriptFailure) ?? (error as? Denied).map { ScriptFailure(.permission, $0.message) }
+                    ?? ScriptFailure(.badResult, "\(error)")
+                return failed(failure, state, instance)
+            }
+        }
+    }
+
+    private func interpreted(
+        _ lua: LuaCall, _ state: CallState, _ instance: PluginInstance
+    ) throws -> HookAnswer {
+        let result = lua.result
+        var changed: [Int: JSON] = [:]
+        let context = state.call.arguments.count
+        for index in 0...context { if let value = lua.changedArgument(index) { changed[index] = value } }
+        let bag = changed.removeValue(forKey: context)
+        if let bag, bag.bytes().count > HostFunctions.maximumBytes {
+            throw ScriptFailure(.badResult, "ctx.scratch and ctx.shared hold too much")
+        }
+        var answer = try state.call.interpret(
+            HookReturn(
+                value: result?.value, type: result?.type, changed: changed, bodies: state.bodies,
+                changedBodies: state.changedBodies,
+                responses: state.responses, editor: state.call.editor))
+        answer.scratch = bag?["scratch"]
+        answer.shared = bag?["shared"]
+        return answer
+    }
+
+    private func succeeded(_ answer: HookAnswer, _ state: CallState, _ instance: PluginInstance) -> CallStep {
+        var saves: [String: JSON?] = [:]
+        if !state.changes.isEmpty, instance.plan.mode == .enforce {
+            saves = instance.functions.values.values.apply(state.changes, at: now)
+        }
+        instance.breakers[state.plan]?.succeeded()
+        close(state, instance, .answered(answer))
+        return .done(answer, saves: saves)
+    }
+
+    private func failed(_ failure: ScriptFailure, _ state: CallState, _ instance: PluginInstance) -> CallStep {
+        var failure = failure
+        failure.message = instance.functions.redact(failure.message)
+        let named = PluginFailure(plugin: instance.plan.name, hook: state.plan.rawValue, failure)
+        if failure.kind != .cancelled {
+            instance.breakers[state.plan, default: CircuitBreaker()].failed(at: now)
+        }
+        close(state, instance, .failed(named))
+        if instance.isWorn { renew(instance) }
+        return .failed(named)
+    }
+
+    /// A machine that was stopped several times is made anew; where that fails the old one goes on.
+    private func renew(_ instance: PluginInstance) {
+        do {
+            try instance.rebuild()
+            try initialize(instance.id)
+        } catch {
+            settings.logger.error("plugin \(instance.plan.name) could not be made anew: \(error)")
+        }
+    }
+
+    private func refused(_ failure: ScriptFailure, _ call: HookCall, _ instance: PluginInstance) -> CallStep {
+        let named = PluginFailure(plugin: instance.plan.name, hook: call.plan.kind.rawValue, failure)
+        metrics.hooks[instance.plan.name, default: [:]][call.plan.kind.rawValue, default: .init()]
+            .calls[failure.kind.rawValue, default: 0] += 1
+        return .failed(named)
+    }
+}
+
+extension HostReply {
+    /// The reply without the values of secrets in its messages.
+    fileprivate func redacted(_ redact: Redactor) -> HostReply {
+        switch self {
+        case .failure(let message): .failure(redact(message))
+        case .denied(let message): .denied(redact(message))
+        case .value, .wait: self
+        }
+    }
+}

@@ -1,0 +1,78 @@
+internal import SluiceCore
+
+extension PluginHost {
+    /// How a call came to its end.
+    enum Ending {
+        case answered(HookAnswer)
+        case failed(PluginFailure)
+        case passedOn
+    }
+
+    /// Writes down what became of a call, and lets go of it.
+    func close(_ state: CallState, _ instance: PluginInstance, _ ending: Ending) {
+        let kind = state.plan
+        let elapsed = state.startedAt.duration(to: now)
+        let (fuel, cpuTime) = (state.lua?.fuel ?? 0, state.lua?.cpuTime ?? .zero)
+        instance.fuelUsed += Int64(fuel)
+        defer {
+            instance.functions.calls[state.id] = nil
+            calls[state.id] = nil
+            release(instance.id)
+        }
+        // Of rows that are kept there are too many: they are only counted.
+        if kind == .afterPull, case .answered(let answer) = ending, answer.name != "drop", state.log.isEmpty {
+            return count(instance.plan.name, kind, "ok", answer.name, fuel, cpuTime, elapsed)
+        }
+        var entry = PluginDecision(
+            sequence: 0, at: now, plugin: instance.plan.name, version: instance.version, hook: kind,
+            table: state.call.table, recordID: state.call.recordID,
+            inputHash: instance.inputHash(of: state.call), decision: "none",
+            fuel: fuel, cpuTime: cpuTime, elapsed: elapsed, waits: state.waits,
+            isShadow: instance.plan.mode == .shadow, log: state.log, trace: state.trace)
+        if state.droppedLines > 0 {
+            let note = "\(state.droppedLines) lines more were left out"
+            entry.log.append(PluginLogLine(level: "warn", message: note, fields: nil))
+        }
+        var outcome = "ok"
+        switch ending {
+        case .answered(let answer):
+            entry.decision = answer.name
+            entry.reason = answer.reason.map { instance.functions.redact($0) }
+        case .failed(let failure):
+            (entry.decision, entry.failure, outcome) = ("failed", failure, failure.kind.rawValue)
+        case .passedOn: entry.decision = "passed_on"
+        }
+        if settings.keepsInputs {
+            let redact = instance.functions.redact
+            entry.input = JSON(members: state.call.arguments.map { ($0.type ?? "value", redact($0.value)) })
+            entry.answer = state.lua?.result.map { redact($0.value) }
+        }
+        record(entry)
+        count(instance.plan.name, kind, outcome, entry.decision, fuel, cpuTime, elapsed)
+    }
+
+    private func count(
+        _ plugin: String, _ kind: HookKind, _ outcome: String, _ decision: String, _ fuel: Int, _ cpuTime: Duration,
+        _ elapsed: Duration
+    ) {
+        var figures = metrics.hooks[plugin]?[kind.rawValue] ?? .init()
+        figures.calls[outcome, default: 0] += 1
+        if outcome == "ok" { figures.decisions[decision, default: 0] += 1 }
+        figures.fuel += fuel
+        figures.cpuTime += cpuTime
+        figures.elapsed += elapsed
+        metrics.hooks[plugin, default: [:]][kind.rawValue] = figures
+    }
+
+    /// Calls `init`, if the plugin has one.
+    func initialize(_ id: PluginInstance.ID) throws(PluginFailure) {
+        guard let plan = instances[id]?.plan.hooks[.initialize] else { return }
+        let call = HookCall(plan: plan, arguments: []) { _ in HookAnswer(true, "none") }
+        switch begin(call, of: id) {
+        case .done, .passedOn: return
+        case .failed(let failure): throw failure
+        case .waits(let call, _, _):
+            if case .failed(let failure) = end(call, .yield) { throw failure }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+internal import SluiceCore
+
+/// Where plugins run: the owner of their machines, on a thread of its own.
+///
+/// Each of its methods runs from begin to end without a pause, so that no script ever sees another one half done. What
+/// a script waits for is done by whoever made the call: see ``PluginCaller``.
+actor PluginHost {
+    nonisolated let thread: PluginThread
+    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    let settings: HostSettings
+    var instances: [PluginInstance.ID: PluginInstance] = [:]
+    var calls: [UInt64: PluginInstance.ID] = [:]
+    var metrics = PluginMetrics()
+    private var values: [String: KeyValueBox] = [:]
+    private var decisions: DecisionRing
+    private var lastInstance = 0
+    private var lastCall: UInt64 = 0
+
+    /// A host without plugins.
+    ///
+    /// - Throws: ``SluiceError`` of code `limitReached` if the system gives no thread.
+    init(_ settings: HostSettings) throws(SluiceError) {
+        self.settings = settings
+        decisions = DecisionRing(capacity: settings.decisionLogSize)
+        thread = try PluginThread()
+    }
+
+    deinit { thread.stop() }
+
+    var now: Timestamp { settings.environment.now() }
+
+    /// The decisions that are kept, the oldest first.
+    var log: [PluginDecision] { decisions.all }
+
+    /// What plugins have done, with what they hold now.
+    var figures: PluginMetrics {
+        var figures = metrics
+        figures.callsUnderWay = calls.count
+        for instance in instances.values where !instance.isRetired {
+            figures.memory[instance.plan.name] = instance.vm.memory
+            for (kind, breaker) in instance.breakers {
+                figures.hooks[instance.plan.name]?[kind.rawValue]?.isBreakerOpen = breaker.isOpen(at: now)
+            }
+        }
+        return figures
+    }
+
+    func nextCall() -> UInt64 {
+        lastCall += 1
+        return lastCall
+    }
+
+    func record(_ decision: PluginDecision) { decisions.append(decision) }
+
+    /// Whether the plugin's values are here already.
+    func knowsValues(of plugin: String) -> Bool { values[plugin] != nil }
+
+    /// Makes a plugin ready: its machine, `main`, `init`. It serves once somebody calls it.
+    ///
+    /// - Parameter saved: the plugin's values, if the host does not have them.
+    /// - Throws: ``PluginFailure``.
+    func load(
+        _ plan: PluginPlan, saved: [String: JSON], secrets: SecretBook
+    ) throws(PluginFailure) -> PluginInstance.ID {
+        let box = values[plan.name] ?? KeyValueBox(saved)
+        values[plan.name] = box
+        lastInstance += 1
+        let id = PluginInstance.ID(number: lastInstance)
+        do throws(ScriptFailure) {
+            instances[id] = try PluginInstance(id: id, plan, values: box, secrets: secrets, settings)
+        } catch {
+            throw PluginFailure(plugin: plan.name, hook: "load", error)
+        }
+        do throws(PluginFailure) {
+            try initialize(id)
+        } catch {
+            instances[id] = nil
+            throw error
+        }
+        return id
+    }
+
+    /// Lets plugins go: at once where nothing of them is under way, else when it ends.
+    func retire(_ ids: some Sequence<PluginInstance.ID> & Sendable) {
+        for id in ids {
+            instances[id]?.isRetired = true
+            release(id)
+        }
+    }
+
+    /// Ends what is still under way of plugins that were retired.
+    func abandon(_ ids: some Sequence<PluginInstance.ID> & Sendable) {
+        for id in ids {
+            for (call, owner) in calls where owner == id {
+                metrics.abandonedCalls += 1
+                _ = end(call, .cancelled)
+            }
+            instances[id] = nil
+        }
+    }
+
+    /// Whether anything of those plugins is under way.
+    func isBusy(_ ids: some Sequence<PluginInstance.ID> & Sendable) -> Bool {
+        ids.contains { id in calls.values.contains(id) }
+    }
+
+    func release(_ id: PluginInstance.ID) {
+        guard let instance = instances[id], instance.isRetired, instance.functions.calls.isEmpty else { return }
+        instances[id] = nil
+    }
+
+    func noteReload(version: Int, refused: Bool) {
+        if refused {
+            metrics.refusedReloads += 1
+        } else {
+            metrics.reloads += version > 1 ? 1 : 0
+            metrics.setVersion = version
+        }
+    }
+
+    /// How many plugins are loaded, those that were retired and are busy too.
+    var size: Int { instances.count }
+
+    /// How often the machine of a plugin was made anew.
+    func rebuilds(of id: PluginInstance.ID) -> Int { instances[id]?.rebuilds ?? 0 }
+
+    /// Whether no machine has left something on its stack.
+    var isBalanced: Bool { instances.values.allSatisfy { $0.vm.isBalanced } }
+}

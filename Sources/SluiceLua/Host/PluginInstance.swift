@@ -1,0 +1,120 @@
+internal import CLuaSandbox
+internal import SluiceCore
+
+/// A plugin as it runs: its machine, and what is known of its calls. Only the plugins' thread touches it.
+final class PluginInstance {
+    /// Which it is, of all that its host has had.
+    struct ID: Sendable, Hashable {
+        let number: Int
+    }
+
+    /// After so many calls that were ended for their cost a machine is made anew.
+    private static let killsOfMachine = 3
+    /// How many calls of a plugin may be under way.
+    static let maximumCalls = 256
+
+    let id: ID
+    let plan: PluginPlan
+    let functions: HostFunctions
+    var breakers: [HookKind: CircuitBreaker] = [:]
+    /// Whether a newer set is in its place: it goes when nothing of it is under way.
+    var isRetired = false
+    /// The fuel of all calls so far.
+    var fuelUsed: Int64 = 0
+    private(set) var vm: LuaVM
+    /// How often its machine was made anew.
+    private(set) var rebuilds = 0
+    private let environment: JSON
+    private let settings: HostSettings
+
+    /// Makes the machine and runs `main`.
+    ///
+    /// - Throws: ``ScriptFailure``.
+    init(
+        id: ID, _ plan: PluginPlan, values: KeyValueBox, secrets: SecretBook, _ settings: HostSettings
+    ) throws(ScriptFailure) {
+        self.id = id
+        self.plan = plan
+        self.settings = settings
+        functions = HostFunctions(plan, values: values, secrets: secrets, settings)
+        let labels = JSON(members: plan.deployment.labels.sorted { $0.key < $1.key }.map { ($0.key, JSON($0.value)) })
+        environment = [
+            "config": plan.config,
+            "deployment": ["id": plan.deployment.id.map { JSON($0) } ?? .null, "labels": labels],
+            "plugin": ["name": JSON(plan.name), "version": JSON(plan.manifest.version)],
+        ]
+        vm = try Self.machine(plan, environment, functions, settings)
+    }
+
+    private static func machine(
+        _ plan: PluginPlan, _ environment: JSON, _ functions: HostFunctions, _ settings: HostSettings
+    ) throws(ScriptFailure) -> LuaVM {
+        var limits = sluice_limits_default()
+        limits.memory_bytes = plan.memoryBytes
+        limits.is_deterministic = plan.manifest.isDeterministic
+        let vm = try LuaVM(limits: limits) { functions.answer($0, $1, $2) }
+        if settings.testsGuards {
+            let failed = vm.selfTest()
+            guard failed.isEmpty else {
+                throw ScriptFailure(.load, "guards of the sandbox do not hold: \(failed.joined(separator: ", "))")
+            }
+        }
+        let hooks = try vm.load(
+            prelude: Prelude.source,
+            sources: plan.bundle.sources.map { LuaSource(name: $0.name, text: $0.text) }, environment: environment,
+            budget: HookKind.initialize.budget.sandbox(isDeterministic: plan.manifest.isDeterministic, mayWait: false))
+        let (found, declared) = (Set(hooks), Set(plan.manifest.hooks.keys.map(\.rawValue)))
+        guard found == declared else {
+            let missing = declared.subtracting(found).sorted().map { "\($0) is declared and not returned" }
+            let surplus = found.subtracting(declared).sorted().map { "\($0) is returned and not declared" }
+            throw ScriptFailure(
+                .load, "plugin.json and main.lua differ: \((missing + surplus).joined(separator: "; "))", file: "main")
+        }
+        return vm
+    }
+
+    /// The plugin's version, with the hash of its files.
+    var version: String { "\(plan.manifest.version)+\(plan.bundle.digest)" }
+
+    /// What a call gets as `ctx`.
+    func context(of call: HookCall) -> LuaArgument {
+        LuaArgument(
+            "ctx",
+            JSON(
+                members: [
+                    ("hook", JSON(call.plan.kind.rawValue)), ("scratch", call.scratch), ("shared", call.shared),
+                ] + call.extra))
+    }
+
+    /// A hash of what a call is given.
+    func inputHash(of call: HookCall) -> String {
+        String(FNV1a.hash(call.arguments.flatMap { $0.value.bytes() }), radix: 16)
+    }
+
+    /// Whether the machine has been stopped so often that another one is due.
+    var isWorn: Bool { vm.kills >= Self.killsOfMachine }
+
+    /// Makes the machine anew. Calls under way end on the old one.
+    func rebuild() throws(ScriptFailure) {
+        vm = try Self.machine(plan, environment, functions, settings)
+        rebuilds += 1
+    }
+}
+
+extension HookBudget {
+    /// The budget as the sandbox takes it. Clocks do not decide about a plugin that has to be repeatable.
+    func sandbox(isDeterministic: Bool, mayWait: Bool, fuel: Int64? = nil) -> sluice_budget {
+        sluice_budget(
+            fuel: min(self.fuel, fuel ?? .max), burst_nanoseconds: isDeterministic ? 0 : burst.nanoseconds,
+            cpu_nanoseconds: isDeterministic ? 0 : cpu?.nanoseconds ?? 0, may_wait: mayWait)
+    }
+}
+
+extension Duration {
+    /// In nanoseconds.
+    fileprivate var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (product, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        return overflows ? .max : product + attoseconds / 1_000_000_000
+    }
+}

@@ -1,0 +1,42 @@
+internal import CLuaSandbox
+internal import SluiceCore
+
+/// Why a script did not come to its end, before anybody has said whose it is.
+struct ScriptFailure: Error, Sendable, Hashable {
+    var kind: PluginFailure.Kind
+    var message: String
+    var file: String?
+    var line: Int?
+
+    init(_ kind: PluginFailure.Kind, _ message: String, file: String? = nil, line: Int? = nil) {
+        self.kind = kind
+        self.message = message
+        self.file = file
+        self.line = line
+    }
+
+    /// What the sandbox says about a run that failed.
+    init(_ outcome: sluice_outcome, _ report: JSON) {
+        kind = PluginFailure.Kind(outcome)
+        message = report["message"]?.string ?? "the script failed"
+        file = report["file"]?.string
+        line = report["line"]?.int.map { Int($0) }
+    }
+}
+
+extension PluginFailure.Kind {
+    init(_ outcome: sluice_outcome) {
+        switch outcome {
+        case SLUICE_FAILED_FUEL: self = .fuel
+        case SLUICE_FAILED_BURST: self = .burst
+        case SLUICE_FAILED_CPU: self = .cpu
+        case SLUICE_FAILED_MEMORY: self = .memory
+        case SLUICE_FAILED_RESULT: self = .badResult
+        case SLUICE_FAILED_YIELD: self = .yield
+        case SLUICE_FAILED_BLOCKED: self = .blockedFunction
+        case SLUICE_FAILED_PERMISSION: self = .permission
+        case SLUICE_FAILED_CANCELLED: self = .cancelled
+        default: self = .runtime
+        }
+    }
+}

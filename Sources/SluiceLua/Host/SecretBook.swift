@@ -1,0 +1,28 @@
+internal import SluiceCore
+
+/// The secrets of one plugin. Its script never has one: it has a handle, a text in whose place the host puts the value
+/// where it leaves for a server that the plugin may talk to, or becomes a key.
+struct SecretBook: Sendable {
+    private let values: [String: String]
+    /// The handles, by the secrets' names. Nobody can guess one, so that no text from elsewhere becomes a secret.
+    let handles: [String: String]
+    /// Takes the values out of texts.
+    let redact: Redactor
+
+    init(_ values: [String: String] = [:]) {
+        self.values = values
+        redact = Redactor(values.values)
+        handles = Dictionary(
+            uniqueKeysWithValues: values.keys.map { name in
+                (name, "{{secret \(name) \(String(UInt64.random(in: .min ... .max), radix: 16))}}")
+            })
+    }
+
+    /// The text with the values in the place of their handles.
+    func revealed(_ text: String) -> String {
+        guard text.contains("{{secret ") else { return text }
+        var text = text
+        for (name, handle) in handles { if let value = values[name] { text = text.replacing(handle, with: value) } }
+        return text
+    }
+}

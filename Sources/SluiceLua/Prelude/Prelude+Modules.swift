@@ -1,0 +1,53 @@
+extension Prelude {
+    /// The modules: what they do is the host's but for what is quicker said in Lua.
+    static let modules = #"""
+        local json = {
+          encode = p.json_encode, decode = p.json_decode, null = null, array = p.array,
+          object = function(t) return object(t) end,
+        }
+
+        local time = { now = of "time.now", parse = of "time.parse", format = of "time.format" }
+        function time.add(t, seconds) return t + seconds end
+
+        local crypto = {
+          sha256 = of "crypto.sha256", hmac_sha256 = of "crypto.hmac", base64 = of "crypto.base64",
+          base64_decode = of "crypto.decode", hex = of "crypto.hex", uuid = of "crypto.uuid",
+          random = of "crypto.random",
+        }
+
+        local http = { request = of "http.request" }
+        local kv = { get = of "kv.get", set = of "kv.set", incr = of "kv.incr", ttl = of "kv.ttl" }
+        local secrets = { get = of "secrets.get" }
+        local store = { get = of "store.get", count = of "store.count" }
+
+        local text = { diff3 = of "text.diff3", levenshtein = of "text.distance" }
+        function text.trim(s) return (gsub(gsub(s, "^%s+", ""), "%s+$", "")) end
+        function text.split(s, separator)
+          if separator == nil or separator == "" then error("text.split needs a separator", 2) end
+          local parts, from = {}, 1
+          while true do
+            local i, j = find(s, separator, from, true)
+            if not i then
+              insert(parts, sub(s, from))
+              return parts
+            end
+            insert(parts, sub(s, from, i - 1))
+            from = j + 1
+          end
+        end
+        function text.lines(s) return text.split(gsub(s, "\r\n", "\n"), "\n") end
+        function text.starts_with(s, start) return sub(s, 1, #start) == start end
+        function text.ends_with(s, ending) return ending == "" or sub(s, -#ending) == ending end
+
+        local log = {}
+        for _, level in ipairs { "debug", "info", "warn", "error" } do
+          log[level] = function(a, b, c)
+            if a == log then a, b = b, c end
+            if type(a) ~= "string" then a = tostring(a) end
+            host("log", level, a, b)
+          end
+        end
+        log = freeze(log)
+
+        """#
+}

@@ -1,0 +1,78 @@
+public import Logging
+public import SluiceCore
+
+/// What plugins get from the application.
+public struct PluginOptions: Sendable {
+    /// Clock, pauses and chance.
+    public var environment: SyncEnvironment
+    /// Waits for the end of a call's time. Throws when the task is cancelled.
+    public var timer: @Sendable (Duration) async throws -> Void
+    /// Where plugins log, and what is said about them.
+    public var logger: Logger
+    /// What `http.request` goes through, to hosts that a plugin's permission names; nil for none.
+    public var transport: (any Transport)?
+    /// What `store` reads; nil for none.
+    public var store: (any LocalStore)?
+    /// Where `kv` is kept. In memory by default: give ``StoredPluginValues`` to keep it.
+    public var storage: any PluginStorage
+    /// The value of a secret by its name, asked when plugins are loaded; nil if there is none.
+    public var secret: @Sendable (String) async throws -> String?
+    /// The wire of the server: which fields of a record are the server's.
+    public var dialect: Dialect
+    /// Tables whose columns are declared: what plugins make of their records is checked by it.
+    public var tables: [TableSchema]
+    /// Filters in Swift that stand in one chain with the plugins.
+    public var filters: [PlacedFilter]
+    /// How many decisions are kept. Default 512.
+    public var decisionLogSize: Int
+    /// Whether what hooks were given and answered is kept with their decisions, without credentials. Default no.
+    public var keepsInputs: Bool
+    /// How long calls of plugins that were replaced may go on. Default 30 s.
+    public var drainLimit: Duration
+    /// Whether each guard of the sandbox is tried whenever a plugin is loaded. Default no.
+    public var testsGuards: Bool
+    /// Asked about each plugin before a new set serves, such as whether its fixtures pass: an error keeps the old set.
+    public var gate: (@Sendable (PluginPlan) async throws -> Void)?
+    /// The seed of chance, where everything is to be repeatable.
+    var seed: UInt64?
+
+    /// Options; each has a default.
+    public init(
+        environment: SyncEnvironment = .system,
+        timer: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
+        logger: Logger = Logger(label: "sluice.plugins") { _ in SwiftLogNoOpLogHandler() },
+        transport: (any Transport)? = nil, store: (any LocalStore)? = nil,
+        storage: any PluginStorage = MemoryPluginValues(),
+        secret: @escaping @Sendable (String) async throws -> String? = { _ in nil }, dialect: Dialect = .azureV2,
+        tables: [TableSchema] = [], filters: [PlacedFilter] = [], decisionLogSize: Int = 512,
+        keepsInputs: Bool = false, drainLimit: Duration = .seconds(30), testsGuards: Bool = false,
+        gate: (@Sendable (PluginPlan) async throws -> Void)? = nil
+    ) {
+        self.environment = environment
+        self.timer = timer
+        self.logger = logger
+        self.transport = transport
+        self.store = store
+        self.storage = storage
+        self.secret = secret
+        self.dialect = dialect
+        self.tables = tables
+        self.filters = filters
+        self.decisionLogSize = decisionLogSize
+        self.keepsInputs = keepsInputs
+        self.drainLimit = drainLimit
+        self.testsGuards = testsGuards
+        self.gate = gate
+    }
+
+    var hostSettings: HostSettings {
+        HostSettings(
+            environment: environment, logger: logger, decisionLogSize: decisionLogSize, keepsInputs: keepsInputs,
+            hasTransport: transport != nil, hasStore: store != nil, seed: seed, testsGuards: testsGuards)
+    }
+
+    var services: HostServices {
+        HostServices(
+            environment: environment, timer: timer, transport: transport, store: store, storage: storage)
+    }
+}

@@ -1,0 +1,76 @@
+internal import SluiceCore
+
+/// Plugins that serve together, each in its place. A set never changes: another one takes its place.
+struct PluginSet: Sendable {
+    /// The set's number, from 1.
+    let version: Int
+    /// The plugins that run.
+    let callers: [PluginCaller]
+    /// The chain of filters, the outermost first: plugins, and the application's own.
+    let filters: [PlacedFilter]
+    let conflict: [PluginHook]
+    let enqueue: [PluginHook]
+    let push: [PluginHook]
+    let pushError: [PluginHook]
+    let pull: [PluginHook]
+    let schedule: [PluginHook]
+    let event: [PluginHook]
+    let dialect: Dialect
+    private let schemas: [String: TableSchema]
+
+    /// Puts plugins in order.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` where their placements contradict each other.
+    init(version: Int, _ callers: [PluginCaller], known: Set<String>, _ options: PluginOptions) throws(SluiceError) {
+        self.version = version
+        self.callers = callers
+        dialect = options.dialect
+        schemas = Dictionary(options.tables.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
+        let links = callers.compactMap { caller in LuaFilter(caller).placed }
+        filters = try ChainOrder.resolve(
+            (links + options.filters).map { Placed($0, placement: $0.placement) }, known: known
+        ).map(\.link)
+        func chain(_ chain: HookChain) throws(SluiceError) -> [PluginHook] {
+            var hooks: [Placed<PluginHook>] = []
+            for caller in callers {
+                for kind in chain.hooks {
+                    guard let hook = caller.plan.hooks[kind], hook.match.isPossible else { continue }
+                    hooks.append(
+                        Placed(PluginHook(caller: caller, hook: hook), placement: hook.placement, match: hook.match))
+                    break
+                }
+            }
+            let names = Set(callers.map(\.plan.name))
+            return try ChainOrder.resolve(hooks, known: known.union(names), narrowestFirst: chain == .conflict)
+                .map(\.link)
+        }
+        conflict = try chain(.conflict)
+        enqueue = try chain(.enqueue)
+        push = try chain(.push)
+        pushError = try chain(.pushError)
+        pull = try chain(.pull)
+        schedule = try chain(.schedule)
+        event = try chain(.event)
+    }
+
+    func hooks(at point: HookPoint) -> [PluginHook] {
+        switch point {
+        case .beforeEnqueue: enqueue
+        case .beforePush: push
+        case .onPushError: pushError
+        case .afterPull: pull
+        }
+    }
+
+    /// What plugins may make of a table's records.
+    func check(_ table: String) -> RecordCheck { RecordCheck(dialect: dialect, schema: schemas[table]) }
+}
+
+extension LuaFilter {
+    /// The link with its place; nil for a plugin without hooks around an exchange.
+    fileprivate var placed: PlacedFilter? {
+        let hooks = [filter, request, response].compactMap { $0 }.filter(\.match.isPossible)
+        guard let first = hooks.first else { return nil }
+        return PlacedFilter(self, placement: first.placement, anyOf: hooks.map(\.match.beforeAnswer))
+    }
+}

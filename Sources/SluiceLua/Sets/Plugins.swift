@@ -1,0 +1,177 @@
+public import SluiceCore
+internal import Synchronization
+
+/// The plugins of a deployment, as an application uses them.
+///
+/// ```swift
+/// let plugins = try await Plugins(policy: "policy.yaml", options: PluginOptions(store: store))
+/// let client = SluiceClient(endpoint: endpoint, transport: transport, filters: [plugins.filter])
+/// let context = try await SyncContext(client: client, store: store, options: plugins.added(to: SyncOptions()))
+/// ```
+///
+/// What it gives to client and context stays: a reload puts other plugins behind it.
+public final class Plugins: Sendable {
+    private struct State {
+        var set: PluginSet
+        var isReloading = false
+    }
+    let host: PluginHost
+    private let state: Mutex<State>
+    private let options: PluginOptions
+    /// The file that ``reload()`` reads.
+    private let path: String?
+
+    /// Loads the plugins of a deployment's policy.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the file and the place; with a ``PluginFailure``
+    ///   as its cause where a script is the reason.
+    public convenience init(policy path: String, options: PluginOptions = PluginOptions()) async throws {
+        let policy = try Self.policy(path, options)
+        try await self.init(policy.plans, path: path, options)
+    }
+
+    /// Loads plugins.
+    ///
+    /// - Parameter plans: the plugins, each with its configuration; those that are off too, which others may name.
+    /// - Throws: ``SluiceError`` of code `invalidArgument`, with a ``PluginFailure`` as its cause where a script is the
+    ///   reason.
+    public convenience init(_ plans: [PluginPlan], options: PluginOptions = PluginOptions()) async throws {
+        try await self.init(plans, path: nil, options)
+    }
+
+    private init(_ plans: [PluginPlan], path: String?, _ options: PluginOptions) async throws {
+        host = try PluginHost(options.hostSettings)
+        self.options = options
+        self.path = path
+        let set = try await Self.load(plans, version: 1, host, options)
+        state = Mutex(State(set: set))
+        await host.noteReload(version: 1, refused: false)
+    }
+
+    /// The filters, plugins and the application's own in their order, as one filter for a client.
+    public var filter: any Filter { PluginChain { [self] in current } }
+
+    /// The conflict handlers, as one.
+    public var conflictHandler: any ConflictHandler { PluginConflicts { [self] in current } }
+
+    /// What takes part in writes, pushes and pulls, as one hook.
+    public var syncHook: any SyncHook { LuaSyncHook { [self] in current } }
+
+    /// What has a say in when to synchronise, as one hook.
+    public var scheduleHook: any ScheduleHook { LuaScheduleHook { [self] in current } }
+
+    /// Options with the plugins' conflict handlers and hooks behind those that are there.
+    public func added(to options: SyncOptions) -> SyncOptions {
+        var options = options
+        options.conflictHandlers.append(conflictHandler)
+        options.hooks.append(syncHook)
+        options.scheduleHooks.append(scheduleHook)
+        return options
+    }
+
+    /// The decisions that are kept, the oldest first.
+    public var decisions: [PluginDecision] { get async { await host.log } }
+
+    /// What the plugins have done and cost.
+    public var metrics: PluginMetrics { get async { await host.figures } }
+
+    /// The names of the plugins that serve.
+    public var names: [String] { current.callers.map(\.plan.name) }
+
+    /// Reads the policy's file anew, and puts its plugins in the place of those that serve: see ``reload(_:)``.
+    ///
+    /// - Throws: as ``init(policy:options:)`` and ``reload(_:)``; also of code `invalidArgument` where there is no file.
+    public func reload() async throws {
+        guard let path else { throw SluiceError(.invalidArgument, "these plugins were made without a policy's file") }
+        let policy: PluginPolicy
+        do {
+            policy = try Self.policy(path, options)
+        } catch {
+            await host.noteReload(version: current.version, refused: true)
+            throw error
+        }
+        try await reload(policy.plans)
+    }
+
+    /// Puts other plugins in the place of those that serve: all of them, or none if anything is wrong with one. Calls
+    /// that are under way end with the plugins they began with, within ``PluginOptions/drainLimit``.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` with the reason; the plugins from before go on.
+    public func reload(_ plans: [PluginPlan]) async throws {
+        let isFree = state.withLock { state in
+            defer { state.isReloading = true }
+            return !state.isReloading
+        }
+        guard isFree else { throw SluiceError(.operationRefused, "plugins are being reloaded already") }
+        defer { state.withLock { $0.isReloading = false } }
+        let old = current
+        let set: PluginSet
+        do {
+            set = try await Self.load(plans, version: old.version + 1, host, options)
+        } catch {
+            await host.noteReload(version: old.version, refused: true)
+            throw error
+        }
+        state.withLock { $0.set = set }
+        await host.noteReload(version: set.version, refused: false)
+        await drain(old)
+    }
+
+    var current: PluginSet { state.withLock { $0.set } }
+
+    /// Lets go of a set: at once where nothing is under way, else when it has ended, or at the limit.
+    private func drain(_ old: PluginSet) async {
+        let ids = old.callers.map(\.id)
+        await host.retire(ids)
+        guard await host.isBusy(ids) else { return }
+        let (host, sleep, limit) = (host, options.environment.sleep, options.drainLimit)
+        Task {
+            try? await sleep(limit)
+            await host.abandon(ids)
+        }
+    }
+
+    /// Reads a policy and checks the order of its chains, so that a contradiction is told with its place in the file.
+    private static func policy(_ path: String, _ options: PluginOptions) throws(SluiceError) -> PluginPolicy {
+        let policy = try PluginPolicy(file: path)
+        let filters = options.filters.map { Placed<PluginPlan?>(nil, placement: $0.placement) }
+        try policy.check(beside: [.http: filters])
+        return policy
+    }
+
+    private static func load(
+        _ plans: [PluginPlan], version: Int, _ host: PluginHost, _ options: PluginOptions
+    ) async throws -> PluginSet {
+        var callers: [PluginCaller] = []
+        do {
+            for plan in plans where plan.mode != .off {
+                try await options.gate?(plan)
+                callers.append(try await load(plan, host, options))
+            }
+            return try PluginSet(version: version, callers, known: Set(plans.map(\.name)), options)
+        } catch {
+            await host.retire(callers.map(\.id))
+            if let failure = error as? PluginFailure {
+                throw SluiceError(.invalidArgument, "plugin \(failure)", cause: failure)
+            }
+            throw error
+        }
+    }
+
+    /// Makes one plugin ready.
+    ///
+    /// - Throws: ``PluginFailure``, and what the sources of secrets and values throw.
+    static func load(
+        _ plan: PluginPlan, _ host: PluginHost, _ options: PluginOptions
+    ) async throws -> PluginCaller {
+        var values: [String: String] = [:]
+        for name in plan.secrets.sorted() { values[name] = try await options.secret(name) }
+        let secrets = SecretBook(values)
+        var saved: [String: JSON] = [:]
+        if plan.manifest.permissions.kvBytes > 0, await !host.knowsValues(of: plan.name) {
+            saved = try await options.storage.values(of: plan.name)
+        }
+        let id = try await host.load(plan, saved: saved, secrets: secrets)
+        return PluginCaller(host: host, services: options.services, id: id, plan: plan, secrets: secrets)
+    }
+}

@@ -44,9 +44,14 @@ enum ConfigFormat: String, Sendable, CaseIterable {
     private static func isAddress(_ text: String) -> Bool {
         guard text.utf8.count <= 2_048, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return false }
         guard !text.contains(where: { "\"<>\\^`{|}".contains($0) }) else { return false }
-        let lowered = text.lowercased()
-        guard let scheme = ["http://", "https://"].first(where: lowered.hasPrefix) else { return false }
-        let authority = text.dropFirst(scheme.count).prefix { !"/?#".contains($0) }
+        guard let authority = authority(of: text) else { return false }
         return !authority.isEmpty && !authority.contains("@") && authority.first != ":"
+    }
+
+    /// Host and port of an address, in small letters.
+    static func authority(of address: String) -> String? {
+        let address = address.lowercased()
+        guard let scheme = ["http://", "https://"].first(where: address.hasPrefix) else { return nil }
+        return String(address.dropFirst(scheme.count).prefix { !"/?#".contains($0) })
     }
 }

@@ -34,7 +34,12 @@ public struct ConfigSchema: Sendable {
         package var json: JSON
         /// The names of secrets, where the schema says `"format": "secret"`.
         package var secrets: Set<String>
+        /// Host and port of each address that is a property of the configuration itself, by its name.
+        package var hosts: [String: String]
     }
+
+    /// The properties of the configuration itself that are addresses.
+    var addressNames: [String] { root.properties.filter { $0.node.format == .uri }.map(\.name) }
 
     /// Checks a configuration and fills in the defaults.
     package func fill(_ config: JSON) throws(ConfigFault) -> Filled {
@@ -42,7 +47,7 @@ public struct ConfigSchema: Sendable {
         try Self.measure(config, depth: 0, &values)
         var filling = ConfigFilling()
         let json = try root.fill(config, at: [], &filling)
-        return Filled(json: json, secrets: filling.secrets)
+        return Filled(json: json, secrets: filling.secrets, hosts: filling.hosts)
     }
 
     /// Checks a configuration and fills in the defaults.
@@ -73,6 +78,7 @@ public struct ConfigSchema: Sendable {
 /// What is kept while a configuration is filled.
 struct ConfigFilling {
     var secrets: Set<String> = []
+    var hosts: [String: String] = [:]
     private var values = 0
 
     /// Counts a value, also one that comes from a default: lists of objects with defaults multiply.

@@ -3,21 +3,25 @@ internal import SluiceCore
 /// Reads what a manifest asks permission for.
 struct PermissionsReader {
     private let members: [String: JSONPlace]
+    private let schema: ConfigSchema
 
-    private init(_ place: JSONPlace) throws(SluiceError) {
+    private init(_ place: JSONPlace, _ schema: ConfigSchema) throws(SluiceError) {
+        self.schema = schema
         members = try place.members([
             "http", "kv", "secrets", "read_headers", "change", "clock", "random", "tables",
         ])
     }
 
-    static func permissions(_ place: JSONPlace) throws(SluiceError) -> PluginPermissions {
-        try PermissionsReader(place).permissions()
+    static func permissions(_ place: JSONPlace, _ schema: ConfigSchema) throws(SluiceError) -> PluginPermissions {
+        try PermissionsReader(place, schema).permissions()
     }
 
     private func permissions() throws(SluiceError) -> PluginPermissions {
         var permissions = PluginPermissions()
-        permissions.http = try list("http", "a host such as \"api.example.com\" or \"*.example.com\"") {
-            Self.isHost($0) ? $0.lowercased() : nil
+        let addresses = schema.addressNames.map { "{\($0)}" }
+        permissions.http = try list("http", Self.hosts) {
+            if addresses.contains($0) { return $0 }
+            return Self.isHost($0) ? $0.lowercased() : nil
         }
         if let kv = members["kv"] {
             let members = try kv.members(["bytes"])
@@ -59,8 +63,17 @@ struct PermissionsReader {
         return texts
     }
 
+    private static let hosts =
+        "a host such as \"api.example.com\" or \"*.example.com\", or \"{name}\" for a property of config_schema whose "
+        + "format is uri"
+
     private static func isHost(_ text: String) -> Bool {
-        let host = text.hasPrefix("*.") ? text.dropFirst(2) : text[...]
+        var host = text.hasPrefix("*.") ? text.dropFirst(2) : text[...]
+        if let colon = host.firstIndex(of: ":") {
+            let port = host[colon...].dropFirst()
+            guard port.utf8.count <= 5, let number = UInt16(port), number > 0, port.first != "+" else { return false }
+            host = host[..<colon]
+        }
         return text.utf8.count <= 253 && !host.isEmpty && !host.hasPrefix(".") && !host.hasSuffix(".")
             && !host.contains("..")
             && host.unicodeScalars.allSatisfy {

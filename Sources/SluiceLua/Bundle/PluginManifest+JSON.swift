@@ -43,7 +43,10 @@ struct ManifestReader {
 
     func manifest() throws(SluiceError) -> PluginManifest {
         let name = try pluginName(needed("name"))
-        let permissions = try members["permissions"].map(PermissionsReader.permissions)
+        let schema = try members["config_schema"].map(ConfigSchema.init) ?? .none
+        let permissions = try members["permissions"].map { (place) throws(SluiceError) in
+            try PermissionsReader.permissions(place, schema)
+        }
         let isDeterministic = try members["deterministic"]?.flag() ?? false
         if isDeterministic, let hosts = permissions?.http, !hosts.isEmpty {
             throw members["permissions"]?.refusal("a deterministic plugin has no http") ?? root.refusal("no http")
@@ -55,7 +58,7 @@ struct ManifestReader {
             categories: try texts("categories"), api: try api(needed("api")),
             main: try members["main"].map(main) ?? "main.lua",
             hooks: try HooksReader(plugin: name).hooks(needed("hooks")),
-            configSchema: try members["config_schema"].map(ConfigSchema.init) ?? .none,
+            configSchema: schema,
             permissions: permissions ?? PluginPermissions(), isDeterministic: isDeterministic,
             minimumSDK: try members["min_sdk"].map(minimumSDK), replaces: try pluginNames("replaces"),
             conflicts: try pluginNames("conflicts"))

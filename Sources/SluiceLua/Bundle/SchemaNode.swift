@@ -80,6 +80,7 @@ struct SchemaNode: Sendable {
             guard let format else { break }
             guard let result = format.read(text) else { throw expected(format.expectation) }
             if format == .secret { filling.secrets.insert(text) }
+            if format == .uri, path.count == 1 { filling.hosts[path[0]] = ConfigFormat.authority(of: text) }
             return result
         case .array:
             if let counts, !counts.contains(value.count) {

@@ -84,7 +84,8 @@ struct LuaFilter: Filter {
             case .pass(let edited): return .goOn(edited ?? original)
             case .respond(let response): return .answer(response)
             case .fail(let message): throw refusal(message, original)
-            case .retry(let pause): try await caller.services.environment.sleep(pause)
+            case .retry(let pause):
+                try await caller.services.environment.sleep(pause)
             }
         }
         throw refusal("request asked for a pause \(Self.maximumRetries) times", original)

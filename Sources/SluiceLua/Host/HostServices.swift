@@ -4,6 +4,8 @@ internal import SluiceCore
 /// Does what scripts wait for, outside of the plugins' thread.
 struct HostServices: Sendable {
     var environment: SyncEnvironment
+    /// Waits for the end of a call's time.
+    var timer: @Sendable (Duration) async throws -> Void
     /// What `http` goes through; nil for none. It follows no redirect, as no transport does.
     var transport: (any Transport)?
     /// What `store` reads; nil for none.
@@ -16,12 +18,12 @@ struct HostServices: Sendable {
         guard let time else { return await perform(wait) }
         guard time > .zero else { return .ended(.deadline) }
         if case .sleep(let pause) = wait, pause > time { return .ended(.deadline) }
-        let environment = environment
+        let timer = timer
         return await withTaskGroup(of: WaitResult?.self) { group in
             group.addTask { await perform(wait) }
             group.addTask {
                 do {
-                    try await environment.sleep(time)
+                    try await timer(time)
                     return .ended(.deadline)
                 } catch {
                     return nil

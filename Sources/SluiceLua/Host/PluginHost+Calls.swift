@@ -19,7 +19,9 @@ extension PluginHost {
             return refused(ScriptFailure(.runtime, "too many calls of the plugin are under way"), call, instance)
         }
         let state = CallState(id: nextCall(), call, at: now)
-        if instance.plan.manifest.isDeterministic {
+        if let seed = settings.seed {
+            state.random = SeededChance(seed: seed)
+        } else if instance.plan.manifest.isDeterministic {
             state.random = SeededChance(seed: FNV1a.hash("\(instance.plan.name) \(instance.inputHash(of: call))".utf8))
         }
         instance.functions.calls[state.id] = state

@@ -119,6 +119,9 @@ actor PluginHost {
         }
     }
 
+    /// How many plugins are loaded, those that were retired and are busy too.
+    var size: Int { instances.count }
+
     /// How often the machine of a plugin was made anew.
     func rebuilds(of id: PluginInstance.ID) -> Int { instances[id]?.rebuilds ?? 0 }
 

@@ -16,11 +16,13 @@ public struct PluginPlan: Sendable {
     public var memoryBytes: Int
     /// The hooks, in the order of ``HookKind``.
     public var hooks: [HookKind: HookPlan]
-    /// The names of all secrets that the script may use: those of the manifest, and those that the configuration names.
-    public var secrets: Set<String>
+    /// What it may reach: what the manifest asks for, the hosts and secrets that the configuration names among it.
+    public var permissions: PluginPermissions
 
     /// What the bundle says of itself.
     public var manifest: PluginManifest { bundle.manifest }
+    /// The names of all secrets that the script may use: those of the manifest, and those that the configuration names.
+    public var secrets: Set<String> { Set(permissions.secrets) }
 
     /// The most that a VM may hold, in bytes, where nothing lowers it.
     public static let defaultMemoryBytes = 8 << 20
@@ -50,7 +52,12 @@ public struct PluginPlan: Sendable {
         self.mode = mode
         self.deployment = deployment
         config = filled.json
-        secrets = filled.secrets.union(bundle.manifest.permissions.secrets)
+        permissions = bundle.manifest.permissions
+        permissions.secrets = filled.secrets.union(permissions.secrets).sorted()
+        permissions.http = permissions.http.compactMap { host in
+            // A property in braces stands for the host of its address; without a value for none.
+            host.hasPrefix("{") ? filled.hosts[String(host.dropFirst().dropLast())] : host
+        }
         memoryBytes = Self.defaultMemoryBytes
         hooks = [:]
         for (kind, declaration) in bundle.manifest.hooks {

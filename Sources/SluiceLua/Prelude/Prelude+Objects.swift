@@ -67,6 +67,7 @@ extension Prelude {
             get = function(q, name) return host("query.get", get(q, "text"), name) end,
             set = function(q, name, v) set(q, "text", host("query.set", get(q, "text"), name, v)) end,
             text = plain "text",
+            set_text = function(q, v) set(q, "text", v) end,
             pairs = function(q)
               local list, i = host("query.list", get(q, "text")), 0
               return function()
@@ -75,7 +76,7 @@ extension Prelude {
               end
             end,
           }),
-          writable = { "text" },
+          writable = false,
         })
         class("req", {
           getters = {

@@ -5,6 +5,8 @@ public import SluiceCore
 public struct PluginOptions: Sendable {
     /// Clock, pauses and chance.
     public var environment: SyncEnvironment
+    /// Waits for the end of a call's time. Throws when the task is cancelled.
+    public var timer: @Sendable (Duration) async throws -> Void
     /// Where plugins log, and what is said about them.
     public var logger: Logger
     /// What `http.request` goes through, to hosts that a plugin's permission names; nil for none.
@@ -31,10 +33,13 @@ public struct PluginOptions: Sendable {
     public var testsGuards: Bool
     /// Asked about each plugin before a new set serves, such as whether its fixtures pass: an error keeps the old set.
     public var gate: (@Sendable (PluginPlan) async throws -> Void)?
+    /// The seed of chance, where everything is to be repeatable.
+    var seed: UInt64?
 
     /// Options; each has a default.
     public init(
         environment: SyncEnvironment = .system,
+        timer: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
         logger: Logger = Logger(label: "sluice.plugins") { _ in SwiftLogNoOpLogHandler() },
         transport: (any Transport)? = nil, store: (any LocalStore)? = nil,
         storage: any PluginStorage = MemoryPluginValues(),
@@ -44,6 +49,7 @@ public struct PluginOptions: Sendable {
         gate: (@Sendable (PluginPlan) async throws -> Void)? = nil
     ) {
         self.environment = environment
+        self.timer = timer
         self.logger = logger
         self.transport = transport
         self.store = store
@@ -62,10 +68,11 @@ public struct PluginOptions: Sendable {
     var hostSettings: HostSettings {
         HostSettings(
             environment: environment, logger: logger, decisionLogSize: decisionLogSize, keepsInputs: keepsInputs,
-            hasTransport: transport != nil, hasStore: store != nil, testsGuards: testsGuards)
+            hasTransport: transport != nil, hasStore: store != nil, seed: seed, testsGuards: testsGuards)
     }
 
     var services: HostServices {
-        HostServices(environment: environment, transport: transport, store: store, storage: storage)
+        HostServices(
+            environment: environment, timer: timer, transport: transport, store: store, storage: storage)
     }
 }

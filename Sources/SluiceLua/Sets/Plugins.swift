@@ -4,7 +4,7 @@ internal import Synchronization
 /// The plugins of a deployment, as an application uses them.
 ///
 /// ```swift
-/// let plugins = try await Plugins(plans, options: PluginOptions(store: store))
+/// let plugins = try await Plugins(policy: "policy.yaml", options: PluginOptions(store: store))
 /// let client = SluiceClient(endpoint: endpoint, transport: transport, filters: [plugins.filter])
 /// let context = try await SyncContext(client: client, store: store, options: plugins.added(to: SyncOptions()))
 /// ```
@@ -18,18 +18,32 @@ public final class Plugins: Sendable {
     let host: PluginHost
     private let state: Mutex<State>
     private let options: PluginOptions
+    /// The file that ``reload()`` reads.
+    private let path: String?
+
+    /// Loads the plugins of a deployment's policy.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the file and the place; with a ``PluginFailure``
+    ///   as its cause where a script is the reason.
+    public convenience init(policy path: String, options: PluginOptions = PluginOptions()) async throws {
+        let policy = try Self.policy(path, options)
+        try await self.init(policy.plans, path: path, options)
+    }
 
     /// Loads plugins.
     ///
-    /// - Parameters:
-    ///   - plans: the plugins, each with its configuration.
-    ///   - known: names that placements may say though there is no such plugin or filter.
+    /// - Parameter plans: the plugins, each with its configuration; those that are off too, which others may name.
     /// - Throws: ``SluiceError`` of code `invalidArgument`, with a ``PluginFailure`` as its cause where a script is the
     ///   reason.
-    public init(_ plans: [PluginPlan], known: Set<String> = [], options: PluginOptions = PluginOptions()) async throws {
+    public convenience init(_ plans: [PluginPlan], options: PluginOptions = PluginOptions()) async throws {
+        try await self.init(plans, path: nil, options)
+    }
+
+    private init(_ plans: [PluginPlan], path: String?, _ options: PluginOptions) async throws {
         host = try PluginHost(options.hostSettings)
         self.options = options
-        let set = try await Self.load(plans, known, version: 1, host, options)
+        self.path = path
+        let set = try await Self.load(plans, version: 1, host, options)
         state = Mutex(State(set: set))
         await host.noteReload(version: 1, refused: false)
     }
@@ -64,11 +78,26 @@ public final class Plugins: Sendable {
     /// The names of the plugins that serve.
     public var names: [String] { current.callers.map(\.plan.name) }
 
+    /// Reads the policy's file anew, and puts its plugins in the place of those that serve: see ``reload(_:)``.
+    ///
+    /// - Throws: as ``init(policy:options:)`` and ``reload(_:)``; also of code `invalidArgument` where there is no file.
+    public func reload() async throws {
+        guard let path else { throw SluiceError(.invalidArgument, "these plugins were made without a policy's file") }
+        let policy: PluginPolicy
+        do {
+            policy = try Self.policy(path, options)
+        } catch {
+            await host.noteReload(version: current.version, refused: true)
+            throw error
+        }
+        try await reload(policy.plans)
+    }
+
     /// Puts other plugins in the place of those that serve: all of them, or none if anything is wrong with one. Calls
     /// that are under way end with the plugins they began with, within ``PluginOptions/drainLimit``.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` with the reason; the plugins from before go on.
-    public func reload(_ plans: [PluginPlan], known: Set<String> = []) async throws {
+    public func reload(_ plans: [PluginPlan]) async throws {
         let isFree = state.withLock { state in
             defer { state.isReloading = true }
             return !state.isReloading
@@ -78,7 +107,7 @@ public final class Plugins: Sendable {
         let old = current
         let set: PluginSet
         do {
-            set = try await Self.load(plans, known, version: old.version + 1, host, options)
+            set = try await Self.load(plans, version: old.version + 1, host, options)
         } catch {
             await host.noteReload(version: old.version, refused: true)
             throw error
@@ -102,8 +131,16 @@ public final class Plugins: Sendable {
         }
     }
 
+    /// Reads a policy and checks the order of its chains, so that a contradiction is told with its place in the file.
+    private static func policy(_ path: String, _ options: PluginOptions) throws(SluiceError) -> PluginPolicy {
+        let policy = try PluginPolicy(file: path)
+        let filters = options.filters.map { Placed<PluginPlan?>(nil, placement: $0.placement) }
+        try policy.check(beside: [.http: filters])
+        return policy
+    }
+
     private static func load(
-        _ plans: [PluginPlan], _ known: Set<String>, version: Int, _ host: PluginHost, _ options: PluginOptions
+        _ plans: [PluginPlan], version: Int, _ host: PluginHost, _ options: PluginOptions
     ) async throws -> PluginSet {
         var callers: [PluginCaller] = []
         do {
@@ -111,8 +148,7 @@ public final class Plugins: Sendable {
                 try await options.gate?(plan)
                 callers.append(try await load(plan, host, options))
             }
-            let names = Set(plans.map(\.name))
-            return try PluginSet(version: version, callers, known: known.union(names), options)
+            return try PluginSet(version: version, callers, known: Set(plans.map(\.name)), options)
         } catch {
             await host.retire(callers.map(\.id))
             if let failure = error as? PluginFailure {
@@ -122,7 +158,10 @@ public final class Plugins: Sendable {
         }
     }
 
-    private static func load(
+    /// Makes one plugin ready.
+    ///
+    /// - Throws: ``PluginFailure``, and what the sources of secrets and values throw.
+    static func load(
         _ plan: PluginPlan, _ host: PluginHost, _ options: PluginOptions
     ) async throws -> PluginCaller {
         var values: [String: String] = [:]

@@ -123,6 +123,12 @@ struct PluginManifestTests {
             (#"{"homepage": "javascript:x"}"#, "/homepage: expected an address"),
             (#"{"permissions": {"http": ["http://x"]}}"#, "/permissions/http/0: expected a host"),
             (#"{"permissions": {"http": ["*"]}}"#, "/permissions/http/0: expected a host"),
+            (#"{"permissions": {"http": ["a:0"]}}"#, "/permissions/http/0: expected a host"),
+            (#"{"permissions": {"http": ["a:+1"]}}"#, "/permissions/http/0: expected a host"),
+            (
+                #"{"permissions": {"http": ["{url}"]}}"#,
+                "or \"{name}\" for a property of config_schema whose format is uri"
+            ),
             (#"{"permissions": {"kv": {}}}"#, "/permissions/kv: expected a member bytes"),
             (#"{"permissions": {"kv": {"bytes": -1}}}"#, "/permissions/kv/bytes: expected a whole number from 1"),
             (

@@ -209,6 +209,22 @@ struct PluginPolicyTests {
         #expect(message == "config of com.example.stock /n: expected a whole number, found \"x\"")
     }
 
+    @Test("a host that the configuration names is granted, where the manifest asks for the property")
+    func hosts() throws {
+        try place.add(
+            "token",
+            #"""
+            {"permissions": {"http": ["{url}", "localhost:8080"]}, "config_schema": {"type": "object", "properties": {
+             "url": {"type": "string", "format": "uri"}, "docs": {"type": "string", "format": "uri"}}}}
+            """#)
+        let yaml = "plugins: { token: { path: plugins/token, config: "
+        let docs = "docs: \"https://docs.example.com\""
+        let given = try place.policy(yaml + "{ url: \"https://Login.example.com:444/t?x\", \(docs) } } }")
+        #expect(given.plans.first?.permissions.http == ["login.example.com:444", "localhost:8080"])
+        let missing = try place.policy(yaml + "{ \(docs) } } }")
+        #expect(missing.plans.first?.permissions.http == ["localhost:8080"])
+    }
+
     @Test("a policy is read from its file, and paths are relative to it")
     func file() throws {
         let path = try place.folder.write(small, to: "plugins.yaml")

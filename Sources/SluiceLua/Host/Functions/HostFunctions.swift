@@ -18,7 +18,7 @@ final class HostFunctions {
     }
 
     var redact: Redactor { secrets.redact }
-    var permissions: PluginPermissions { plan.manifest.permissions }
+    var permissions: PluginPermissions { plan.permissions }
     var isDeterministic: Bool { plan.manifest.isDeterministic }
 
     /// Answers one call of a host function. While `main` runs there is no call: then only what needs none answers.
@@ -66,7 +66,7 @@ final class HostFunctions {
             return .value(TimeFunctions.seconds(now))
         case "crypto.uuid", "crypto.random":
             guard permissions.random else { throw Denied("\(function) needs the permission random") }
-            if isDeterministic {
+            if isDeterministic || settings.seed != nil {
                 guard let call else {
                     throw Denied("\(function) cannot be used while a deterministic plugin is loaded")
                 }

@@ -1,0 +1,74 @@
+public import SluiceCore
+
+extension Plugins {
+    /// Tells the plugins' `on_event` what happens in a context, until the task is cancelled: what it is doing, how far
+    /// pushes and pulls have come, and what was committed to the local store. A plugin that fails is passed over.
+    ///
+    /// ```swift
+    /// let telling = Task { await plugins.tell(of: context) }
+    /// ```
+    public func tell(of context: SyncContext) async {
+        await withTaskGroup(of: Void.self) { group in
+            let (phases, progress, changes) = (context.statusUpdates, context.progress, context.changes)
+            group.addTask { for await phase in phases { await self.tell(PluginEvent(phase)) } }
+            group.addTask { for await progress in progress { await self.tell(PluginEvent(progress)) } }
+            group.addTask { for await batch in changes { await self.tell(PluginEvent(batch)) } }
+        }
+    }
+
+    func tell(_ event: PluginEvent) async {
+        for plugin in current.event {
+            let match = plugin.hook.match
+            // An event of no table is for all that do not ask for tables.
+            let isFor =
+                event.tables.isEmpty
+                ? match.matches(MatchSubject())
+                : event.tables.contains { match.matches(MatchSubject(table: $0)) }
+            guard isFor else { continue }
+            _ = try? await plugin.ask(
+                [LuaArgument("event", event.json)], as: Bool.self, table: event.tables.first ?? "", recordID: nil
+            ) { result in
+                _ = try DecisionDocument(result, of: .onEvent)
+                return HookAnswer(true, "none")
+            }
+        }
+    }
+}
+
+/// Something that happened, as scripts see it.
+struct PluginEvent: Sendable {
+    let json: JSON
+    var tables: [String] = []
+
+    init(_ phase: SyncPhase) {
+        switch phase {
+        case .idle: json = ["kind": "status", "status": "idle"]
+        case .offline: json = ["kind": "status", "status": "offline"]
+        case .pulling: json = ["kind": "status", "status": "pulling"]
+        case .pushing: json = ["kind": "status", "status": "pushing"]
+        case .waiting(let time): json = ["kind": "status", "status": "waiting", "until": TimeFunctions.seconds(time)]
+        case .needsAttention(let count):
+            json = ["kind": "status", "status": "needs_attention", "held": JSON(count)]
+        }
+    }
+
+    init(_ progress: SyncProgress) {
+        var json: JSON = [
+            "kind": "progress", "step": JSON(progress.step.rawValue), "rows": JSON(progress.rows),
+            "bytes": JSON(progress.bytes),
+        ]
+        if let table = progress.table {
+            json["table"] = JSON(table)
+            tables = [table]
+        }
+        if let total = progress.total { json["total"] = JSON(total) }
+        self.json = json
+    }
+
+    init(_ batch: ChangeBatch) {
+        var names = Set(batch.changes.map(\.table))
+        if case .tables(let others) = batch.reloads { names.formUnion(others) }
+        tables = names.sorted()
+        json = ["kind": "changes", "count": JSON(batch.changes.count), "tables": JSON(tables.map { JSON($0) })]
+    }
+}

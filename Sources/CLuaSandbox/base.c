@@ -3,8 +3,12 @@
 
 char sb_key_shadow;
 
+// How deep calls of pcall may stand in each other: Lua itself has no such bound where a script can wait, and what it
+// does for each error hangs on how deep it is.
+enum { deepest_pcall = 150 };
+
 static int finish_pcall(lua_State *L, int status, lua_KContext context) {
-    (void)context;
+    sb_vm(L)->current->pcalls = (int)context;
     if (status == LUA_OK || status == LUA_YIELD) return lua_gettop(L);
     sluice_vm *vm = sb_vm(L);
     if (status == LUA_ERRMEM) sb_trip(vm, SLUICE_FAILED_MEMORY);
@@ -19,9 +23,13 @@ static int finish_pcall(lua_State *L, int status, lua_KContext context) {
 static int base_pcall(lua_State *L) {
     luaL_checkany(L, 1);
     sb_charge(L, 1);
+    sluice_call *call = sb_vm(L)->current;
+    int depth = call->pcalls;
+    if (depth == deepest_pcall) return luaL_error(L, "pcall is nested over %d levels", deepest_pcall);
+    call->pcalls = depth + 1;
     lua_pushboolean(L, 1);
     lua_insert(L, 1);
-    return finish_pcall(L, lua_pcallk(L, lua_gettop(L) - 2, LUA_MULTRET, 0, 0, finish_pcall), 0);
+    return finish_pcall(L, lua_pcallk(L, lua_gettop(L) - 2, LUA_MULTRET, 0, depth, finish_pcall), depth);
 }
 
 /// What the metatable of a script's table may say. Everything else is not taken over.
@@ -222,7 +230,7 @@ static int push_listed(lua_State *L) {
     return 1;
 }
 
-/// The keys of the table at 1 as a list in their order. Heap sort: no bad case, and no comparator of the script's.
+/// The keys of the table at 1 as a list in their order.
 static int push_sorted_keys(lua_State *L) {
     lua_Integer count = 0;
     lua_newtable(L);
@@ -231,40 +239,9 @@ static int push_sorted_keys(lua_State *L) {
         lua_pop(L, 1);
         lua_pushvalue(L, -1);
         lua_rawseti(L, 2, ++count);
-        sb_charge(L, 20);
+        sb_charge(L, 10);
     }
-    for (lua_Integer last = count, root = count / 2; last > 1;) {
-        lua_Integer parent;
-        if (root > 0) {
-            parent = root--;
-        } else {
-            lua_rawgeti(L, 2, 1);
-            lua_rawgeti(L, 2, last);
-            lua_rawseti(L, 2, 1);
-            lua_rawseti(L, 2, last--);
-            parent = 1;
-        }
-        for (lua_Integer child; (child = parent * 2) <= last; parent = child) {
-            lua_rawgeti(L, 2, child);
-            if (child < last) {
-                lua_rawgeti(L, 2, child + 1);
-                if (is_before(L, 3, 4)) {
-                    lua_replace(L, 3);
-                    child++;
-                } else {
-                    lua_pop(L, 1);
-                }
-            }
-            lua_rawgeti(L, 2, parent);
-            bool is_in_place = !is_before(L, 4, 3);
-            if (is_in_place) {
-                lua_settop(L, 2);
-                break;
-            }
-            lua_rawseti(L, 2, child);
-            lua_rawseti(L, 2, parent);
-        }
-    }
+    sb_heap_sort(L, 2, count, is_before);
     return push_listed(L);
 }
 

@@ -79,7 +79,7 @@ sluice_outcome sb_run(sluice_call *call, lua_CFunction entry, int arguments) {
     int results = 0;
     vm->current = call;
     vm->raised = SLUICE_FAILED_RUNTIME;
-    vm->is_string_refused = false;
+    vm->is_string_refused = vm->is_table_refused = false;
     call->is_waiting = false;
     if (entry != NULL) lua_pushcfunction(call->coroutine, entry);
     sb_stretch_begin(call);

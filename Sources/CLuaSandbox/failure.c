@@ -86,7 +86,9 @@ static json_t *killed(const sluice_call *call, sluice_outcome why, const char *f
                  (long long)(call->budget.cpu_nanoseconds / 1000000));
         break;
     default:
-        if (vm->is_string_refused) {
+        if (vm->is_table_refused) {
+            snprintf(text, sizeof text, "a table has more than %d keys", sb_most_keys);
+        } else if (vm->is_string_refused) {
             snprintf(text, sizeof text, "a string is longer than %zu bytes", vm->limits.string_bytes);
         } else {
             snprintf(text, sizeof text, "out of memory: %zu bytes are allowed", vm->limits.memory_bytes);

@@ -13,6 +13,7 @@ enum {
     sb_hook_interval = 100,     // steps of the virtual machine between two looks at the budget
     sb_idle_coroutines = 16,    // kept for the next calls
     sb_message_bytes = 2048,    // of an error that reaches the host
+    sb_most_keys = 1 << 14,     // in the hash part of one table
     sb_buckets = 256,           // to find the children of objects in
     sb_path_depth = 64,         // most levels that limits.result_depth may ask for
     sb_host_reserve = 64 * 1024 // bytes over the limit, for what the host itself allocates in a full VM
@@ -61,6 +62,7 @@ struct sluice_call {
     sluice_outcome latch;   // why the call was killed: from then on nothing of it runs
     char kill_file[LUA_IDSIZE];
     int kill_line;
+    int pcalls;  // that stand in each other
 
     sb_cell *cells;
     sb_cell **buckets;  // of the children, so that one is found again
@@ -91,7 +93,8 @@ struct sluice_vm {
     size_t live, peak, settled;
     uint64_t allocations, fail_at;
     size_t crumbs;  // bytes that do not make a unit of fuel yet
-    bool is_string_refused;
+    size_t slot_bytes;  // of one key in the hash part of a table
+    bool is_string_refused, is_table_refused;
 
     sluice_call *current;  // whose script runs
     sluice_call *spare;
@@ -200,6 +203,10 @@ void sb_guard_stock(lua_State *L, int stock, int table, const char *const *names
 void sb_block(lua_State *L, int table, const char *library, const char *name);
 void sb_push_blocked_library(lua_State *L, const char *name);
 void sb_check_result(lua_State *L, size_t length);
+
+// sort.c
+typedef bool (*sb_order)(lua_State *L, int left, int right);
+void sb_heap_sort(lua_State *L, int table, lua_Integer count, sb_order is_before);
 
 // freeze.c, environment.c, primitives.c
 int sb_freeze(lua_State *L);

@@ -20,6 +20,15 @@ static bool is_planned_to_fail(sluice_vm *vm) {
     return vm->fail_at != 0 && (vm->allocations == vm->fail_at || vm->allocations == vm->fail_at + 1);
 }
 
+/// Whether this is the hash part of a table that is over its bound. When it grows, Lua puts all keys in anew, which
+/// takes the square of their number where they were chosen to collide: no hook runs in the middle of it. The hash part
+/// is known by its size, a power of two of slots.
+static bool is_large_table(const sluice_vm *vm, const void *block, size_t kind, size_t size) {
+    if (block != NULL || kind != 0 || vm->slot_bytes == 0 || size <= sb_most_keys * vm->slot_bytes) return false;
+    size_t slots = size / vm->slot_bytes;
+    return size % vm->slot_bytes == 0 && (slots & (slots - 1)) == 0;
+}
+
 void *sb_allocate(void *context, void *block, size_t old, size_t size) {
     sluice_vm *vm = context;
     // For a new block `old` is the kind of the object.
@@ -37,6 +46,10 @@ void *sb_allocate(void *context, void *block, size_t old, size_t size) {
     if (is_planned_to_fail(vm)) return NULL;
     if (block == NULL && old == LUA_TSTRING && size > vm->limits.string_bytes + string_overhead) {
         vm->is_string_refused = true;
+        return refuse(vm);
+    }
+    if (is_large_table(vm, block, old, size)) {
+        vm->is_table_refused = true;
         return refuse(vm);
     }
     size_t growth = size - held;

@@ -1,15 +1,21 @@
 // The table library: raw lengths only, and everything that moves is paid for before it moves.
 #include "internal.h"
 
-#include <stdint.h>
-
 enum { longest_move = 100000, longest_unpack = 250 };
 
-/// The raw length of the table at `index`. One with a __len of its own is refused: it may say anything.
+static bool is_read_only(lua_State *L, int index) {
+    if (!sb_push_frozen(L, index)) return false;
+    lua_pop(L, 1);
+    return true;
+}
+
+/// The raw length of the table at `index`. A read-only one is refused, and one with a __len of its own, which may say
+/// anything.
 static lua_Integer check_length(lua_State *L, int index) {
     luaL_checktype(L, index, LUA_TTABLE);
+    if (is_read_only(L, index)) luaL_argerror(L, index, "a read-only table cannot be changed");
     if (luaL_getmetafield(L, index, "__len") != LUA_TNIL) {
-        luaL_argerror(L, index, "a table with its own length, or a read-only one");
+        luaL_argerror(L, index, "a table with a length of its own");
     }
     return (lua_Integer)lua_rawlen(L, index);
 }
@@ -21,11 +27,13 @@ static lua_Integer check_readable(lua_State *L, int index) {
     return (lua_Integer)lua_rawlen(L, index);
 }
 
-/// Moves what is at `from` and on, up to the one before `to`, one place back against the step.
+/// Moves what is at `from` and on, up to the one before `to`, one place back against the step. It was paid for; where
+/// there is no bound on fuel, the clock ends it.
 static void shift(lua_State *L, lua_Integer from, lua_Integer to, int step) {
     for (lua_Integer index = from; index != to; index += step) {
         lua_rawgeti(L, 1, index);
         lua_rawseti(L, 1, index - step);
+        if ((index & 1023) == 0) sb_tick(L, 1024);
     }
 }
 
@@ -105,11 +113,10 @@ static int table_pack(lua_State *L) {
 }
 
 static int table_move(lua_State *L) {
-    check_readable(L, 1);
     lua_Integer from = sb_check_integer(L, 2), to = sb_check_integer(L, 3), place = sb_check_integer(L, 4);
     int target = lua_isnoneornil(L, 5) ? 1 : 5;
-    if (target == 1 && luaL_getmetafield(L, 1, "__len") != LUA_TNIL) check_length(L, 1);
-    if (target == 5) check_length(L, 5);
+    check_length(L, target);
+    if (target == 5) check_readable(L, 1);
     if (to >= from) {
         lua_Unsigned count = (lua_Unsigned)to - (lua_Unsigned)from;
         if (count >= longest_move) return luaL_error(L, "more than %d values to move", longest_move);
@@ -126,7 +133,26 @@ static int table_move(lua_State *L) {
     return 1;
 }
 
-/// table.sort: the comparator is a function of the script, whose steps are counted. A function in C would not be.
+/// What the script's comparator says, or Lua's own order.
+static bool is_before(lua_State *L, int left, int right) {
+    if (lua_isnil(L, 2)) {
+        int64_t bytes = 0;
+        if (lua_type(L, left) == LUA_TSTRING) bytes = (int64_t)lua_rawlen(L, left);
+        sb_charge(L, 1 + bytes / 16);
+        return lua_compare(L, left, right, LUA_OPLT);
+    }
+    sb_charge(L, 1);
+    lua_pushvalue(L, 2);
+    lua_pushvalue(L, left);
+    lua_pushvalue(L, right);
+    lua_call(L, 2, 1);
+    bool is_so = lua_toboolean(L, -1);
+    lua_pop(L, 1);
+    return is_so;
+}
+
+/// table.sort: each comparison is paid for. The comparator is a function of the script, whose steps are counted; those
+/// of a function in C would not be.
 static int table_sort(lua_State *L) {
     lua_Integer size = check_length(L, 1);
     lua_settop(L, 2);
@@ -134,22 +160,15 @@ static int table_sort(lua_State *L) {
         luaL_checktype(L, 2, LUA_TFUNCTION);
         if (lua_iscfunction(L, 2)) return luaL_argerror(L, 2, "a function of the plugin is expected");
     }
-    int64_t depth = 1;
-    while (depth < 63 && ((int64_t)1 << depth) < size) depth++;
-    sb_charge(L, size > INT32_MAX ? INT64_MAX : size * depth + 1);
-    return lua_tocfunction(L, lua_upvalueindex(1))(L);
+    sb_heap_sort(L, 1, size, is_before);
+    return 0;
 }
 
 /// Leaves the library's table.
 void sb_open_table(lua_State *L) {
     static const luaL_Reg own[] = {
         {"insert", table_insert}, {"remove", table_remove}, {"concat", table_concat}, {"unpack", table_unpack},
-        {"pack", table_pack},     {"move", table_move},     {NULL, NULL},
+        {"pack", table_pack},     {"move", table_move},     {"sort", table_sort},     {NULL, NULL},
     };
     luaL_newlib(L, own);
-    luaL_requiref(L, "table", luaopen_table, 0);
-    lua_getfield(L, -1, "sort");
-    lua_pushcclosure(L, table_sort, 1);
-    lua_setfield(L, -3, "sort");
-    lua_pop(L, 1);
 }

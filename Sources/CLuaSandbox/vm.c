@@ -16,8 +16,21 @@ sluice_limits sluice_limits_default(void) {
     };
 }
 
+/// How much memory one key of a table takes, which is Lua's own affair, as seen from what it asks for.
+static void measure_slot(lua_State *L) {
+    enum { slots = 256 };
+    sluice_vm *vm = sb_vm(L);
+    size_t start = vm->live;
+    lua_createtable(L, 0, 0);
+    size_t empty = vm->live - start;
+    lua_createtable(L, 0, slots);
+    vm->slot_bytes = (vm->live - start - 2 * empty) / slots;
+    lua_pop(L, 2);
+}
+
 /// Registry tables, the marks of empty containers, the guarded libraries and the classes that C gives.
 static int set_up(lua_State *L) {
+    measure_slot(L);
     lua_newtable(L);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &sb_key_threads);
     lua_newtable(L);

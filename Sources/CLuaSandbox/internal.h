@@ -75,7 +75,8 @@ struct sluice_call {
     bool is_waiting;
     sluice_host_answer answer;
     const json_t *answer_value;
-    json_t *held;  // a value on its way into the VM, which an error would leak
+    size_t dumped;  // bytes of the JSON text that is being written
+    json_t *held;   // a value on its way into the VM, which an error would leak
 
     sluice_outcome outcome;
     json_t *result;
@@ -146,22 +147,32 @@ json_t *sb_failure(sluice_call *call, lua_State *L, int status, sluice_outcome *
 json_t *sb_message(const char *message, const char *file, int line);
 
 // values.c
+/// What becomes of the JSON values that objects stand for, when they are part of a value of the script.
+typedef enum sb_mode {
+    SB_SHARE,  // the same value: nobody writes to it any more, or not for as long as the other uses it
+    SB_COPY,   // containers are copied, for the script may go on writing to both
+} sb_mode;
+
 typedef struct sb_writer {
     sluice_vm *vm;
     lua_State *L;
     int nodes;
     size_t bytes;
-    bool is_copying;  // what objects hold is copied, not shared
+    sb_mode mode;
     const void *path[sb_path_depth];
     const char *why;
     sluice_outcome kind;
 } sb_writer;
+const json_t *sb_long_number(const json_t *value);
 void sb_push_json(lua_State *L, const json_t *value);
-json_t *sb_to_json(lua_State *L, int index, bool is_copying);
+json_t *sb_to_json(lua_State *L, int index, sb_mode mode);
 json_t *sb_write(sb_writer *writer, int index, int depth);
 json_t *sb_copy(sb_writer *writer, const json_t *value, int depth);
 void sb_account(sluice_vm *vm, sb_writer *writer);
 void sb_set_mark(lua_State *L, char *mark);
+
+// dump.c
+void sb_push_dump(lua_State *L, const json_t *value);
 
 // objects.c, members.c, headers.c
 void sb_push_object(lua_State *L, sb_cell *cell);
@@ -225,5 +236,6 @@ void sb_check_balance(sluice_vm *vm);
 
 // profile.c
 void sb_profile_step(sluice_vm *vm, lua_State *L, lua_Debug *activation);
+void sb_profile_finish(sluice_vm *vm);
 
 #endif

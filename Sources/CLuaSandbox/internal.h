@@ -12,6 +12,7 @@
 enum {
     sb_hook_interval = 100,     // steps of the virtual machine between two looks at the budget
     sb_idle_coroutines = 16,    // kept for the next calls
+    sb_spare_cells = 64,        // as well
     sb_message_bytes = 2048,    // of an error that reaches the host
     sb_most_keys = 1 << 14,     // in the hash part of one table
     sb_buckets = 256,           // to find the children of objects in
@@ -32,9 +33,10 @@ typedef struct sb_cell {
     struct sb_cell *beside;  // in the same bucket, for a child
     const sb_class *type;
     json_t *value;  // of a root; a child's is found through its parent
-    char *name;     // of the member, for a child
-    size_t name_length;
+    char *name;     // of the member, for a child: in `short_name` where it fits
+    size_t name_length, bucket;
     bool is_own, is_changed;
+    char short_name[24];
 } sb_cell;
 
 /// The kinds of userdata, which begin with theirs.
@@ -66,7 +68,8 @@ struct sluice_call {
 
     sb_cell *cells;
     sb_cell **buckets;  // of the children, so that one is found again
-    sb_cell **roots;    // one for each argument, NULL for a plain value
+    sb_cell **roots;    // one for each argument, NULL for a plain value: in `few_roots` where they fit
+    sb_cell *few_roots[4];
     const sluice_argument *arguments;  // as given: borrowed until the script has its handles
     size_t count;
     size_t json_bytes;  // of values that the script made outside of the VM's memory
@@ -99,6 +102,8 @@ struct sluice_vm {
 
     sluice_call *current;  // whose script runs
     sluice_call *spare;
+    sb_cell *spare_cells;
+    int spare_cell_count;
     uint64_t serial;
     lua_State *idle[sb_idle_coroutines];
     int idle_count;
@@ -182,6 +187,7 @@ sb_cell *sb_check_object(lua_State *L, int index);
 json_t *sb_resolve(const sb_cell *cell);
 json_t *sb_own(lua_State *L, sb_cell *cell);
 void sb_free_cells(sluice_call *call);
+void sb_free_spare_cells(sluice_vm *vm);
 const sb_class *sb_find_class(sluice_vm *vm, const char *name);
 void sb_free_classes(sluice_vm *vm);
 int sb_class_define(lua_State *L);

@@ -21,13 +21,13 @@ static int string_rep(lua_State *L) {
     sb_charge(L, times / 16 + (int64_t)(size / 64) + 1);
     luaL_Buffer buffer;
     char *place = luaL_buffinitsize(L, &buffer, size);
-    for (lua_Integer index = 0; index < times; index++) {
-        if (index > 0) {
-            memcpy(place, between, gap);
-            place += gap;
-        }
-        memcpy(place, text, unit);
-        place += unit;
+    // A unit with its gap, and then as much again of what is there.
+    memcpy(place, text, unit);
+    if (times > 1) memcpy(place + unit, between, gap);
+    for (size_t done = unit + gap; done < size;) {
+        size_t more = done < size - done ? done : size - done;
+        memcpy(place + done, place, more);
+        done += more;
     }
     luaL_pushresultsize(&buffer, size);
     return 1;

@@ -14,6 +14,7 @@ struct RecordCheck: Sendable {
     /// - Throws: ``ScriptFailure`` of kind `badResult` that names the field.
     func checked(_ record: JSON, from originals: [JSON?], id: String) throws -> JSON {
         let originals = originals.compactMap { $0 }
+        var record = record
         // A part of a record would be the loss of the rest.
         guard record.kind == .object, record["id"]?.string == id else {
             throw ScriptFailure(.badResult, "a decision takes the whole record with its id: begin with the one you got")
@@ -21,14 +22,19 @@ struct RecordCheck: Sendable {
         for (name, value) in record.members ?? [] {
             if originals.contains(where: { $0[name] == value }) { continue }
             if name == "id" { continue }
+            let restored = LongNumbers.restored(value, from: originals.compactMap { $0[name] })
+            if restored != value {
+                record[name] = restored
+                if originals.contains(where: { $0[name] == restored }) { continue }
+            }
             guard !isSystem(name) else {
                 throw ScriptFailure(.badResult, "the field \(name) is not a plugin's to change")
             }
-            try check(value, name)
-            if let column = schema?.column(name), !value.isNull, !Self.fits(value, column.type) {
+            try check(restored, name)
+            if let column = schema?.column(name), !restored.isNull, !Self.fits(restored, column.type) {
                 throw ScriptFailure(
                     .badResult,
-                    "the field \(name) of \(schema?.name ?? "") is \(column.type.rawValue), not \(value.kind)")
+                    "the field \(name) of \(schema?.name ?? "") is \(column.type.rawValue), not \(restored.kind)")
             }
         }
         return record

@@ -110,7 +110,8 @@ extension HostFunctions {
             call.bodies[Int(slot)] = Body(bytes: Array(text.utf8))
         case "body.set_json":
             guard let value = arguments[1] else { throw ScriptFailure(.runtime, "body:set_json takes a value") }
-            call.bodies[Int(slot)] = Body(json: value)
+            let original = body.isEmpty ? nil : try? body.json
+            call.bodies[Int(slot)] = Body(json: LongNumbers.restored(value, from: original.map { [$0] } ?? []))
         default: throw ScriptFailure(.runtime, "a body has no \(function)")
         }
         call.changedBodies.insert(Int(slot))

@@ -92,7 +92,7 @@ let package = Package(
         .executableTarget(
             name: "SluiceCLI",
             dependencies: [
-                "Sluice", "SluiceBackend", "SluiceConfiguration", "SluiceTesting",
+                "Sluice", "SluiceBackend", "SluiceConfiguration", "SluiceLua", "SluiceTesting",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),

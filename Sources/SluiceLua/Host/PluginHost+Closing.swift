@@ -44,8 +44,8 @@ extension PluginHost {
         }
         if settings.keepsInputs {
             let redact = instance.functions.redact
-            entry.input = JSON(members: state.call.arguments.map { ($0.type ?? "value", redact($0.value)) })
-            entry.answer = state.lua?.result.map { redact($0.value) }
+            entry.input = DecisionInput.input(of: state.call, redact)
+            entry.answer = state.lua.flatMap { DecisionInput.answer(of: $0, redact) }
         }
         record(entry)
         count(instance.plan.name, kind, outcome, entry.decision, fuel, cpuTime, elapsed)

@@ -27,7 +27,7 @@ struct HookSimulationTests {
         }
     }
 
-    private static var configuration: SimulationConfiguration {
+    static var configuration: SimulationConfiguration {
         var configuration = SimulationConfiguration(stores: [.memory, .memory, SimulationTests.sqlite])
         configuration.hooks = [
             Marking(hookName: "marks", marks: true), Marking(hookName: "takes marks off", marks: false),

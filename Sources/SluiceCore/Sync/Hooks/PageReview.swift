@@ -24,6 +24,8 @@ struct PageReview {
     let logger: Logger
     private let page: RowPage
     private let queryName: String?
+    /// The id, and what else only the server sets.
+    private let serverColumns: [String]
     private var rows: [Row] = []
     private var revised = RevisedRows()
 
@@ -39,6 +41,7 @@ struct PageReview {
         self.logger = logger
         page = commit.page
         queryName = commit.cursor?.owner.name
+        serverColumns = [dialect.columns.id] + dialect.pushColumns.system.sorted()
         rows = PageRows(commit.page, commit.rows).fit.map { place in
             let row = page.rows[place]
             return Row(
@@ -75,8 +78,9 @@ struct PageReview {
             case _ where row.row.isTombstone: break
             case .keep: break
             case .change(let record):
-                row.row.record = try checked(record, row.row, hook)
-                row.isChanged = row.isChanged || row.row.record != page.record(at: row.place)
+                let checked = try checked(record, row.row, hook)
+                row.isChanged = row.isChanged || checked != row.row.record
+                row.row.record = checked
             case .drop(let reason):
                 revised.dropped.insert(row.place)
                 logger.debug(
@@ -97,14 +101,19 @@ struct PageReview {
         guard record.kind == .object else {
             throw chain.broken(hook, "a changed row is a whole record", recordID: row.id)
         }
-        let system = dialect.pushColumns.system
-        for name in system.union([dialect.columns.id]).sorted() {
-            if let value = record[name], value != row.record[name] ?? .null {
+        var record = record
+        for name in serverColumns {
+            let value = row.record[name]
+            guard let given = record[name] else {
+                if let value { record[name] = value }
+                continue
+            }
+            guard given == value ?? .null else {
                 throw chain.broken(hook, "\(name) is the server's and cannot be changed", recordID: row.id)
             }
+            if value == nil { record[name] = nil }
         }
-        return RecordRules.record(
-            RecordRules.withoutSystemColumns(record, system), withSystemColumns: system, of: row.record, id: row.id)
+        return record
     }
 }
 

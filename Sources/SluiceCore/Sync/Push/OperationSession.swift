@@ -106,6 +106,7 @@ package struct OperationSession: Sendable {
         case (.reviewing(let item), .failed(let error)): return postpone(item, by: error)
         case (.consulting(let kept), .consulted(let answer)): return take(answer, kept)
         case (.consulting(let kept), .failed(let error)): return keep(kept, beside: error)
+        case (.attempting(_, _, .stopped(let error)), .committed): return end(.stopped(error))
         case (.attempting, .committed): return end(.again)
         case (.attempting(let item, let commit, let outcome), .failed(let error)):
             return giveUpAttempt(item, commit, outcome, error)

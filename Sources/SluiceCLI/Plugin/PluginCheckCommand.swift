@@ -1,0 +1,25 @@
+internal import ArgumentParser
+internal import Sluice
+internal import SluiceLua
+
+struct PluginCheckCommand: OutcomeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check", abstract: "Look plugins over: manifest, script, names, permissions, fixtures, sandbox.",
+        discussion: "Of a policy it checks the file, the configuration of each plugin, and the order of the chains too."
+    )
+
+    @OptionGroup var target: PluginTargetOptions
+
+    func outcome() async throws -> Outcome {
+        if target.path.hasSuffix(".yaml") || target.path.hasSuffix(".yml") {
+            let policy = try PluginPolicy(file: target.path)
+            try policy.check()
+            var reports: [any ToolReport] = []
+            for plan in policy.plans { reports.append(await PluginCheck.run(plan.bundle)) }
+            return Outcome(JoinedReport(reports))
+        }
+        var reports: [any ToolReport] = []
+        for folder in try PluginTarget.folders(target.path) { reports.append(await PluginCheck(folder: folder).run()) }
+        return Outcome(JoinedReport(reports))
+    }
+}

@@ -1,0 +1,58 @@
+internal import ArgumentParser
+internal import Sluice
+internal import SluiceLua
+
+struct PluginConvergeCommand: OutcomeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "converge",
+        abstract: "Play made-up conflicts: does the handler end, with all equal and nothing lost?",
+        discussion: """
+            Records are made of the columns of --table, or of the fields that the fixtures have. The same seed plays the \
+            same conflicts. Ends with 1 where a claim does not hold.
+            """)
+
+    @OptionGroup var target: PluginTargetOptions
+    @OptionGroup var tableOptions: PluginTableOptions
+
+    @Option(help: ArgumentHelp("The table of --tables that records are made of.", valueName: "name"))
+    var table: String?
+
+    @Option(
+        help: ArgumentHelp("The plugin's configuration, as JSON; else that of its first fixture.", valueName: "file"))
+    var config: String?
+
+    @Option(help: ArgumentHelp("What chance begins with.", valueName: "seed"))
+    var seed: UInt64 = 1
+
+    @Option(help: ArgumentHelp("How many single conflicts.", valueName: "n"))
+    var conflicts = 300
+
+    @Option(help: ArgumentHelp("How many stories of two to four replicas.", valueName: "n"))
+    var stories = 150
+
+    @Flag(help: "One side wins, and fields may be lost: that is the policy.")
+    var allowLoss = false
+
+    func outcome() async throws -> Outcome {
+        let tables = try PluginFiles.tables(tableOptions.tables)
+        let schema = try table.map { name in
+            guard let schema = tables.first(where: { $0.name == name }) else {
+                throw CommandFailure.usage("no table \(name) is declared; --tables names the file")
+            }
+            return schema
+        }
+        var reports: [any ToolReport] = []
+        for bundle in try PluginTarget(target.path).bundles where bundle.manifest.hooks[.onConflict] != nil {
+            var trial = PluginConvergence(bundle)
+            trial.config = try PluginFiles.config(config)
+            trial.schema = schema
+            trial.seed = seed
+            trial.conflicts = conflicts
+            trial.stories = stories
+            trial.allowsLoss = allowLoss
+            reports.append(try await trial.run())
+        }
+        guard !reports.isEmpty else { throw CommandFailure.usage("\(target.path): no plugin has a hook on_conflict") }
+        return Outcome(JoinedReport(reports))
+    }
+}

@@ -1,0 +1,21 @@
+internal import ArgumentParser
+internal import Sluice
+internal import SluiceLua
+
+struct PluginProfileCommand: OutcomeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "profile", abstract: "Say on which lines the fixtures spend their fuel.")
+
+    @OptionGroup var target: PluginTargetOptions
+
+    @Option(help: ArgumentHelp("Only fixtures that have this in their path or name.", valueName: "text"))
+    var filter: String?
+
+    func outcome() async throws -> Outcome {
+        var reports: [any ToolReport] = []
+        for bundle in try PluginTarget(target.path).bundles {
+            reports.append(await PluginProfile(bundle, filter: filter))
+        }
+        return Outcome(JoinedReport(reports))
+    }
+}

@@ -1,0 +1,138 @@
+public import SluiceCore
+
+/// Plays made-up conflicts with a plugin's `on_conflict`: single ones, and stories of a few replicas that edit one record
+/// and push in any order. The same seed plays the same ones.
+public struct PluginConvergence: Sendable {
+    private let bundle: PluginBundle
+    /// The configuration; nil for that of the first fixture of a conflict.
+    public var config: JSON?
+    /// The table whose columns records are made of; nil for fields and values as the fixtures have them.
+    public var schema: TableSchema?
+    /// The wire of the server: which fields of a record are the server's.
+    public var dialect: Dialect = .azureV2
+    /// What chance begins with.
+    public var seed: UInt64 = 1
+    /// How many single conflicts.
+    public var conflicts = 300
+    /// How many stories, of two to four replicas.
+    public var stories = 150
+    /// Whether fields may be lost, because the policy is that one side wins.
+    public var allowsLoss = false
+
+    /// A trial of a bundle's handler.
+    public init(_ bundle: PluginBundle) { self.bundle = bundle }
+
+    /// Plays.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` where there is no handler, nothing to make records of, or the
+    ///   configuration does not fit.
+    public func run() async throws -> ConvergenceReport {
+        guard let source = schema.map(ConflictSource.init) ?? ConflictSource(bundle, dialect) else {
+            throw SluiceError(
+                .invalidArgument,
+                "\(bundle.location): no fixture has a conflict with fields to make records of; give a table's columns")
+        }
+        let fixtures = bundle.fixtures.compactMap { try? bundle.fixture(at: $0) }
+        let config = config ?? fixtures.first { $0.hook == .onConflict }?.config ?? .object
+        let plan = try PluginPlan(bundle, config: config)
+        let judge = try await judge(plan)
+        let second = try await self.judge(plan)
+        var report = ConvergenceReport(plugin: bundle.manifest.name, seed: seed, allowsLoss: allowsLoss)
+        var chance = SeededChance(seed: seed)
+        for _ in 0..<conflicts {
+            await decide(triple(source, &chance), judge, second, &report)
+        }
+        for _ in 0..<stories {
+            let count = Int.random(in: 2...4, using: &chance)
+            var story = ReplicaStory(
+                source, dialect: dialect, replicas: count, chance: SeededChance(seed: chance.next()))
+            await story.play(judge)
+            report.stories += 1
+            if let failure = story.failure { report.note(.answers, "\(failure)") }
+            if story.isHeld { report.held += 1 }
+            if story.isUnfinished { report.note(.terminates, story.words) }
+            if !story.isEqual { report.note(.endsEqual, story.words) }
+        }
+        return report
+    }
+
+    private func judge(_ plan: PluginPlan) async throws -> ConflictJudge {
+        guard let hook = plan.hooks[.onConflict] else {
+            throw SluiceError(.invalidArgument, "\(bundle.location): the plugin has no hook on_conflict")
+        }
+        do {
+            let rig = try await PluginRig(plan, FixtureWorld(FixtureWorld.Script()))
+            return ConflictJudge(rig: rig, hook: hook, check: RecordCheck(dialect: dialect, schema: schema))
+        } catch let failure as PluginFailure {
+            throw SluiceError(.invalidArgument, "\(failure)", cause: failure)
+        }
+    }
+
+    /// A base and what two sides have made of it.
+    private func triple(_ source: ConflictSource, _ chance: inout SeededChance) -> Conflict {
+        var base = source.record("1", using: &chance)
+        base[dialect.columns.version] = "v1"
+        let client = source.edited(base, using: &chance)
+        var server = Int.random(in: 0..<10, using: &chance) == 0 ? client : source.edited(base, using: &chance)
+        server[dialect.columns.version] = "v2"
+        server[dialect.columns.updatedAt] = JSON(FixtureWorld.begin.description)
+        let time = FixtureWorld.begin.advanced(by: .seconds(Int.random(in: -60...60, using: &chance)))
+        var operation = TableOperation(
+            id: "op-1", sequence: 1, table: source.table, recordID: "1", kind: .update, createdAt: time)
+        operation.attempts = 1
+        return Conflict(
+            operation: operation, client: client, server: server, base: base, maybeApplied: false, status: 412,
+            isDeletedOnServer: false)
+    }
+
+    private func decide(
+        _ conflict: Conflict, _ judge: ConflictJudge, _ second: ConflictJudge, _ report: inout ConvergenceReport
+    ) async {
+        let answer = await judge.answer(conflict)
+        report.conflicts += 1
+        report.decisions[answer.name, default: 0] += 1
+        if let failure = answer.failure {
+            return report.note(.answers, "\(failure) for \(Self.words(conflict))")
+        }
+        for other in [await judge.answer(conflict), await second.answer(conflict)] where other.raw != answer.raw {
+            report.note(
+                .deterministic,
+                "\(Self.words(conflict)): \(FixtureComparison.words(answer.raw)), then \(FixtureComparison.words(other.raw))"
+            )
+            break
+        }
+        guard let client = conflict.client, let server = conflict.server, let base = conflict.base else { return }
+        let result: JSON
+        switch answer.decision {
+        case .merge(let record)?: result = record
+        case .client?: result = client
+        case .server?, .discard?: result = server
+        default: return
+        }
+        func own(_ record: JSON) -> [String] { record.names.filter { $0 != "id" && !dialect.isSystemProperty($0) } }
+        let names =
+            own(base) + own(client).filter { base[$0] == nil }
+            + own(server).filter { base[$0] == nil && client[$0] == nil }
+        if names.allSatisfy({ client[$0] == server[$0] }) {
+            if !names.allSatisfy({ result[$0] == client[$0] }) {
+                report.note(.idempotent, "\(Self.words(conflict)): \(FixtureComparison.words(result))")
+            }
+            return
+        }
+        let lost = names.filter { name in
+            let (isMine, isTheirs) = (client[name] != base[name], server[name] != base[name])
+            return isMine != isTheirs && result[name] != (isMine ? client[name] : server[name])
+        }
+        if !lost.isEmpty {
+            report.note(
+                .keepsFields,
+                "\(lost.joined(separator: ", ")) of \(Self.words(conflict)): \(FixtureComparison.words(result))"
+            )
+        }
+    }
+
+    private static func words(_ conflict: Conflict) -> String {
+        let sides = [("client", conflict.client), ("server", conflict.server), ("base", conflict.base)]
+        return sides.map { "\($0) \(FixtureComparison.words($1))" }.joined(separator: ", ")
+    }
+}

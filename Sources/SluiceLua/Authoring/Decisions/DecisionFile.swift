@@ -1,0 +1,85 @@
+internal import Foundation
+public import SluiceCore
+
+/// Decisions of plugins in a file: one JSON object a line, as an application writes them down.
+///
+/// ```swift
+/// try DecisionFile(await plugins.decisions).hiding(["email"]).append(to: "decisions.jsonl")
+/// ```
+///
+/// What the decisions were made on is in them where ``PluginOptions/keepsInputs`` says so. Secrets and header fields
+/// with credentials never are.
+public struct DecisionFile: Sendable {
+    /// What stands in the place of a value that is hidden.
+    static let hidden: JSON = "(hidden)"
+
+    /// The decisions, in the order of the file.
+    public private(set) var decisions: [PluginDecision]
+
+    /// A file of those decisions.
+    public init(_ decisions: [PluginDecision]) { self.decisions = decisions }
+
+    /// Reads a file.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the line.
+    public init(path: String) throws(SluiceError) {
+        decisions = []
+        let lines = try AuthorFolder.read(path).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() where !line.isEmpty {
+            let place = "\(path):\(index + 1)"
+            guard let json = try? JSON(parsing: line) else {
+                throw SluiceError(.invalidArgument, "\(place): the line is not JSON")
+            }
+            decisions.append(try PluginDecision(json, document: place))
+        }
+    }
+
+    /// The same without the values of fields of those names, wherever they are.
+    public func hiding(_ fields: Set<String>) -> DecisionFile {
+        guard !fields.isEmpty else { return self }
+        var file = self
+        for index in decisions.indices {
+            file.decisions[index].input = decisions[index].input.map { Self.hiding($0, fields) }
+            file.decisions[index].answer = decisions[index].answer.map { Self.hiding($0, fields) }
+            for line in decisions[index].log.indices {
+                file.decisions[index].log[line].fields = decisions[index].log[line].fields.map {
+                    Self.hiding($0, fields)
+                }
+            }
+        }
+        return file
+    }
+
+    private static func hiding(_ value: JSON, _ fields: Set<String>) -> JSON {
+        if let elements = value.elements { return JSON(elements.map { hiding($0, fields) }) }
+        guard let members = value.members else { return value }
+        return JSON(members: members.map { ($0, fields.contains($0) ? hidden : hiding($1, fields)) })
+    }
+
+    /// The file's text.
+    public var text: String { decisions.map { "\($0.json)\n" }.joined() }
+
+    /// Writes the decisions behind what the file has.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` where that cannot be done.
+    public func append(to path: String) throws(SluiceError) {
+        if !FileManager.default.fileExists(atPath: path) {
+            _ = FileManager.default.createFile(atPath: path, contents: nil)
+        }
+        guard let file = FileHandle(forWritingAtPath: path) else {
+            throw SluiceError(.invalidArgument, "\(path) cannot be written")
+        }
+        do {
+            try file.seekToEnd()
+            try file.write(contentsOf: Data(text.utf8))
+            try file.close()
+        } catch {
+            throw SluiceError(.invalidArgument, "\(path) cannot be written: \(error.localizedDescription)")
+        }
+    }
+
+    /// The decision with that number, or the last one about that record.
+    public func decision(_ key: String) -> PluginDecision? {
+        decisions.last { String($0.sequence) == key } ?? decisions.last { $0.recordID == key }
+    }
+}

@@ -1,0 +1,97 @@
+public import SluiceCore
+
+/// Asks a version of a plugin again what another one has decided, and says which answers change.
+///
+/// The world of then is gone: the clock is set to the decision's time, and `kv`, the store and other servers are empty.
+/// A decision that waited for one of them, or whose input was not kept, is passed over and counted.
+public struct DecisionReplay: ToolReport {
+    /// A decision whose answer is another one now.
+    public struct Change: Sendable {
+        /// What was decided.
+        public let before: PluginDecision
+        /// What is decided now: the name of the decision, `none`, `changed`, or `failed`.
+        public let decision: String
+        /// What differs, each as a line.
+        public let differences: [String]
+    }
+
+    /// The plugin that was asked.
+    public let plugin: String
+    /// How many decisions were asked about again.
+    public private(set) var asked = 0
+    /// How many were passed over.
+    public private(set) var passedOver = 0
+    /// The answers that change.
+    public private(set) var changes: [Change] = []
+    /// Whether no answer changes.
+    public var isGood: Bool { changes.isEmpty }
+
+    /// Replays the decisions of the bundle's name.
+    ///
+    /// - Parameter config: the configuration that the version is to run with.
+    public init(_ file: DecisionFile, with bundle: PluginBundle, config: JSON = .object) async {
+        plugin = "\(bundle.manifest.name) \(bundle.manifest.version)"
+        for entry in file.decisions where entry.plugin == bundle.manifest.name {
+            guard entry.waits == 0 || entry.hook == .filter, entry.decision != "passed_on",
+                let json = DecisionFixture.fixture(entry, config: config),
+                let fixture = try? PluginFixture(json, path: "#\(entry.sequence)"),
+                let trial = try? FixtureTrial(fixture, bundle, dialect: .azureV2, tables: []),
+                entry.hook != .filter,
+                let outcome = try? await trial.outcome(in: FixtureWorld(fixture.world))
+            else {
+                passedOver += 1
+                continue
+            }
+            asked += 1
+            compare(entry, outcome)
+        }
+    }
+
+    private mutating func compare(_ entry: PluginDecision, _ outcome: FixtureTrial.Outcome) {
+        let name = outcome.failure == nil ? outcome.name : "failed"
+        var differences: [String] = []
+        if name != entry.decision { differences.append("decision: was \(entry.decision), is \(name)") }
+        if let failure = outcome.failure, entry.failure?.kind != failure.kind {
+            differences.append("failure: \(failure)")
+        } else if outcome.failure == nil, let before = entry.answer {
+            var comparison = FixtureComparison()
+            comparison.whole("answer", Self.plain(before), outcome.answer?.raw.map(Self.plain))
+            differences += comparison.differences.map {
+                $0.replacing("expected", with: "was").replacing("found", with: "is")
+            }
+        }
+        guard !differences.isEmpty else { return }
+        changes.append(Change(before: entry, decision: name, differences: differences))
+    }
+
+    /// An answer without its reason, which nothing hangs on.
+    private static func plain(_ answer: JSON) -> JSON {
+        var answer = answer
+        if answer["decision"] != nil { answer["reason"] = nil }
+        return answer
+    }
+
+    /// A line for each answer that changes, with what differs below it.
+    public var lines: [String] {
+        changes.flatMap { change in
+            let entry = change.before
+            let about = entry.recordID.map { " \(entry.table ?? "")/\($0)" } ?? ""
+            return ["#\(entry.sequence) \(entry.hook.rawValue)\(about): \(entry.decision) -> \(change.decision)"]
+                + change.differences.map { "  \($0)" }
+        } + ["\(plugin): \(asked) asked again, \(changes.count) change, \(passedOver) passed over"]
+    }
+
+    /// The same for a program.
+    public var json: JSON {
+        [
+            "plugin": JSON(plugin), "asked": JSON(asked), "passed_over": JSON(passedOver),
+            "changes": JSON(
+                changes.map { change in
+                    [
+                        "sequence": JSON(change.before.sequence), "was": JSON(change.before.decision),
+                        "is": JSON(change.decision), "differences": JSON(change.differences.map { JSON($0) }),
+                    ]
+                }),
+        ]
+    }
+}

@@ -1,0 +1,107 @@
+import SluiceCore
+import Testing
+
+@testable import SluiceLua
+
+@Suite("whether conflict handlers converge")
+struct ConvergenceTests {
+    private static let schema = TableSchema(
+        "todo", columns: [.init("title", .string), .init("qty", .integer), .init("done", .boolean)])
+
+    private func report(_ body: String, _ change: (inout PluginConvergence) -> Void = { _ in }) async throws
+        -> ConvergenceReport
+    {
+        var trial = PluginConvergence(try .handler(body))
+        trial.schema = Self.schema
+        trial.conflicts = 100
+        trial.stories = 40
+        change(&trial)
+        return try await trial.run()
+    }
+
+    private static let merging = "if not c.client or not c.server then return decide.next() end "
+
+    @Test("a merge by rules does")
+    func good() async throws {
+        let report = try await report("return c:merge { default = 'server' }")
+        #expect(report.isGood, "\(report.lines)")
+        #expect(report.conflicts == 100 && report.stories == 40 && report.decisions["merge"] ?? 0 > 50)
+    }
+
+    @Test("the same seed plays the same conflicts")
+    func seeded() async throws {
+        let body = "return c:merge { default = 'server', qty = 'max' }"
+        let first = try await report(body) { $0.seed = 7 }
+        #expect(try await report(body) { $0.seed = 7 }.json == first.json)
+    }
+
+    @Test("a handler that answers by chance is found out")
+    func chance() async throws {
+        let report = try await report("n = (n or 0) return decide.next()")
+        #expect(report.broken[.answers] != nil)
+        var trial = PluginConvergence(
+            try .sample(
+                ["on_conflict"],
+                """
+                local n = 0
+                return { on_conflict = function() n = n + 1 return n % 2 == 0 and decide.server() or decide.client() end }
+                """))
+        trial.schema = Self.schema
+        trial.conflicts = 20
+        trial.stories = 1
+        #expect(try await trial.run().broken[.deterministic] != nil)
+    }
+
+    @Test("a handler that loses what one side changed is found out, unless that is the policy")
+    func loses() async throws {
+        let report = try await report("return decide.server()")
+        #expect(!report.isGood && report.broken[.keepsFields]?.count ?? 0 > 10)
+        #expect(try await self.report("return decide.server()") { $0.allowsLoss = true }.isGood)
+    }
+
+    @Test("a handler that changes equal records is found out")
+    func changes() async throws {
+        let report = try await report(
+            Self.merging + "local r = c.client:to_table() r.qty = (r.qty or 0) + 1 return decide.merge(r)")
+        #expect(report.broken[.idempotent] != nil)
+    }
+
+    @Test("a handler that fails is found out")
+    func fails() async throws {
+        let report = try await report("return c.client.title:upper()")
+        #expect(report.broken[.answers] != nil)
+        #expect(report.lines.contains { $0.hasPrefix("answers: NO") })
+    }
+
+    @Test("records are made of the fixtures where no table is given; with neither there is nothing to play")
+    func source() async throws {
+        let fixture = #"""
+            {"name": "a", "hook": "on_conflict", "expect": {},
+             "given": {"conflict": {"client": {"id": "1", "tags": ["a"]}, "server": {"id": "1", "tags": ["b"]}}}}
+            """#
+        let bundle = try PluginBundle.handler(
+            "return c:merge { default = 'union' }", files: ["tests/a.json": fixture])
+        var trial = PluginConvergence(bundle)
+        trial.conflicts = 30
+        trial.stories = 5
+        #expect(try await trial.run().decisions["merge"] ?? 0 > 10)
+        await #expect(throws: SluiceError.self) {
+            try await PluginConvergence(try .handler("return decide.next()")).run()
+        }
+    }
+
+    @Test(
+        "the handlers that come with Sluice converge",
+        arguments: [
+            ("field-merge", false), ("counter-merge", false), ("server-wins", true), ("client-wins", true),
+            ("last-writer-wins", true),
+        ])
+    func bundled(name: String, allowsLoss: Bool) async throws {
+        var trial = PluginConvergence(try PluginBundle(folder: "\(AuthoredBundles.root)/Plugins/\(name)"))
+        trial.allowsLoss = allowsLoss
+        trial.conflicts = 60
+        trial.stories = 30
+        let report = try await trial.run()
+        #expect(report.isGood, "\(report.lines)")
+    }
+}

@@ -1,0 +1,100 @@
+import HTTPTypes
+import SluiceCore
+import SluiceTesting
+import Testing
+
+@testable import SluiceLua
+
+@Suite("decisions that were written down")
+struct DecisionToolTests {
+    private static let main = "return c:merge { default = 'client' }"
+
+    /// Decisions of a plugin that has met a conflict and a request.
+    private func decisions(_ main: String = Self.main) async throws -> (DecisionFile, PluginBundle) {
+        let bundle = try PluginBundle.handler(main)
+        let plugins = try await Plugins([try PluginPlan(bundle)], options: PluginOptions(keepsInputs: true))
+        var operation = TableOperation(
+            id: "op-1", sequence: 1, table: "todo", recordID: "1", kind: .update,
+            createdAt: Timestamp("2026-01-01T00:00:00Z")!)
+        operation.attempts = 1
+        for (client, server) in [(1, 2), (3, 4)] {
+            _ = try? await plugins.conflictHandler.decide(
+                Conflict(
+                    operation: operation, client: ["id": "1", "n": JSON(client), "email": "a@b.c"],
+                    server: ["id": "1", "n": JSON(server), "version": "v2"], base: ["id": "1", "n": 0],
+                    maybeApplied: false, status: 412, isDeletedOnServer: false))
+        }
+        return (DecisionFile(await plugins.decisions), bundle)
+    }
+
+    @Test("a file of them is read as it was written, and fields can be hidden in it")
+    func file() async throws {
+        let (file, _) = try await decisions()
+        let folder = try TemporaryFolder()
+        let path = "\(folder.path)/decisions.jsonl"
+        try file.append(to: path)
+        try file.hiding(["email"]).append(to: path)
+        let read = try DecisionFile(path: path)
+        #expect(read.decisions.count == 4)
+        #expect(read.decisions[0].json == file.decisions[0].json)
+        #expect(read.decisions[2].input?["conflict"]?["client"]?["email"] == "(hidden)")
+        #expect(read.decisions[2].input?["conflict"]?["client"]?["n"] == 1)
+        try folder.write("{}\n", to: "other.jsonl")
+        #expect(throws: SluiceError.self) { try DecisionFile(path: "\(folder.path)/other.jsonl") }
+    }
+
+    @Test("an explanation says what was given, what was decided and why")
+    func explanation() async throws {
+        let (file, _) = try await decisions()
+        let explanation = DecisionExplanation(try #require(file.decision("1")))
+        #expect(explanation.lines.contains("decided merge"))
+        #expect(explanation.lines.contains { $0.hasPrefix("  n: base 0, client 1, server 2, changed on both sides") })
+        #expect(file.decision("99") == nil)
+        let (failed, _) = try await decisions("error('no', 0)")
+        #expect(DecisionExplanation(failed.decisions[0]).isGood == false)
+    }
+
+    @Test("decisions become fixtures that pass, one of each input")
+    func recording() async throws {
+        let (file, bundle) = try await decisions()
+        let recording = DecisionRecording(DecisionFile(file.decisions + file.decisions), of: "sample")
+        #expect(recording.files.count == 2)
+        for (path, text) in recording.files {
+            let result = await FixtureRunner(bundle).run(try PluginFixture(bytes: Array(text.utf8), path: path))
+            #expect(result.differences == [])
+        }
+        #expect(DecisionRecording(file, of: "other").isGood == false)
+    }
+
+    @Test("a replay says which answers another version changes, and which stay")
+    func replay() async throws {
+        let (file, bundle) = try await decisions()
+        let same = await DecisionReplay(file, with: bundle)
+        #expect(same.isGood && same.asked == 2, "\(same.lines)")
+        let other = try PluginBundle.handler(
+            "if c.client.n == 3 then return decide.server { reason = 'x' } end " + Self.main)
+        let replay = await DecisionReplay(file, with: other)
+        #expect(replay.changes.map(\.before.sequence) == [2])
+        #expect(replay.lines.first == "#2 on_conflict todo/1: merge -> server")
+        #expect(replay.lines.last == "sample 1.0.0: 2 asked again, 1 change, 0 passed over")
+    }
+
+    @Test("credentials of a request are not in its decision, its body is")
+    func credentials() async throws {
+        let text = PluginText(
+            ["request"], "return { request = function(req) req.headers:set('X-A', '1') end }",
+            extra: ["permissions": ["read_headers": ["authorization"]]])
+        let plugins = try await text.loaded(PluginOptions(keepsInputs: true))
+        let transport = ScriptedTransport { _ in Response(HTTPResponse(status: .ok)) }
+        let request = Request.sample(
+            .post, "/tables/todos?a=1", body: ["id": "1"], [("Authorization", "Bearer geheim")], action: .insert)
+        _ = try await plugins.send(request, to: transport)
+        let decision = try #require(await plugins.decisions.first)
+        #expect(!decision.json.description.contains("geheim"))
+        let fixture = try #require(DecisionFixture.fixture(decision, config: .object))
+        #expect(fixture["given"]?["request"]?["body"] == #"{"id":"1"}"#)
+        #expect(fixture["given"]?["request"]?["path"] == "/tables/todos?a=1")
+        let replay = await DecisionReplay(DecisionFile([decision]), with: try text.plan.bundle)
+        #expect(replay.isGood && replay.asked == 1, "\(replay.lines)")
+    }
+}

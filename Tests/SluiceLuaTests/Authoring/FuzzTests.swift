@@ -1,0 +1,46 @@
+import SluiceCore
+import Testing
+
+@testable import SluiceLua
+
+@Suite("plugins that are given what nobody expects")
+struct FuzzTests {
+    private static let fixture = #"""
+        {"name": "a", "hook": "on_conflict", "expect": {}, "config": {"field": "title"}, "given": {"conflict": {
+          "client": {"id": "1", "title": "a", "n": 1}, "server": {"id": "1", "title": "b", "n": 2},
+          "base": {"id": "1", "title": "c", "n": 0}}}}
+        """#
+    private static let schema: JSON = [
+        "config_schema": ["type": "object", "properties": ["field": ["type": "string", "default": "title"]]]
+    ]
+
+    private func report(_ body: String) async throws -> FuzzReport {
+        var fuzz = PluginFuzz(try .handler(body, extra: Self.schema, files: ["tests/a.json": Self.fixture]))
+        fuzz.calls = 150
+        fuzz.configurations = 40
+        return await fuzz.run()
+    }
+
+    @Test("one that looks before it reads is fine")
+    func good() async throws {
+        let report = try await report("return c:merge { default = 'server' }")
+        #expect(report.isGood, "\(report.lines)")
+        #expect(report.calls > 100 && report.configurations == 40 && report.refused > 0)
+    }
+
+    @Test("one that does not is found out, with a fixture that shows it")
+    func bad() async throws {
+        let report = try await report("local t = c.client.title:upper() return decide.client()")
+        let finding = try #require(report.findings.first)
+        #expect(finding.message.contains("attempt to index"))
+        let again = await FixtureRunner(
+            try .handler("local t = c.client.title:upper() return decide.client()", extra: Self.schema)
+        ).run(try PluginFixture(finding.fixture, path: "again"))
+        #expect(again.differences.first?.contains("attempt to index") == true)
+    }
+
+    @Test("an error of the plugin's own is its way to refuse")
+    func refuses() async throws {
+        #expect(try await report("error('no', 0)").isGood)
+    }
+}

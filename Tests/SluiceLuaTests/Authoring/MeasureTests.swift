@@ -1,0 +1,45 @@
+import SluiceCore
+import Testing
+
+@testable import SluiceLua
+
+@Suite("what hooks cost")
+struct MeasureTests {
+    private static let fixture = #"""
+        {"name": "a", "hook": "on_conflict", "given": {"conflict": {"client": {"id": "1"}, "server": {"id": "1"}}},
+         "expect": {"decision": {"decision": "client"}}}
+        """#
+
+    @Test("bench says fuel, time and memory for each hook, and the share of the budget")
+    func bench() async throws {
+        let bundle = try PluginBundle.handler(
+            "for i = 1, 100 do local x = i end return decide.client()", files: ["tests/a.json": Self.fixture])
+        let report = await PluginBench(bundle, rounds: 3).run()
+        let hook = try #require(report.hooks.first)
+        #expect(report.isGood && report.hooks.count == 1)
+        #expect(hook.fuel[0] > 100 && hook.nanoseconds > 0 && hook.memory > 10_000 && hook.budget == 1_000_000)
+        #expect(report.lines[1].hasPrefix("on_conflict: 1 fixtures, fuel "))
+    }
+
+    @Test("bench is not content with a call near its budget, nor with a fixture that does not pass")
+    func headroom() async throws {
+        let near = try PluginBundle.handler(
+            "for i = 1, 450000 do local x = i end return decide.client()", files: ["tests/a.json": Self.fixture])
+        #expect(await PluginBench(near, rounds: 1).run().isGood == false)
+        let failing = try PluginBundle.handler("return decide.server()", files: ["tests/a.json": Self.fixture])
+        #expect(await PluginBench(failing, rounds: 1).run().failed == ["tests/a.json"])
+    }
+
+    @Test("profile names the dearest line")
+    func profile() async throws {
+        let bundle = try PluginBundle.handler(
+            "local n = 0\nfor i = 1, 500 do n = n + i end\nreturn decide.client()",
+            files: ["tests/a.json": Self.fixture])
+        let profile = await PluginProfile(bundle)
+        #expect(profile.spent.first?.line == 3)
+        #expect(profile.spent.first?.text == "for i = 1, 500 do n = n + i end")
+        #expect(profile.total > 500)
+        let none = await PluginProfile(try .handler("return decide.client()"))
+        #expect(none.spent.isEmpty)
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import SluiceCore
+import Testing
+
+@testable import SluiceLua
+
+/// The blocks of the pages for authors, run as their first line says: a file of that name, or a shell's commands.
+@Suite("the pages for authors of plugins")
+struct PluginPagesTests {
+    struct Block {
+        var language: String
+        /// What stands behind the comment sign in the first line.
+        var title: String
+        var text: String
+        /// The paragraph behind the block.
+        var behind: String
+    }
+
+    static func blocks(_ page: String) throws -> [Block] {
+        let lines = try AuthoredBundles.text(page).split(separator: "\n", omittingEmptySubsequences: false).map(
+            String.init)
+        var blocks: [Block] = []
+        var start: Int?
+        for (index, line) in lines.enumerated() where line.hasPrefix("```") {
+            guard let begin = start else {
+                start = index
+                continue
+            }
+            start = nil
+            let language = String(lines[begin].dropFirst(3))
+            var inner = Array(lines[(begin + 1)..<index])
+            let sign = ["json": "// ", "lua": "-- ", "yaml": "# ", "sh": "# "][language] ?? "\u{0}"
+            let title = inner.first.flatMap { $0.hasPrefix(sign) ? String($0.dropFirst(sign.count)) : nil } ?? ""
+            if language == "json", !title.isEmpty { inner.removeFirst() }
+            let behind = lines[(index + 1)...].drop(while: \.isEmpty).first ?? ""
+            blocks.append(
+                Block(language: language, title: title, text: inner.joined(separator: "\n") + "\n", behind: behind))
+        }
+        return blocks
+    }
+
+    @Test("each block of the tutorial does what the page says")
+    func tutorial() async throws {
+        let folder = try TemporaryFolder()
+        var bundles: Set<String> = []
+        for block in try Self.blocks("docs/plugins.md") where !block.title.isEmpty {
+            if block.language == "sh" {
+                try await run(block, in: folder)
+                continue
+            }
+            try folder.write(block.text, to: block.title)
+            if block.language == "yaml" {
+                let policy = try PluginPolicy(file: "\(folder.path)/\(block.title)")
+                #expect(!policy.plans.isEmpty)
+                continue
+            }
+            let name = String(block.title.prefix { $0 != "/" })
+            bundles.insert(name)
+            guard FileManager.default.fileExists(atPath: "\(folder.path)/\(name)/main.lua") else { continue }
+            let report = await PluginCheck(folder: "\(folder.path)/\(name)").run()
+            #expect(report.isGood, "\(block.title): \(report.lines)")
+        }
+        #expect(bundles.count >= 3)
+        for name in bundles {
+            let report = await FixtureRunner(try PluginBundle(folder: "\(folder.path)/\(name)")).run()
+            #expect(report.isGood && !report.results.isEmpty, "\(report.lines)")
+        }
+    }
+
+    /// Does what the commands for plugins do. That a test fails the page says in the words behind it.
+    private func run(_ block: Block, in folder: TemporaryFolder) async throws {
+        for line in block.text.split(separator: "\n") where line.hasPrefix("sluice plugin ") {
+            let words = line.split(separator: " ").map(String.init)
+            let path = "\(folder.path)/\(words.last ?? "")"
+            switch words[2] {
+            case "new": #expect(throws: Never.self) { try PluginScaffold(name: words[3], kind: .conflict) }
+            case "check" where path.hasSuffix(".yaml"): try PluginPolicy(file: path).check()
+            case "check": #expect(await PluginCheck(folder: path).run().isGood)
+            case "test":
+                let report = await FixtureRunner(try PluginBundle(folder: path)).run()
+                #expect(report.isGood == !block.behind.hasPrefix("It fails"), "\(report.lines)")
+            default: Issue.record("no such command: \(line)")
+            }
+        }
+    }
+
+    @Test("the fixture and the spec of the page about fixtures pass")
+    func fixtures() async throws {
+        let blocks = try Self.blocks("docs/plugin-fixtures.md")
+        let merge = try PluginBundle(folder: "\(AuthoredBundles.root)/Plugins/field-merge")
+        let fixtures = blocks.filter { $0.language == "json" }
+        for block in fixtures {
+            let result = await FixtureRunner(merge).run(
+                try PluginFixture(bytes: Array(block.text.utf8), path: "docs/plugin-fixtures.md"))
+            #expect(result.differences == [])
+        }
+        let trail = try PluginBundle(folder: "\(AuthoredBundles.root)/Plugins/audit-trail")
+        let specs = blocks.filter { $0.language == "lua" }
+        for block in specs {
+            var files = trail.files
+            files[block.title] = Array(block.text.utf8)
+            var spent: [String: Int] = [:]
+            let results = await SpecRunner(try PluginBundle(files: files, location: "trail")).run(block.title, &spent)
+            #expect(!results.isEmpty && results.allSatisfy(\.isPassed), "\(results)")
+        }
+        #expect(!fixtures.isEmpty && !specs.isEmpty)
+    }
+}

@@ -12,7 +12,7 @@ package enum LuaStubs {
             "coroutine": "disable", "debug": "disable", "ffi": "disable", "io": "disable", "jit": "disable",
             "os": "disable", "package": "disable"
           },
-          "workspace.library": ["sluice.d.lua"]
+          "workspace.library": [".luals"]
         }
 
         """

@@ -28,9 +28,14 @@ struct ScaffoldTests {
     func stubs() throws {
         let scaffold = try PluginScaffold(
             name: "fresh", kind: .conflict, tables: [TableSchema("todo", columns: [.init("title", .string)])])
-        let text = String(decoding: scaffold.files[".luals/tables.d.lua"] ?? [], as: UTF8.self)
-        #expect(text.contains("---@class app.todo"))
-        #expect(text.contains("---@field title string?"))
-        #expect(scaffold.files[".luarc.json"] != nil)
+        let text = String(decoding: scaffold.files[".luals/sluice.d.lua"] ?? [], as: UTF8.self)
+        #expect(text.contains("---@class app.todo: sluice.Record"))
+        #expect(text.contains("---@field title? string"))
+        #expect(text.contains("function decide.merge("))
+        let settings = String(decoding: scaffold.files[".luarc.json"] ?? [], as: UTF8.self)
+        #expect(try JSON(parsing: settings)["workspace.library"] == [".luals"])
+        let folder = try TemporaryFolder()
+        try PluginStubs().write(to: folder.path)
+        #expect(throws: SluiceError.self) { try PluginStubs().write(to: "/proc/no/such") }
     }
 }

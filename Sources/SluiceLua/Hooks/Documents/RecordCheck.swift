@@ -22,7 +22,7 @@ struct RecordCheck: Sendable {
         for (name, value) in record.members ?? [] {
             if originals.contains(where: { $0[name] == value }) { continue }
             if name == "id" { continue }
-            let restored = LongNumbers.restored(value, from: originals.compactMap { $0[name] })
+            let restored = LongNumbers.restored(value, from: originals.compactMap { $0[name] }, of: originals)
             if restored != value {
                 record[name] = restored
                 if originals.contains(where: { $0[name] == restored }) { continue }
@@ -30,7 +30,7 @@ struct RecordCheck: Sendable {
             guard !isSystem(name) else {
                 throw ScriptFailure(.badResult, "the field \(name) is not a plugin's to change")
             }
-            try check(restored, name, originals.compactMap { $0[name] })
+            try check(restored, name, originals)
             if let column = schema?.column(name), !restored.isNull, !Self.fits(restored, column.type) {
                 throw ScriptFailure(
                     .badResult,

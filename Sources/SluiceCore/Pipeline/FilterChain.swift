@@ -26,8 +26,8 @@ public struct FilterChain: Sendable {
                     run.insert(other, at: 0)
                     rest.removeLast()
                 }
-                let link = PlacedRun(filters: run, next: next)
-                entry = { try await link.send($0) }
+                let link = PlacedRun(run)
+                entry = { try await link.send($0, next: next) }
                 continue
             }
             entry = { request in

@@ -5,18 +5,7 @@ struct PluginChain: Filter {
     let current: @Sendable () -> PluginSet
 
     func handle(_ request: Request, next: Next) async throws -> Response {
-        try await Self.send(request, through: current().filters[...], next)
-    }
-
-    private static func send(_ request: Request, through filters: ArraySlice<PlacedFilter>, _ next: Next) async throws
-        -> Response
-    {
-        guard !filters.isEmpty else { return try await next(request) }
-        let subject = MatchSubject(request)
-        guard let index = filters.firstIndex(where: { $0.isFor(subject) }) else { return try await next(request) }
-        return try await filters[index].filter.handle(request) {
-            try await send($0, through: filters[(index + 1)...], next)
-        }
+        try await current().filters.send(request, next: next)
     }
 }
 

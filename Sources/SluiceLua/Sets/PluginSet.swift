@@ -7,7 +7,7 @@ struct PluginSet: Sendable {
     /// The plugins that run.
     let callers: [PluginCaller]
     /// The chain of filters, the outermost first: plugins, and the application's own.
-    let filters: [PlacedFilter]
+    let filters: PlacedRun
     let conflict: [PluginHook]
     let enqueue: [PluginHook]
     let push: [PluginHook]
@@ -27,9 +27,10 @@ struct PluginSet: Sendable {
         dialect = options.dialect
         schemas = Dictionary(options.tables.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
         let links = callers.compactMap { caller in LuaFilter(caller).placed }
-        filters = try ChainOrder.resolve(
-            (links + options.filters).map { Placed($0, placement: $0.placement) }, known: known
-        ).map(\.link)
+        filters = PlacedRun(
+            try ChainOrder.resolve(
+                (links + options.filters).map { Placed($0, placement: $0.placement) }, known: known
+            ).map(\.link))
         func chain(_ chain: HookChain) throws(SluiceError) -> [PluginHook] {
             var hooks: [Placed<PluginHook>] = []
             for caller in callers {

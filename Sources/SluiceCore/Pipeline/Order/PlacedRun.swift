@@ -1,22 +1,26 @@
-/// Placed filters that stand next to each other, as one link: those that a request is not for cost a look at their
-/// matches and nothing more.
-struct PlacedRun: Sendable {
-    let filters: [PlacedFilter]
-    let next: Next
+/// Placed filters in their order, as one link of a chain: those that a request is not for are passed by at the cost of
+/// one look, however many they are.
+package struct PlacedRun: Sendable {
+    private let filters: [PlacedFilter]
+    private let index: MatchIndex
 
-    /// Sends a request through those from `first` on.
-    func send(_ request: Request, from first: Int = 0) async throws -> Response {
-        guard let index = firstMatch(of: request, from: first) else { return try await next(request) }
-        do {
-            return try await filters[index].filter.handle(request) { try await send($0, from: index + 1) }
-        } catch let error {
-            throw FilterChain.named(error, .filter, "filter \(filters[index].placement.name) failed", request.context)
-        }
+    /// The filters, the outermost first.
+    package init(_ filters: [PlacedFilter]) {
+        self.filters = filters
+        index = MatchIndex(filters.map(\.matches))
     }
 
-    private func firstMatch(of request: Request, from first: Int) -> Int? {
-        guard first < filters.count else { return nil }
-        let subject = MatchSubject(request)
-        return filters[first...].firstIndex { $0.isFor(subject) }
+    /// Sends a request through those that it is for, and then to `next`.
+    package func send(_ request: Request, next: Next) async throws -> Response {
+        try await send(request, behind: -1, next: next)
+    }
+
+    private func send(_ request: Request, behind last: Int, next: Next) async throws -> Response {
+        guard let place = index.link(for: request, behind: last) else { return try await next(request) }
+        do {
+            return try await filters[place].filter.handle(request) { try await send($0, behind: place, next: next) }
+        } catch let error {
+            throw FilterChain.named(error, .filter, "filter \(filters[place].placement.name) failed", request.context)
+        }
     }
 }

@@ -1,7 +1,8 @@
 /// What is to become of an operation that did not go through.
 ///
-/// A decision other than ``next`` is refused for an operation whose effect is not known where it could lose or double
-/// something; the operation then keeps the state it would have had without hooks.
+/// What the queue does not allow, such as a change of kind while other changes of the record wait, is not done: the
+/// operation is then kept as it would be without hooks, and its reason says so. Where the push ends for all operations, as
+/// without a network, it ends whatever is decided about one.
 public enum PushErrorDecision: Sendable, Hashable {
     /// The next hook is asked; behind the last one the engine does what it does without hooks.
     case next

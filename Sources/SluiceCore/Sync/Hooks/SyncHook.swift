@@ -41,7 +41,8 @@ public protocol SyncHook: Sendable {
 
     /// Looks at an operation that did not go through and met no conflict. The default leaves it to the next hook.
     ///
-    /// - Throws: whatever it likes; the operation is then held with the error as its reason.
+    /// - Throws: whatever it likes; the operation is then kept as it would be without hooks, parked or pending, and the
+    ///   error stands beside its reason.
     func onPushError(_ failure: PushFailure) async throws -> PushErrorDecision
 
     /// Looks at rows of the server's before they are stored. The default keeps them all.

@@ -157,6 +157,38 @@ struct PlacedFilterTests {
         #expect(try client(ScriptedTransport(), filters: [link("a", match: bound)]).filterOrder().count == 1)
     }
 
+    @Test("what is remembered of requests is what the matches ask, and a sample is never remembered")
+    func remembered() async throws {
+        let half = try Match(tables: ["todo"], sample: 0.5)
+        let filters: [any Filter] = [
+            link("half", match: half), link("post", match: try Match(methods: ["POST"])),
+            link("host", match: try Match(hosts: ["example.net"])),
+            link("rest", match: try Match.all.excluding(tables: ["todo"])),
+        ]
+        let client = client(ScriptedTransport(otherwise: .json(200, "")), filters: filters)
+        for round in 0..<3 {
+            for index in 0..<40 {
+                var request = request(index % 2 == 0 ? "todo" : "notes", index % 3 == 0 ? .post : .get)
+                request.context.recordID = "r\(index)"
+                request.head.authority = index % 5 == 0 ? "example.net:443" : "example.com"
+                let before = trace.all.count
+                _ = try await client.send(request)
+                let subject = MatchSubject(request)
+                let expected = filters.compactMap { $0 as? PlacedFilter }.filter { $0.isFor(subject) }
+                    .map(\.placement.name).sorted()
+                #expect(trace.all.dropFirst(before).sorted() == expected, "round \(round), \(index)")
+            }
+        }
+    }
+
+    @Test("ten thousand tables are more than is remembered, and each is decided all the same")
+    func manyTables() async throws {
+        let client = client(
+            ScriptedTransport(otherwise: .json(200, "")), filters: [link("a", match: try Match(tables: ["*7"]))])
+        for index in 0..<10_000 { _ = try await client.send(request("t\(index)")) }
+        #expect(trace.all.count == 1_000)
+    }
+
     @Test("a placed filter is one outside of a client too")
     func alone() async throws {
         let filter = link("a", match: try Match(tables: ["todo"]))

@@ -43,4 +43,34 @@ struct FuzzTests {
     func refuses() async throws {
         #expect(try await report("error('no', 0)").isGood)
     }
+
+    @Test("those that come with Sluice stand it", arguments: AuthoredBundles.folders)
+    func bundled(folder: String) async throws {
+        var fuzz = PluginFuzz(try PluginBundle(folder: folder))
+        fuzz.calls = 80
+        fuzz.configurations = 30
+        let report = await fuzz.run()
+        #expect(report.isGood, "\(report.lines.joined(separator: "\n"))")
+    }
+
+    @Test("a large number of the server's that moves to another field is still the server's")
+    func moved() async throws {
+        let bundle = try PluginBundle.sample(
+            ["after_pull"], "return { after_pull = function(rec) rec.b, rec.a = rec.a, nil end }")
+        for value in [JSON(1e300), JSON(9_007_199_254_740_993)] {
+            let fixture: JSON = [
+                "name": "a", "hook": "after_pull", "given": ["record": ["id": "1", "a": value]],
+                "expect": ["record": ["id": "1", "b": value]],
+            ]
+            let result = await FixtureRunner(bundle).run(try PluginFixture(fixture, path: "a"))
+            #expect(result.isPassed, "\(result.differences)")
+        }
+        let doubling = try PluginBundle.sample(
+            ["after_pull"], "return { after_pull = function(rec) rec.a = rec.a * 2.0 end }")
+        let fixture: JSON = [
+            "name": "a", "hook": "after_pull", "given": ["record": ["id": "1", "a": 1e300]],
+            "expect": ["error": "bad_result"],
+        ]
+        #expect(await FixtureRunner(doubling).run(try PluginFixture(fixture, path: "a")).isPassed)
+    }
 }

@@ -30,7 +30,7 @@ struct RecordCheck: Sendable {
             guard !isSystem(name) else {
                 throw ScriptFailure(.badResult, "the field \(name) is not a plugin's to change")
             }
-            try check(restored, name)
+            try check(restored, name, originals)
             if let column = schema?.column(name), !restored.isNull, !Self.fits(restored, column.type) {
                 throw ScriptFailure(
                     .badResult,
@@ -40,19 +40,26 @@ struct RecordCheck: Sendable {
         return record
     }
 
-    /// Refuses whole numbers that a float cannot hold exactly: they were another number before.
-    private func check(_ value: JSON, _ name: String) throws {
+    /// Refuses whole numbers that a float cannot hold exactly: they were another number before. One that is in a record
+    /// already, in whichever field, has not been touched.
+    private func check(_ value: JSON, _ name: String, _ originals: [JSON]) throws {
         switch value.kind {
         case .number:
-            if case .double(let double)? = value.number?.storage, double.magnitude > 0x1p53, double == double.rounded()
+            if case .double(let double)? = value.number?.storage, double.magnitude > 0x1p53, double == double.rounded(),
+                !originals.contains(where: { Self.holds($0, value) })
             {
                 throw ScriptFailure(
                     .badResult, "the field \(name) is a whole number beyond 2^53 that went through a float")
             }
-        case .array: for element in value.elements ?? [] { try check(element, name) }
-        case .object: for (_, member) in value.members ?? [] { try check(member, name) }
+        case .array: for element in value.elements ?? [] { try check(element, name, originals) }
+        case .object: for (_, member) in value.members ?? [] { try check(member, name, originals) }
         default: break
         }
+    }
+
+    private static func holds(_ whole: JSON, _ value: JSON) -> Bool {
+        whole == value || (whole.elements ?? []).contains { holds($0, value) }
+            || (whole.members ?? []).contains { holds($0.value, value) }
     }
 
     private static func fits(_ value: JSON, _ type: TableSchema.ColumnType) -> Bool {

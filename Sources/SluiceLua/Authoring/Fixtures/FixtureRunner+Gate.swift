@@ -1,4 +1,4 @@
-public import SluiceCore
+internal import SluiceCore
 
 extension FixtureRunner {
     /// Refuses a plugin whose fixtures and specs do not pass: for ``PluginOptions/gate``, so that a new version serves only

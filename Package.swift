@@ -121,7 +121,9 @@ let package = Package(
                 "CJansson", "SluiceCore", "SluiceSQLite", "SluiceTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
-        .testTarget(name: "LuaSandboxTests", dependencies: ["CJansson", "CLuaSandbox"]),
+        // C: Lua as it comes, which the sandbox's own functions are held against.
+        .target(name: "LuaReference", path: "Tests/LuaReference", linkerSettings: [.linkedLibrary("lua5.4")]),
+        .testTarget(name: "LuaSandboxTests", dependencies: ["CJansson", "CLuaSandbox", "LuaReference"]),
         .testTarget(name: "SluicePredicateTests", dependencies: ["SluiceCore", "SluicePredicate"]),
         .testTarget(name: "SluiceSQLiteTests", dependencies: ["SluiceSQLite", "SluiceTesting", "CSQLite"]),
         .testTarget(
@@ -157,7 +159,7 @@ let package = Package(
 )
 
 // One set of rules for every Swift target. Warnings are errors in continuous integration, not on a user's machine.
-let targetsInC = ["CLuaSandbox", "CSQLite", "CSQLiteFaults"]
+let targetsInC = ["CLuaSandbox", "CSQLite", "CSQLiteFaults", "LuaReference"]
 for target in package.targets where target.type != .system && !targetsInC.contains(target.name) {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),

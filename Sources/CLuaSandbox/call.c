@@ -53,7 +53,9 @@ sluice_call *sb_call_new(sluice_vm *vm, sluice_budget budget, uint64_t id) {
     sluice_call *call = vm->spare;
     if (call != NULL) {
         vm->spare = call->next;
+        sb_cell **buckets = call->buckets;
         memset(call, 0, sizeof *call);
+        call->buckets = buckets;
     } else {
         call = sb_block_new(vm, sizeof *call);
         if (call == NULL) return NULL;
@@ -123,7 +125,7 @@ int sb_finish_hook(lua_State *L, int status, lua_KContext context) {
             return 0;
         }
     }
-    call->result = sb_to_json(L, -1, false);
+    call->result = sb_to_json(L, -1, SB_SHARE);
     sb_charge(L, 0);
     return 0;
 }
@@ -165,8 +167,9 @@ sluice_outcome sluice_vm_call(
     if (call == NULL) return SLUICE_FAILED_MEMORY;
     call->hook = hook;
     call->count = count;
-    call->roots = count == 0 ? NULL : sb_block_new(vm, count * sizeof *call->roots);
-    if (count > 0 && call->roots == NULL) {
+    bool is_few = count <= sizeof call->few_roots / sizeof *call->few_roots;
+    call->roots = is_few ? call->few_roots : sb_block_new(vm, count * sizeof *call->roots);
+    if (call->roots == NULL) {
         call->count = 0;
         if (call->coroutine != NULL) give_back_coroutine(vm, call->coroutine, true);
         call->coroutine = NULL;
@@ -213,8 +216,7 @@ void sluice_call_end(sluice_call *call) {
     json_decref(call->held);
     json_decref(call->result);
     json_decref(call->error);
-    free(call->roots);
-    free(call->buckets);
+    if (call->roots != call->few_roots) free(call->roots);
     call->next = vm->spare;
     vm->spare = call;
     sb_settle(vm, false);

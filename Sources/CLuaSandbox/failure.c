@@ -110,6 +110,15 @@ static const char *split(const char *message, char file[LUA_IDSIZE], int *line) 
     return end + 2;
 }
 
+/// Takes a character away that the bound of a message has cut in two.
+static void cut(char text[sb_message_bytes]) {
+    size_t length = strlen(text);
+    if (length + 1 < sb_message_bytes) return;
+    while (length > 0 && ((unsigned char)text[length - 1] & 0xc0) == 0x80) length--;
+    if (length > 0 && (unsigned char)text[length - 1] >= 0xc0) length--;
+    text[length] = 0;
+}
+
 /// Why a script ended, from what lua_resume has left on the stack. Raises nothing and allocates nothing of Lua's.
 json_t *sb_failure(sluice_call *call, lua_State *L, int status, sluice_outcome *outcome) {
     sluice_vm *vm = call->vm;
@@ -130,9 +139,8 @@ json_t *sb_failure(sluice_call *call, lua_State *L, int status, sluice_outcome *
         snprintf(text, sizeof text, "error object (a %s value)", lua_typename(L, lua_type(L, -1)));
         return sb_message(text, file, line);
     }
-    size_t length;
-    const char *message = lua_tolstring(L, -1, &length);
-    snprintf(text, sizeof text, "%s", message);
+    snprintf(text, sizeof text, "%s", lua_tostring(L, -1));
+    cut(text);
     const char *rest = split(text, named, &named_line);
     if (rest == NULL) return sb_message(text, file, line);
     if (strcmp(named, vm->prelude_name) == 0) return sb_message(rest, file, line);

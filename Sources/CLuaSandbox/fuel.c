@@ -101,6 +101,7 @@ void sb_stretch_begin(sluice_call *call) {
 }
 
 void sb_stretch_end(sluice_call *call) {
+    sb_profile_finish(call->vm);
     if (call->stretch_start == 0) return;
     call->cpu_used += read_clock(CLOCK_THREAD_CPUTIME_ID) - call->stretch_start;
     call->stretch_start = 0;

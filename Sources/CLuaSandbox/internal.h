@@ -12,6 +12,7 @@
 enum {
     sb_hook_interval = 100,     // steps of the virtual machine between two looks at the budget
     sb_idle_coroutines = 16,    // kept for the next calls
+    sb_spare_cells = 64,        // as well
     sb_message_bytes = 2048,    // of an error that reaches the host
     sb_most_keys = 1 << 14,     // in the hash part of one table
     sb_buckets = 256,           // to find the children of objects in
@@ -32,9 +33,10 @@ typedef struct sb_cell {
     struct sb_cell *beside;  // in the same bucket, for a child
     const sb_class *type;
     json_t *value;  // of a root; a child's is found through its parent
-    char *name;     // of the member, for a child
-    size_t name_length;
+    char *name;     // of the member, for a child: in `short_name` where it fits
+    size_t name_length, bucket;
     bool is_own, is_changed;
+    char short_name[24];
 } sb_cell;
 
 /// The kinds of userdata, which begin with theirs.
@@ -66,7 +68,8 @@ struct sluice_call {
 
     sb_cell *cells;
     sb_cell **buckets;  // of the children, so that one is found again
-    sb_cell **roots;    // one for each argument, NULL for a plain value
+    sb_cell **roots;    // one for each argument, NULL for a plain value: in `few_roots` where they fit
+    sb_cell *few_roots[4];
     const sluice_argument *arguments;  // as given: borrowed until the script has its handles
     size_t count;
     size_t json_bytes;  // of values that the script made outside of the VM's memory
@@ -75,7 +78,8 @@ struct sluice_call {
     bool is_waiting;
     sluice_host_answer answer;
     const json_t *answer_value;
-    json_t *held;  // a value on its way into the VM, which an error would leak
+    size_t dumped;  // bytes of the JSON text that is being written
+    json_t *held;   // a value on its way into the VM, which an error would leak
 
     sluice_outcome outcome;
     json_t *result;
@@ -98,6 +102,8 @@ struct sluice_vm {
 
     sluice_call *current;  // whose script runs
     sluice_call *spare;
+    sb_cell *spare_cells;
+    int spare_cell_count;
     uint64_t serial;
     lua_State *idle[sb_idle_coroutines];
     int idle_count;
@@ -146,22 +152,32 @@ json_t *sb_failure(sluice_call *call, lua_State *L, int status, sluice_outcome *
 json_t *sb_message(const char *message, const char *file, int line);
 
 // values.c
+/// What becomes of the JSON values that objects stand for, when they are part of a value of the script.
+typedef enum sb_mode {
+    SB_SHARE,  // the same value: nobody writes to it any more, or not for as long as the other uses it
+    SB_COPY,   // containers are copied, for the script may go on writing to both
+} sb_mode;
+
 typedef struct sb_writer {
     sluice_vm *vm;
     lua_State *L;
     int nodes;
     size_t bytes;
-    bool is_copying;  // what objects hold is copied, not shared
+    sb_mode mode;
     const void *path[sb_path_depth];
     const char *why;
     sluice_outcome kind;
 } sb_writer;
+const json_t *sb_long_number(const json_t *value);
 void sb_push_json(lua_State *L, const json_t *value);
-json_t *sb_to_json(lua_State *L, int index, bool is_copying);
+json_t *sb_to_json(lua_State *L, int index, sb_mode mode);
 json_t *sb_write(sb_writer *writer, int index, int depth);
 json_t *sb_copy(sb_writer *writer, const json_t *value, int depth);
 void sb_account(sluice_vm *vm, sb_writer *writer);
 void sb_set_mark(lua_State *L, char *mark);
+
+// dump.c
+void sb_push_dump(lua_State *L, const json_t *value);
 
 // objects.c, members.c, headers.c
 void sb_push_object(lua_State *L, sb_cell *cell);
@@ -171,6 +187,7 @@ sb_cell *sb_check_object(lua_State *L, int index);
 json_t *sb_resolve(const sb_cell *cell);
 json_t *sb_own(lua_State *L, sb_cell *cell);
 void sb_free_cells(sluice_call *call);
+void sb_free_spare_cells(sluice_vm *vm);
 const sb_class *sb_find_class(sluice_vm *vm, const char *name);
 void sb_free_classes(sluice_vm *vm);
 int sb_class_define(lua_State *L);
@@ -225,5 +242,6 @@ void sb_check_balance(sluice_vm *vm);
 
 // profile.c
 void sb_profile_step(sluice_vm *vm, lua_State *L, lua_Debug *activation);
+void sb_profile_finish(sluice_vm *vm);
 
 #endif

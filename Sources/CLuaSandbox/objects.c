@@ -46,10 +46,19 @@ static int out_of_memory(lua_State *L) {
     return sb_kill(L);
 }
 
+static sb_cell *take_cell(sluice_vm *vm) {
+    sb_cell *cell = vm->spare_cells;
+    if (cell == NULL) return sb_block_new(vm, sizeof *cell);
+    vm->spare_cells = cell->next;
+    vm->spare_cell_count--;
+    memset(cell, 0, sizeof *cell);
+    return cell;
+}
+
 /// A cell of the running call. It takes the value over, also where it raises.
 sb_cell *sb_cell_new(lua_State *L, const sb_class *type, json_t *value) {
     sluice_vm *vm = sb_vm(L);
-    sb_cell *cell = sb_block_new(vm, sizeof *cell);
+    sb_cell *cell = take_cell(vm);
     if (cell == NULL) {
         json_decref(value);
         out_of_memory(L);
@@ -64,11 +73,27 @@ sb_cell *sb_cell_new(lua_State *L, const sb_class *type, json_t *value) {
 }
 
 void sb_free_cells(sluice_call *call) {
+    sluice_vm *vm = call->vm;
     while (call->cells != NULL) {
         sb_cell *cell = call->cells;
         call->cells = cell->next;
         json_decref(cell->value);
-        free(cell->name);
+        if (cell->parent != NULL) call->buckets[cell->bucket] = NULL;
+        if (cell->name != cell->short_name) free(cell->name);
+        if (vm->spare_cell_count == sb_spare_cells) {
+            free(cell);
+        } else {
+            cell->next = vm->spare_cells;
+            vm->spare_cells = cell;
+            vm->spare_cell_count++;
+        }
+    }
+}
+
+void sb_free_spare_cells(sluice_vm *vm) {
+    while (vm->spare_cells != NULL) {
+        sb_cell *cell = vm->spare_cells;
+        vm->spare_cells = cell->next;
         free(cell);
     }
 }
@@ -123,13 +148,13 @@ void sb_push_object(lua_State *L, sb_cell *cell) {
     lua_setmetatable(L, -2);
 }
 
-static sb_cell **find_bucket(lua_State *L, const sb_cell *parent, const char *name, size_t length) {
+static size_t find_bucket(lua_State *L, const sb_cell *parent, const char *name, size_t length) {
     sluice_call *call = sb_vm(L)->current;
     if (call->buckets == NULL) call->buckets = sb_block_new(call->vm, sb_buckets * sizeof *call->buckets);
     if (call->buckets == NULL) out_of_memory(L);
     size_t hash = (size_t)parent / sizeof *parent;
     for (size_t index = 0; index < length && index < 32; index++) hash = hash * 31 + (unsigned char)name[index];
-    return &call->buckets[hash % sb_buckets];
+    return hash % sb_buckets;
 }
 
 /// child(object, name, class): an object over a member. Writing to it writes to the parent's copy.
@@ -145,8 +170,8 @@ int sb_child(lua_State *L) {
         sb_push_json(L, value);
         return 1;
     }
-    sb_cell **bucket = find_bucket(L, parent, name, length);
-    sb_cell *cell = *bucket;
+    size_t bucket = find_bucket(L, parent, name, length);
+    sb_cell *cell = sb_vm(L)->current->buckets[bucket];
     while (cell != NULL
            && (cell->parent != parent || cell->type != type || cell->name_length != length
                || memcmp(cell->name, name, length) != 0)) {
@@ -155,13 +180,14 @@ int sb_child(lua_State *L) {
     }
     if (cell == NULL) {
         cell = sb_cell_new(L, type, NULL);
-        cell->name = sb_block_new(sb_vm(L), length + 1);
+        cell->name = length < sizeof cell->short_name ? cell->short_name : sb_block_new(sb_vm(L), length + 1);
         if (cell->name == NULL) return out_of_memory(L);
         memcpy(cell->name, name, length);
         cell->name_length = length;
         cell->parent = parent;
-        cell->beside = *bucket;
-        *bucket = cell;
+        cell->bucket = bucket;
+        cell->beside = sb_vm(L)->current->buckets[bucket];
+        sb_vm(L)->current->buckets[bucket] = cell;
         sb_vm(L)->current->json_bytes += length;
     }
     sb_push_object(L, cell);

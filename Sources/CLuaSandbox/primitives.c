@@ -42,7 +42,7 @@ static int primitive_host(lua_State *L) {
     json_decref(call->held);
     call->held = arguments;
     for (int index = 2; index <= count; index++) {
-        if (json_array_append_new(arguments, sb_to_json(L, index, false)) == 0) continue;
+        if (json_array_append_new(arguments, sb_to_json(L, index, SB_SHARE)) == 0) continue;
         sb_trip(vm, SLUICE_FAILED_MEMORY);
         return sb_kill(L);
     }
@@ -93,14 +93,8 @@ static int primitive_fail(lua_State *L) {
 static int primitive_json_encode(lua_State *L) {
     sluice_vm *vm = sb_vm(L);
     luaL_checkany(L, 1);
-    json_t *value = vm->current->held = sb_to_json(L, 1, false);
-    size_t length = json_dumpb(value, NULL, 0, JSON_COMPACT | JSON_ENCODE_ANY);
-    sb_check_result(L, length);
-    sb_charge(L, (int64_t)(length / 16));
-    luaL_Buffer buffer;
-    char *text = luaL_buffinitsize(L, &buffer, length);
-    json_dumpb(value, text, length, JSON_COMPACT | JSON_ENCODE_ANY);
-    luaL_pushresultsize(&buffer, length);
+    json_t *value = vm->current->held = sb_to_json(L, 1, SB_SHARE);
+    sb_push_dump(L, value);
     json_decref(value);
     vm->current->held = NULL;
     return 1;
@@ -152,12 +146,12 @@ static int primitive_object(lua_State *L) {
         lua_pushnil(L);
         if (lua_next(L, 2)) {
             lua_pop(L, 2);
-            value = sb_to_json(L, 2, true);
+            value = sb_to_json(L, 2, SB_COPY);
         } else {
             value = type->is_headers ? json_array() : json_object();
         }
     } else {
-        value = sb_to_json(L, 2, true);
+        value = sb_to_json(L, 2, SB_COPY);
     }
     if (!json_is_object(value) && !json_is_array(value)) {
         json_decref(value);

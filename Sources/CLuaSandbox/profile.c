@@ -5,20 +5,22 @@
 #include <stdio.h>
 #include <string.h>
 
+/// Gives what was spent since the last step to the line that ran.
+void sb_profile_finish(sluice_vm *vm) {
+    const sluice_call *call = vm->current;
+    if (vm->profile == NULL || vm->profile_key[0] == 0 || vm->profile_fuel <= call->fuel_left) return;
+    json_int_t spent = json_integer_value(json_object_get(vm->profile, vm->profile_key));
+    json_object_set_new(vm->profile, vm->profile_key, json_integer(spent + vm->profile_fuel - call->fuel_left));
+}
+
 void sb_profile_step(sluice_vm *vm, lua_State *L, lua_Debug *activation) {
-    char key[sizeof vm->profile_key];
-    sluice_call *call = vm->current;
-    if (vm->profile_key[0] != 0 && vm->profile_fuel > call->fuel_left) {
-        json_int_t spent = json_integer_value(json_object_get(vm->profile, vm->profile_key));
-        json_object_set_new(
-            vm->profile, vm->profile_key, json_integer(spent + vm->profile_fuel - call->fuel_left));
-    }
-    vm->profile_fuel = call->fuel_left;
+    sb_profile_finish(vm);
+    vm->profile_fuel = vm->current->fuel_left;
     vm->profile_key[0] = 0;
     if (!lua_getinfo(L, "Sl", activation) || activation->currentline <= 0) return;
     if (strcmp(activation->short_src, vm->prelude_name) == 0) return;
-    snprintf(key, sizeof key, "%s:%d", activation->short_src, activation->currentline);
-    memcpy(vm->profile_key, key, sizeof key);
+    snprintf(
+        vm->profile_key, sizeof vm->profile_key, "%s:%d", activation->short_src, activation->currentline);
 }
 
 void sluice_vm_profile_start(sluice_vm *vm) {

@@ -21,13 +21,13 @@ static int string_rep(lua_State *L) {
     sb_charge(L, times / 16 + (int64_t)(size / 64) + 1);
     luaL_Buffer buffer;
     char *place = luaL_buffinitsize(L, &buffer, size);
-    for (lua_Integer index = 0; index < times; index++) {
-        if (index > 0) {
-            memcpy(place, between, gap);
-            place += gap;
-        }
-        memcpy(place, text, unit);
-        place += unit;
+    // A unit with its gap, and then as much again of what is there.
+    memcpy(place, text, unit);
+    if (times > 1) memcpy(place + unit, between, gap);
+    for (size_t done = unit + gap; done < size;) {
+        size_t more = done < size - done ? done : size - done;
+        memcpy(place + done, place, more);
+        done += more;
     }
     luaL_pushresultsize(&buffer, size);
     return 1;
@@ -62,20 +62,24 @@ static int string_len(lua_State *L) {
     return 1;
 }
 
+static bool make_number(lua_State *L, int index) {
+    if (lua_type(L, index) == LUA_TNUMBER) return true;
+    size_t length = 0;
+    const char *text = lua_type(L, index) == LUA_TSTRING ? lua_tolstring(L, index, &length) : NULL;
+    if (text == NULL || length > 256 || lua_stringtonumber(L, text) != length + 1) return false;
+    lua_replace(L, index);
+    return true;
+}
+
 /// Arithmetic with texts that are numbers: "10" + 1. Lua's own would read a text of any length.
 static int arithmetic(lua_State *L) {
     int operation = (int)lua_tointeger(L, lua_upvalueindex(1));
     lua_settop(L, 2);
-    for (int index = 1; index <= 2; index++) {
-        if (lua_type(L, index) == LUA_TNUMBER) continue;
-        size_t length = 0;
-        const char *text = lua_type(L, index) == LUA_TSTRING ? lua_tolstring(L, index, &length) : NULL;
-        if (text == NULL || length > 256 || lua_stringtonumber(L, text) != length + 1) {
-            return luaL_error(L, "attempt to perform arithmetic on a %s value", luaL_typename(L, index));
-        }
-        lua_replace(L, index);
-    }
     sb_charge(L, 4);
+    if (!make_number(L, 1) || !make_number(L, 2)) {
+        return luaL_error(L, "attempt to %s a '%s' with a '%s'", lua_tostring(L, lua_upvalueindex(2)),
+                          luaL_typename(L, 1), luaL_typename(L, 2));
+    }
     if (operation == LUA_OPUNM) lua_settop(L, 1);
     lua_arith(L, operation);
     return 1;
@@ -93,7 +97,8 @@ static void set_arithmetic(lua_State *L) {
     lua_newtable(L);
     for (size_t index = 0; index < sizeof operations / sizeof *operations; index++) {
         lua_pushinteger(L, operations[index].operation);
-        lua_pushcclosure(L, arithmetic, 1);
+        lua_pushstring(L, operations[index].event + 2);
+        lua_pushcclosure(L, arithmetic, 2);
         lua_setfield(L, -2, operations[index].event);
     }
     lua_setmetatable(L, -2);

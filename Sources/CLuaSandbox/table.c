@@ -73,7 +73,8 @@ static int table_concat(lua_State *L) {
     for (lua_Integer index = from; index <= to; index++) {
         int type = lua_rawgeti(L, 1, index);
         if (type != LUA_TSTRING && type != LUA_TNUMBER) {
-            return luaL_error(L, "invalid value (at index %I) in table for 'concat'", (LUAI_UACINT)index);
+            return luaL_error(L, "invalid value (%s) at index %I in table for 'concat'", luaL_typename(L, -1),
+                              (LUAI_UACINT)index);
         }
         lua_tolstring(L, -1, &length);
         bytes += length + gap;

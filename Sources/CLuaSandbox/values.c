@@ -18,7 +18,17 @@ void sb_set_mark(lua_State *L, char *mark) {
     lua_setmetatable(L, -2);
 }
 
+/// The text of a number that neither an integer nor a double holds exactly: the core keeps it as an object whose only
+/// member has a zero byte for its name. NULL for everything else.
+const json_t *sb_long_number(const json_t *value) {
+    if (json_object_size(value) != 1) return NULL;
+    const json_t *text = json_object_getn(value, "", 1);
+    return json_is_string(text) ? text : NULL;
+}
+
 static void push(lua_State *L, const json_t *value, int depth) {
+    const json_t *number = sb_long_number(value);
+    if (number != NULL) value = number;
     switch (value == NULL ? JSON_NULL : json_typeof(value)) {
     case JSON_NULL:
         if (value == NULL) {
@@ -78,8 +88,30 @@ static bool count(sb_writer *writer, size_t bytes) {
     return refuse(writer, "too many bytes") != NULL;
 }
 
+/// Counts a value that is shared, with all that is in it.
+static bool measure(sb_writer *writer, const json_t *value, int depth) {
+    if (!count(writer, json_is_string(value) ? json_string_length(value) : 0)) return false;
+    bool is_object = json_is_object(value);
+    if (!is_object && !json_is_array(value)) return true;
+    if (depth >= writer->vm->limits.result_depth) return refuse(writer, "nested too deep") != NULL;
+    if (!is_object) {
+        for (size_t index = 0; index < json_array_size(value); index++) {
+            if (!measure(writer, json_array_get(value, index), depth + 1)) return false;
+        }
+        return true;
+    }
+    for (void *member = json_object_iter((json_t *)value); member != NULL;
+         member = json_object_iter_next((json_t *)value, member)) {
+        writer->bytes += json_object_iter_key_len(member);
+        if (!measure(writer, json_object_iter_value(member), depth + 1)) return false;
+    }
+    return true;
+}
+
 /// A copy whose containers are its own. Strings and numbers are shared: nobody changes those.
 json_t *sb_copy(sb_writer *writer, const json_t *value, int depth) {
+    const json_t *number = sb_long_number(value);
+    if (number != NULL) return count(writer, 128) ? json_incref((json_t *)value) : NULL;
     bool is_object = json_is_object(value);
     if (!is_object && !json_is_array(value)) {
         return count(writer, json_is_string(value) ? json_string_length(value) : 0) ? json_incref((json_t *)value)
@@ -265,11 +297,8 @@ json_t *sb_write(sb_writer *writer, int index, int depth) {
         if (handle == NULL) return refuse(writer, "an object that is used after its call");
         json_t *value = sb_resolve(handle->cell);
         if (value == NULL) return refuse(writer, "an object whose member is gone");
-        if (writer->is_copying) return sb_copy(writer, value, depth);
-        json_t *counted = sb_copy(writer, value, depth);
-        if (counted == NULL) return NULL;
-        json_decref(counted);
-        return json_incref(value);
+        if (writer->mode != SB_SHARE) return sb_copy(writer, value, depth);
+        return measure(writer, value, depth) ? json_incref(value) : NULL;
     }
     default: return refuse(writer, lua_typename(L, lua_type(L, index)));
     }
@@ -282,9 +311,9 @@ void sb_account(sluice_vm *vm, sb_writer *writer) {
 }
 
 /// As sb_write, and raises what is wrong.
-json_t *sb_to_json(lua_State *L, int index, bool is_copying) {
+json_t *sb_to_json(lua_State *L, int index, sb_mode mode) {
     sluice_vm *vm = sb_vm(L);
-    sb_writer writer = {.vm = vm, .L = L, .is_copying = is_copying, .kind = SLUICE_FAILED_RESULT};
+    sb_writer writer = {.vm = vm, .L = L, .mode = mode, .kind = SLUICE_FAILED_RESULT};
     json_t *value = sb_write(&writer, lua_absindex(L, index), 0);
     sb_account(vm, &writer);
     if (value != NULL) return value;

@@ -75,8 +75,10 @@ void sluice_vm_free(sluice_vm *vm) {
     while (vm->spare != NULL) {
         sluice_call *call = vm->spare;
         vm->spare = call->next;
+        free(call->buckets);
         free(call);
     }
+    sb_free_spare_cells(vm);
     sb_free_classes(vm);
     json_decref(vm->profile);
     free(vm);

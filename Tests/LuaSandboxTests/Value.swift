@@ -7,8 +7,20 @@ final class Value {
     let pointer: UnsafeMutablePointer<json_t>
 
     init(_ text: String) {
-        guard let value = json_loads(text, Int(JSON_DECODE_ANY), nil) else { fatalError("no JSON: \(text)") }
+        guard let value = json_loads(text, Int(JSON_DECODE_ANY | JSON_ALLOW_NUL), nil) else {
+            fatalError("no JSON: \(text)")
+        }
         pointer = value
+    }
+
+    /// A text.
+    var string: String? { json_string_value(pointer).map { String(cString: $0) } }
+
+    /// The elements of an array of texts.
+    var texts: [String] {
+        (0..<json_array_size(pointer)).map { index in
+            json_string_value(json_array_get(pointer, index)).map { String(cString: $0) } ?? "?"
+        }
     }
 
     deinit { sluice_json_release(pointer) }

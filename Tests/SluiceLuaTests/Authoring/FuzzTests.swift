@@ -32,11 +32,11 @@ struct FuzzTests {
     func bad() async throws {
         let report = try await report("local t = c.client.title:upper() return decide.client()")
         let finding = try #require(report.findings.first)
-        #expect(finding.message.contains("attempt to index"))
+        #expect(finding.message.contains("attempt to "))
         let again = await FixtureRunner(
             try .handler("local t = c.client.title:upper() return decide.client()", extra: Self.schema)
         ).run(try PluginFixture(finding.fixture, path: "again"))
-        #expect(again.differences.first?.contains("attempt to index") == true)
+        #expect(again.differences.first?.contains(finding.message) == true)
     }
 
     @Test("an error of the plugin's own is its way to refuse")

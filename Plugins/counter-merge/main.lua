@@ -25,8 +25,8 @@ local function added(c, field, bounds)
   local delta = client - base
   if overflows(server, delta) then return nil, field .. " would be too large" end
   local sum = server + delta
-  -- Where one of them is a fraction the sum is one, which is exact up to 2^53 only.
-  if math.type(sum) == "float" and (sum >= 2.0 ^ 53 or sum <= -2.0 ^ 53) then return nil, field .. " would be too large" end
+  -- Beyond that a fraction has no room left for ones: what was counted would be lost in the sum.
+  if math.type(sum) == "float" and math.abs(sum) >= 2^53 then return nil, field .. " would be too large" end
   if bounds.minimum and sum < bounds.minimum then
     return nil, ("%s would be %s, less than %s"):format(field, tostring(sum), tostring(bounds.minimum))
   end

@@ -22,7 +22,7 @@ struct RecordCheck: Sendable {
         for (name, value) in record.members ?? [] {
             if originals.contains(where: { $0[name] == value }) { continue }
             if name == "id" { continue }
-            let restored = LongNumbers.restored(value, from: originals.compactMap { $0[name] })
+            let restored = LongNumbers.restored(value, from: originals.compactMap { $0[name] }, of: originals)
             if restored != value {
                 record[name] = restored
                 if originals.contains(where: { $0[name] == restored }) { continue }
@@ -40,13 +40,12 @@ struct RecordCheck: Sendable {
         return record
     }
 
-    /// Refuses whole numbers that a float cannot hold exactly: they were another number before. One that is in a record
-    /// already, in whichever field, has not been touched.
+    /// Refuses whole numbers that a float cannot hold exactly: they were another number before.
     private func check(_ value: JSON, _ name: String, _ originals: [JSON]) throws {
         switch value.kind {
         case .number:
             if case .double(let double)? = value.number?.storage, double.magnitude > 0x1p53, double == double.rounded(),
-                !originals.contains(where: { Self.holds($0, value) })
+                !originals.contains(where: { Self.holds(value, $0) })
             {
                 throw ScriptFailure(
                     .badResult, "the field \(name) is a whole number beyond 2^53 that went through a float")
@@ -57,9 +56,10 @@ struct RecordCheck: Sendable {
         }
     }
 
-    private static func holds(_ whole: JSON, _ value: JSON) -> Bool {
-        whole == value || (whole.elements ?? []).contains { holds($0, value) }
-            || (whole.members ?? []).contains { holds($0.value, value) }
+    /// Whether a value is, or has somewhere inside, that number: then it is no script's.
+    private static func holds(_ number: JSON, _ value: JSON) -> Bool {
+        value == number || (value.elements ?? []).contains { holds(number, $0) }
+            || (value.members ?? []).contains { holds(number, $0.value) }
     }
 
     private static func fits(_ value: JSON, _ type: TableSchema.ColumnType) -> Bool {

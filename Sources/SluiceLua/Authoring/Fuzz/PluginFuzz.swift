@@ -49,6 +49,8 @@ public struct PluginFuzz: Sendable {
             for part in parts {
                 if part.isEmpty {
                     value = HostileValues.spoiled(value, using: &chance)
+                } else if part == "rows" {
+                    value[part] = value[part].map { Self.spoiled(rows: $0, &chance) }
                 } else if let there = value[part] {
                     value[part] = HostileValues.spoiled(there, using: &chance)
                     if part == "body", Int.random(in: 0..<8, using: &chance) == 0 { value[part] = "no {json" }
@@ -70,6 +72,17 @@ public struct PluginFuzz: Sendable {
         }
         spoiled["given"] = given
         return spoiled
+    }
+
+    /// Rows without an id never get as far as a plugin.
+    private static func spoiled(rows: JSON, _ chance: inout SeededChance) -> JSON {
+        JSON(
+            (rows.elements ?? []).map { row in
+                var spoiled = HostileValues.spoiled(row, using: &chance)
+                guard spoiled.kind == .object else { return row }
+                spoiled["id"] = row["id"]
+                return spoiled
+            })
     }
 
     private func call(_ json: JSON, _ report: inout FuzzReport) async {

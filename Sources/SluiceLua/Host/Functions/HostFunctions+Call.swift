@@ -110,8 +110,8 @@ extension HostFunctions {
             call.bodies[Int(slot)] = Body(bytes: Array(text.utf8))
         case "body.set_json":
             guard let value = arguments[1] else { throw ScriptFailure(.runtime, "body:set_json takes a value") }
-            let original = body.isEmpty ? nil : try? body.json
-            call.bodies[Int(slot)] = Body(json: LongNumbers.restored(value, from: original.map { [$0] } ?? []))
+            let originals = body.isEmpty ? [] : [try? body.json].compactMap { $0 }
+            call.bodies[Int(slot)] = Body(json: LongNumbers.restored(value, from: originals, of: originals))
         default: throw ScriptFailure(.runtime, "a body has no \(function)")
         }
         call.changedBodies.insert(Int(slot))

@@ -9,8 +9,8 @@ struct BundledPluginsInTroubleTests {
     @Test("none fails by a mistake of its own, whatever it is given", arguments: BundledPluginsTests.names)
     func spoilt(name: String) async throws {
         var fuzz = PluginFuzz(try bundle(name))
-        fuzz.calls = 400
-        fuzz.configurations = 100
+        fuzz.calls = 200
+        fuzz.configurations = 50
         let report = await fuzz.run()
         #expect(report.isGood, "\(report.lines.joined(separator: "\n"))")
     }

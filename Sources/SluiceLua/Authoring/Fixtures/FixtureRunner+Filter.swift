@@ -28,7 +28,7 @@ extension FixtureRunner {
             let trial = try FixtureTrial(compared, bundle, dialect: dialect, tables: tables)
             return result(trial.differences(await Self.outcome(of: filter, request, world), world))
         } catch {
-            return result([(error as? SluiceError)?.message ?? "\(error)"])
+            return result([error.message])
         }
     }
 

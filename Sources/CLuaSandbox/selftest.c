@@ -23,7 +23,7 @@ static const proof proofs[] = {
     {"burst in pcall", "while true do pcall(function() while true do end end) end", SLUICE_FAILED_BURST, true, NULL},
     {"memory", "local t = {} for i = 1, 1e9 do t[i] = ('x'):rep(200000) .. i end", SLUICE_FAILED_MEMORY, true, NULL},
     {"memory in pcall",
-     "local t = {} while true do pcall(function() for i = 1, 1e9 do t[#t + 1] = ('x'):rep(200000) .. i end end) end",
+     "local t = {} while true do pcall(function() for i = 1, 1e9 do t[i] = ('x'):rep(200000) .. i end end) end",
      SLUICE_FAILED_MEMORY, true, NULL},
     {"one string", "local s = 'x' while true do s = s .. s end", SLUICE_FAILED_MEMORY, false, NULL},
     {"result", "local t = {} t.t = t return t", SLUICE_FAILED_RESULT, false, "a cycle"},

@@ -25,6 +25,8 @@ local function added(c, field, bounds)
   local delta = client - base
   if overflows(server, delta) then return nil, field .. " would be too large" end
   local sum = server + delta
+  -- Beyond that a fraction has no room left for ones: what was counted would be lost in the sum.
+  if math.type(sum) == "float" and math.abs(sum) >= 2^53 then return nil, field .. " would be too large" end
   if bounds.minimum and sum < bounds.minimum then
     return nil, ("%s would be %s, less than %s"):format(field, tostring(sum), tostring(bounds.minimum))
   end

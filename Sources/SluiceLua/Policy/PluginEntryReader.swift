@@ -8,14 +8,15 @@ struct PluginEntryReader {
     private var plan: PluginPlan
 
     init(
-        _ name: String, _ node: ConfigurationNode, _ place: ConfigurationNode, folder: String, deployment: Deployment
+        _ name: String, _ node: ConfigurationNode, _ place: ConfigurationNode, folder: String,
+        bundle: PluginBundle? = nil, deployment: Deployment
     ) throws(SluiceError) {
         self.place = place
         let members = try node.members(["path", "mode", "config", "disabled", "order", "memory", "hooks"])
         guard let path = members["path"] else {
             throw place.refusal("the key path is missing: the plugin's folder, such as path: plugins/\(name)")
         }
-        let bundle = try Self.bundle(path, in: folder)
+        let bundle = if let bundle { bundle } else { try Self.bundle(path, in: folder) }
         let mode = try members["mode"].map(PolicyReader.mode) ?? .enforce
         plan = PluginPlan(
             bundle, name: name, filled: try Self.config(members["config"], of: bundle, place), deployment, mode)

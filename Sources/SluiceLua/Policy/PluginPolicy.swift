@@ -28,8 +28,15 @@ public struct PluginPolicy: Sendable {
         try self.init(ConfigurationFile(name: file, text: text), folder: folder)
     }
 
-    private init(_ file: ConfigurationFile, folder: String) throws(SluiceError) {
-        let reader = try PolicyReader(file, folder: folder)
+    /// Reads a policy's text, with bundles that are here already, by the plugins' names.
+    init(yaml text: String, file: String, folder: String, bundles: [String: PluginBundle]) throws(SluiceError) {
+        try self.init(ConfigurationFile(name: file, text: text), folder: folder, bundles: bundles)
+    }
+
+    private init(
+        _ file: ConfigurationFile, folder: String, bundles: [String: PluginBundle] = [:]
+    ) throws(SluiceError) {
+        let reader = try PolicyReader(file, folder: folder, bundles: bundles)
         deployment = reader.deployment
         plans = reader.plans
         places = reader.places

@@ -10,7 +10,10 @@ struct PolicyReader {
     private(set) var plans: [PluginPlan] = []
     private(set) var places: [String: String] = [:]
 
-    init(_ file: ConfigurationFile, folder: String) throws(SluiceError) {
+    /// - Parameter bundles: bundles by the plugins' names, in the place of the folders that the file names.
+    init(
+        _ file: ConfigurationFile, folder: String, bundles: [String: PluginBundle] = [:]
+    ) throws(SluiceError) {
         let members = try file.root().named("the policy").members(["deployment", "mode", "plugins"])
         if let node = members["deployment"] { deployment = try Self.deployment(node) }
         let mode = try members["mode"].map(Self.mode) ?? .enforce
@@ -26,7 +29,8 @@ struct PolicyReader {
             }
             names[name] = place
             places[name] = place.place
-            var reader = try PluginEntryReader(name, value, place, folder: folder, deployment: deployment)
+            var reader = try PluginEntryReader(
+                name, value, place, folder: folder, bundle: bundles[name], deployment: deployment)
             reader.limit(to: mode)
             plans.append(try reader.finished())
         }

@@ -33,6 +33,9 @@ public struct PluginOptions: Sendable {
     public var testsGuards: Bool
     /// Asked about each plugin before a new set serves, such as whether its fixtures pass: an error keeps the old set.
     public var gate: (@Sendable (PluginPlan) async throws -> Void)?
+    /// A file in which the plugins that serve are kept whole: where a policy's plugins do not load when a process begins,
+    /// those serve. Nil, the default, keeps none.
+    public var lastGood: String?
     /// The seed of chance, where everything is to be repeatable.
     var seed: UInt64?
 
@@ -46,7 +49,7 @@ public struct PluginOptions: Sendable {
         secret: @escaping @Sendable (String) async throws -> String? = { _ in nil }, dialect: Dialect = .azureV2,
         tables: [TableSchema] = [], filters: [PlacedFilter] = [], decisionLogSize: Int = 512,
         keepsInputs: Bool = false, drainLimit: Duration = .seconds(30), testsGuards: Bool = false,
-        gate: (@Sendable (PluginPlan) async throws -> Void)? = nil
+        lastGood: String? = nil, gate: (@Sendable (PluginPlan) async throws -> Void)? = nil
     ) {
         self.environment = environment
         self.timer = timer
@@ -62,6 +65,7 @@ public struct PluginOptions: Sendable {
         self.keepsInputs = keepsInputs
         self.drainLimit = drainLimit
         self.testsGuards = testsGuards
+        self.lastGood = lastGood
         self.gate = gate
     }
 

@@ -1,3 +1,4 @@
+internal import Logging
 public import SluiceCore
 internal import Synchronization
 
@@ -13,21 +14,31 @@ internal import Synchronization
 public final class Plugins: Sendable {
     private struct State {
         var set: PluginSet
+        var refusal: SluiceError?
         var isReloading = false
     }
     let host: PluginHost
     private let state: Mutex<State>
     private let options: PluginOptions
-    /// The file that ``reload()`` reads.
-    private let path: String?
+    /// What ``reload()`` reads.
+    private let source: PolicySource?
 
-    /// Loads the plugins of a deployment's policy.
+    /// Loads the plugins of a deployment's policy. Where that fails and ``PluginOptions/lastGood`` has plugins that served
+    /// before, those serve, and ``refusal`` says why.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` that names the file and the place; with a ``PluginFailure``
     ///   as its cause where a script is the reason.
     public convenience init(policy path: String, options: PluginOptions = PluginOptions()) async throws {
-        let policy = try Self.policy(path, options)
-        try await self.init(policy.plans, path: path, options)
+        let source = PolicySource(path: path)
+        do {
+            let (policy, yaml) = try source.policy(options)
+            try await self.init(policy.plans, source, options, refusal: nil)
+            keep(policy, yaml)
+        } catch let error as SluiceError {
+            guard let policy = options.lastGood.flatMap({ LastGoodPlugins(path: $0).policy() }) else { throw error }
+            options.logger.error("the plugins of \(path) do not load, those that served last do: \(error)")
+            try await self.init(policy.plans, source, options, refusal: error)
+        }
     }
 
     /// Loads plugins.
@@ -36,15 +47,17 @@ public final class Plugins: Sendable {
     /// - Throws: ``SluiceError`` of code `invalidArgument`, with a ``PluginFailure`` as its cause where a script is the
     ///   reason.
     public convenience init(_ plans: [PluginPlan], options: PluginOptions = PluginOptions()) async throws {
-        try await self.init(plans, path: nil, options)
+        try await self.init(plans, nil, options, refusal: nil)
     }
 
-    private init(_ plans: [PluginPlan], path: String?, _ options: PluginOptions) async throws {
+    private init(
+        _ plans: [PluginPlan], _ source: PolicySource?, _ options: PluginOptions, refusal: SluiceError?
+    ) async throws {
         host = try PluginHost(options.hostSettings)
         self.options = options
-        self.path = path
+        self.source = source
         let set = try await Self.load(plans, version: 1, host, options)
-        state = Mutex(State(set: set))
+        state = Mutex(State(set: set, refusal: refusal))
         await host.noteReload(version: 1, refused: false)
     }
 
@@ -82,15 +95,16 @@ public final class Plugins: Sendable {
     ///
     /// - Throws: as ``init(policy:options:)`` and ``reload(_:)``; also of code `invalidArgument` where there is no file.
     public func reload() async throws {
-        guard let path else { throw SluiceError(.invalidArgument, "these plugins were made without a policy's file") }
-        let policy: PluginPolicy
+        guard let source else { throw SluiceError(.invalidArgument, "these plugins were made without a policy's file") }
+        let (policy, yaml): (PluginPolicy, String)
         do {
-            policy = try Self.policy(path, options)
+            (policy, yaml) = try source.policy(options)
         } catch {
-            await host.noteReload(version: current.version, refused: true)
+            await refused(error)
             throw error
         }
         try await reload(policy.plans)
+        keep(policy, yaml)
     }
 
     /// Puts other plugins in the place of those that serve: all of them, or none if anything is wrong with one. Calls
@@ -109,12 +123,33 @@ public final class Plugins: Sendable {
         do {
             set = try await Self.load(plans, version: old.version + 1, host, options)
         } catch {
-            await host.noteReload(version: old.version, refused: true)
+            await refused(error)
             throw error
         }
-        state.withLock { $0.set = set }
+        state.withLock { ($0.set, $0.refusal) = (set, nil) }
         await host.noteReload(version: set.version, refused: false)
         await drain(old)
+    }
+
+    /// Why the newest plugins that were to serve do not; nil if they do.
+    public var refusal: SluiceError? { state.withLock { $0.refusal } }
+
+    private func refused(_ error: any Error) async {
+        let refusal =
+            error as? SluiceError ?? SluiceError(.invalidArgument, "the plugins do not load", cause: error)
+        state.withLock { $0.refusal = refusal }
+        options.logger.error("the plugins do not load, those from before go on: \(refusal)")
+        await host.noteReload(version: current.version, refused: true)
+    }
+
+    /// Keeps what serves. That it cannot be kept is no reason not to serve.
+    private func keep(_ policy: PluginPolicy, _ yaml: String) {
+        guard let path = options.lastGood, let source else { return }
+        do {
+            try LastGoodPlugins(path: path).keep(policy, yaml: yaml, file: source.path)
+        } catch {
+            options.logger.error("the plugins that serve could not be kept in \(path): \(error)")
+        }
     }
 
     var current: PluginSet { state.withLock { $0.set } }
@@ -129,14 +164,6 @@ public final class Plugins: Sendable {
             try? await sleep(limit)
             await host.abandon(ids)
         }
-    }
-
-    /// Reads a policy and checks the order of its chains, so that a contradiction is told with its place in the file.
-    private static func policy(_ path: String, _ options: PluginOptions) throws(SluiceError) -> PluginPolicy {
-        let policy = try PluginPolicy(file: path)
-        let filters = options.filters.map { Placed<PluginPlan?>(nil, placement: $0.placement) }
-        try policy.check(beside: [.http: filters])
-        return policy
     }
 
     private static func load(

@@ -119,7 +119,7 @@ struct SystemPropertiesTwiceTests {
             #""id": "1""#, #""id": 7"#, #""__version": "x""#, #""__version": null"#, #""__version": """#,
             #""version": "y""#,
             #""version": 5"#, #""__updatedAt": "u""#, #""updatedAt": "u""#, #""__deleted": true"#, #""deleted": false"#,
-            #""__createdAt": "c""#, #""createdAt": null"#, #""__x": {"a": 1}"#, #""_c": 1.5"#,
+            #""__createdAt": "c""#, #""createdAt": null"#, #""__x": {"a": 1}"#, #""_c": 1.10"#,
             #""a": [1, {"__y": 2}]"#,
             #""items": "none""#,
         ]

@@ -1,12 +1,24 @@
 internal import SluiceCore
 
 /// Numbers that scripts read as text, because neither kind of number in Lua holds them as they are written: `1.10`, 2⁶⁴.
-enum LongNumbers {
-    /// The value, in which such a text is the number again that one of the originals has in the same place. So a body or a
-    /// record that was read whole and written back has kept its numbers.
-    static func restored(_ value: JSON, from originals: [JSON]) -> JSON {
-        let originals = originals.filter(holdsAny)
-        return originals.isEmpty ? value : replaced(value, originals)
+///
+/// Where a script writes such a text back, it is the number again: so a body or a record that was read whole and written
+/// back has kept its numbers.
+struct LongNumbers {
+    private var numbers: [String: JSON] = [:]
+    private var texts: Set<String> = []
+
+    /// A value with its numbers.
+    ///
+    /// - Parameters:
+    ///   - places: what the originals have where the value stands.
+    ///   - originals: what the script was given. A text that has come from another place of them is a number too, if it
+    ///     is one there and nowhere a text.
+    static func restored(_ value: JSON, from places: [JSON], of originals: [JSON]) -> JSON {
+        guard originals.contains(where: holdsAny) else { return value }
+        var known = LongNumbers()
+        for original in originals { known.collect(original) }
+        return known.replaced(value, places)
     }
 
     private static func isLong(_ value: JSON) -> Bool {
@@ -22,20 +34,35 @@ enum LongNumbers {
         }
     }
 
-    private static func replaced(_ value: JSON, _ originals: [JSON]) -> JSON {
+    private mutating func collect(_ value: JSON) {
         switch value.kind {
-        case .string: originals.first { isLong($0) && $0.number?.description == value.string } ?? value
+        case .number: if Self.isLong(value), let number = value.number { numbers[number.description] = value }
+        case .string: if let text = value.string { texts.insert(text) }
+        case .array: for element in value.elements ?? [] { collect(element) }
+        case .object: for member in value.members ?? [] { collect(member.value) }
+        case .bool, .null: break
+        }
+    }
+
+    private func replaced(_ value: JSON, _ places: [JSON]) -> JSON {
+        switch value.kind {
+        case .string: number(value, places) ?? value
         case .array:
             JSON(
                 (value.elements ?? []).enumerated().map { index, element in
-                    replaced(element, originals.compactMap { $0[index] })
+                    replaced(element, places.compactMap { $0[index] })
                 })
         case .object:
             JSON(
                 members: (value.members ?? []).map { name, member in
-                    (name, replaced(member, originals.compactMap { $0[name] }))
+                    (name, replaced(member, places.compactMap { $0[name] }))
                 })
         case .number, .bool, .null: value
         }
+    }
+
+    private func number(_ value: JSON, _ places: [JSON]) -> JSON? {
+        guard let text = value.string, let number = numbers[text], !places.contains(value) else { return nil }
+        return places.contains(number) || !texts.contains(text) ? number : nil
     }
 }

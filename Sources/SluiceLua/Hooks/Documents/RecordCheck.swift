@@ -22,7 +22,7 @@ struct RecordCheck: Sendable {
         for (name, value) in record.members ?? [] {
             if originals.contains(where: { $0[name] == value }) { continue }
             if name == "id" { continue }
-            let restored = LongNumbers.restored(value, from: originals.compactMap { $0[name] })
+            let restored = LongNumbers.restored(value, from: originals.compactMap { $0[name] }, of: originals)
             if restored != value {
                 record[name] = restored
                 if originals.contains(where: { $0[name] == restored }) { continue }
@@ -30,7 +30,7 @@ struct RecordCheck: Sendable {
             guard !isSystem(name) else {
                 throw ScriptFailure(.badResult, "the field \(name) is not a plugin's to change")
             }
-            try check(restored, name)
+            try check(restored, name, originals)
             if let column = schema?.column(name), !restored.isNull, !Self.fits(restored, column.type) {
                 throw ScriptFailure(
                     .badResult,
@@ -41,18 +41,25 @@ struct RecordCheck: Sendable {
     }
 
     /// Refuses whole numbers that a float cannot hold exactly: they were another number before.
-    private func check(_ value: JSON, _ name: String) throws {
+    private func check(_ value: JSON, _ name: String, _ originals: [JSON]) throws {
         switch value.kind {
         case .number:
-            if case .double(let double)? = value.number?.storage, double.magnitude > 0x1p53, double == double.rounded()
+            if case .double(let double)? = value.number?.storage, double.magnitude > 0x1p53, double == double.rounded(),
+                !originals.contains(where: { Self.holds(value, $0) })
             {
                 throw ScriptFailure(
                     .badResult, "the field \(name) is a whole number beyond 2^53 that went through a float")
             }
-        case .array: for element in value.elements ?? [] { try check(element, name) }
-        case .object: for (_, member) in value.members ?? [] { try check(member, name) }
+        case .array: for element in value.elements ?? [] { try check(element, name, originals) }
+        case .object: for (_, member) in value.members ?? [] { try check(member, name, originals) }
         default: break
         }
+    }
+
+    /// Whether a value is, or has somewhere inside, that number: then it is no script's.
+    private static func holds(_ number: JSON, _ value: JSON) -> Bool {
+        value == number || (value.elements ?? []).contains { holds(number, $0) }
+            || (value.members ?? []).contains { holds(number, $0.value) }
     }
 
     private static func fits(_ value: JSON, _ type: TableSchema.ColumnType) -> Bool {

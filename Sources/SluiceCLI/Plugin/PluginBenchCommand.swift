@@ -14,7 +14,7 @@ struct PluginBenchCommand: OutcomeCommand {
 
     func outcome() async throws -> Outcome {
         var reports: [any ToolReport] = []
-        for bundle in try PluginTarget(target.path).bundles {
+        for bundle in try target.bundles {
             reports.append(await PluginBench(bundle, rounds: rounds).run())
         }
         return Outcome(JoinedReport(reports))

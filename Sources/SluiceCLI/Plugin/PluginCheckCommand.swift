@@ -11,15 +11,16 @@ struct PluginCheckCommand: OutcomeCommand {
     @OptionGroup var target: PluginTargetOptions
 
     func outcome() async throws -> Outcome {
-        if target.path.hasSuffix(".yaml") || target.path.hasSuffix(".yml") {
-            let policy = try PluginPolicy(file: target.path)
-            try policy.check()
-            var reports: [any ToolReport] = []
-            for plan in policy.plans { reports.append(await PluginCheck.run(plan.bundle)) }
-            return Outcome(JoinedReport(reports))
-        }
         var reports: [any ToolReport] = []
-        for folder in try PluginTarget.folders(target.path) { reports.append(await PluginCheck(folder: folder).run()) }
+        for path in target.paths {
+            if path.hasSuffix(".yaml") || path.hasSuffix(".yml") {
+                let policy = try PluginPolicy(file: path)
+                try policy.check()
+                for plan in policy.plans { reports.append(await PluginCheck.run(plan.bundle)) }
+            } else {
+                for folder in try PluginTarget.folders(path) { reports.append(await PluginCheck(folder: folder).run()) }
+            }
+        }
         return Outcome(JoinedReport(reports))
     }
 }

@@ -42,7 +42,7 @@ struct PluginConvergeCommand: OutcomeCommand {
             return schema
         }
         var reports: [any ToolReport] = []
-        for bundle in try PluginTarget(target.path).bundles where bundle.manifest.hooks[.onConflict] != nil {
+        for bundle in try target.bundles where bundle.manifest.hooks[.onConflict] != nil {
             var trial = PluginConvergence(bundle)
             trial.config = try PluginFiles.config(config)
             trial.schema = schema
@@ -52,7 +52,9 @@ struct PluginConvergeCommand: OutcomeCommand {
             trial.allowsLoss = allowLoss
             reports.append(try await trial.run())
         }
-        guard !reports.isEmpty else { throw CommandFailure.usage("\(target.path): no plugin has a hook on_conflict") }
+        guard !reports.isEmpty else {
+            throw CommandFailure.usage("\(target.paths.joined(separator: ", ")): no plugin has a hook on_conflict")
+        }
         return Outcome(JoinedReport(reports))
     }
 }

@@ -23,7 +23,7 @@ struct PluginFuzzCommand: OutcomeCommand {
     func outcome() async throws -> Outcome {
         let tables = try PluginFiles.tables(tableOptions.tables)
         var reports: [any ToolReport] = []
-        for bundle in try PluginTarget(target.path).bundles {
+        for bundle in try target.bundles {
             var fuzz = PluginFuzz(bundle)
             fuzz.tables = tables
             fuzz.seed = seed

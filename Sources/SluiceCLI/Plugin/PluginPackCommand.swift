@@ -15,7 +15,7 @@ struct PluginPackCommand: OutcomeCommand {
     func outcome() async throws -> Outcome {
         var packs: [JSON] = []
         var lines: [String] = []
-        for bundle in try PluginTarget(target.path).bundles {
+        for bundle in try target.bundles {
             let report = await PluginCheck.run(bundle)
             guard report.isGood else { return Outcome(report) }
             let pack = try PluginPack(bundle)

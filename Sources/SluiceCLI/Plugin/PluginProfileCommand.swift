@@ -13,7 +13,7 @@ struct PluginProfileCommand: OutcomeCommand {
 
     func outcome() async throws -> Outcome {
         var reports: [any ToolReport] = []
-        for bundle in try PluginTarget(target.path).bundles {
+        for bundle in try target.bundles {
             reports.append(await PluginProfile(bundle, filter: filter))
         }
         return Outcome(JoinedReport(reports))

@@ -1,13 +1,17 @@
 internal import ArgumentParser
 internal import Sluice
+internal import SluiceLua
 
 /// What the commands for plugins have in common.
 struct PluginTargetOptions: ParsableArguments {
-    @Argument(help: "A plugin's folder, a folder of plugins, or a deployment's policy (.yaml).")
-    var path = "."
+    @Argument(help: "Plugins' folders, folders of plugins, or a deployment's policy (.yaml).")
+    var paths = ["."]
 
     @Flag(help: "Print exactly one JSON document.")
     var json = false
+
+    /// The plugins that the paths lead to.
+    var bundles: [PluginBundle] { get throws { try paths.flatMap { try PluginTarget($0).bundles } } }
 }
 
 /// The tables of a deployment.

@@ -18,7 +18,7 @@ struct PluginTestCommand: OutcomeCommand {
     func outcome() async throws -> Outcome {
         let tables = try PluginFiles.tables(tableOptions.tables)
         var reports: [FixtureReport] = []
-        for bundle in try PluginTarget(target.path).bundles {
+        for bundle in try target.bundles {
             var runner = FixtureRunner(bundle)
             runner.tables = tables
             runner.filter = filter

@@ -125,7 +125,7 @@ int sb_finish_hook(lua_State *L, int status, lua_KContext context) {
             return 0;
         }
     }
-    call->result = sb_to_json(L, -1, SB_SHARE);
+    call->result = sb_to_json(L, -1, SB_SHARE, 0);
     sb_charge(L, 0);
     return 0;
 }

@@ -35,6 +35,7 @@ typedef struct sb_cell {
     json_t *value;  // of a root; a child's is found through its parent
     char *name;     // of the member, for a child: in `short_name` where it fits
     size_t name_length, bucket;
+    int depth;  // levels above it
     bool is_own, is_changed;
     char short_name[24];
 } sb_cell;
@@ -170,7 +171,7 @@ typedef struct sb_writer {
 } sb_writer;
 const json_t *sb_long_number(const json_t *value);
 void sb_push_json(lua_State *L, const json_t *value);
-json_t *sb_to_json(lua_State *L, int index, sb_mode mode);
+json_t *sb_to_json(lua_State *L, int index, sb_mode mode, int depth);
 json_t *sb_write(sb_writer *writer, int index, int depth);
 json_t *sb_copy(sb_writer *writer, const json_t *value, int depth);
 void sb_account(sluice_vm *vm, sb_writer *writer);

@@ -49,7 +49,7 @@ static int write_member(lua_State *L, sb_cell *cell) {
     json_t *value = NULL;
     if (!lua_isnoneornil(L, 3)) {
         // Held by the call until it has its place, in case that making room for it fails.
-        value = vm->current->held = sb_to_json(L, 3, SB_COPY);
+        value = vm->current->held = sb_to_json(L, 3, SB_COPY, cell->depth + 1);
     }
     json_t *holder = sb_own(L, cell);
     bool is_written = true;

@@ -170,6 +170,9 @@ int sb_child(lua_State *L) {
         sb_push_json(L, value);
         return 1;
     }
+    if (parent->depth == sb_path_depth) {
+        return sb_raise(L, SLUICE_FAILED_RESULT, "objects are nested over %d levels", sb_path_depth);
+    }
     size_t bucket = find_bucket(L, parent, name, length);
     sb_cell *cell = sb_vm(L)->current->buckets[bucket];
     while (cell != NULL
@@ -185,6 +188,7 @@ int sb_child(lua_State *L) {
         memcpy(cell->name, name, length);
         cell->name_length = length;
         cell->parent = parent;
+        cell->depth = parent->depth + 1;
         cell->bucket = bucket;
         cell->beside = sb_vm(L)->current->buckets[bucket];
         sb_vm(L)->current->buckets[bucket] = cell;

@@ -42,7 +42,7 @@ static int primitive_host(lua_State *L) {
     json_decref(call->held);
     call->held = arguments;
     for (int index = 2; index <= count; index++) {
-        if (json_array_append_new(arguments, sb_to_json(L, index, SB_SHARE)) == 0) continue;
+        if (json_array_append_new(arguments, sb_to_json(L, index, SB_SHARE, 0)) == 0) continue;
         sb_trip(vm, SLUICE_FAILED_MEMORY);
         return sb_kill(L);
     }
@@ -93,7 +93,7 @@ static int primitive_fail(lua_State *L) {
 static int primitive_json_encode(lua_State *L) {
     sluice_vm *vm = sb_vm(L);
     luaL_checkany(L, 1);
-    json_t *value = vm->current->held = sb_to_json(L, 1, SB_SHARE);
+    json_t *value = vm->current->held = sb_to_json(L, 1, SB_SHARE, 0);
     sb_push_dump(L, value);
     json_decref(value);
     vm->current->held = NULL;
@@ -146,12 +146,12 @@ static int primitive_object(lua_State *L) {
         lua_pushnil(L);
         if (lua_next(L, 2)) {
             lua_pop(L, 2);
-            value = sb_to_json(L, 2, SB_COPY);
+            value = sb_to_json(L, 2, SB_COPY, 0);
         } else {
             value = type->is_headers ? json_array() : json_object();
         }
     } else {
-        value = sb_to_json(L, 2, SB_COPY);
+        value = sb_to_json(L, 2, SB_COPY, 0);
     }
     if (!json_is_object(value) && !json_is_array(value)) {
         json_decref(value);

@@ -11,7 +11,9 @@ static int utf8_codepoint(lua_State *L) {
     if (from < 0) from += size + 1;
     if (to < 0) to += size + 1;
     if (to > size) to = size;
-    if (from > 0 && from < to && to - from >= most_codes) return luaL_error(L, "more than %d bytes at once", most_codes);
+    if (from > 0 && from < to && to - from >= most_codes) {
+        return luaL_error(L, "more than %d bytes at once", most_codes);
+    }
     sb_charge(L, 1 + (from < to ? (to - from) / 16 : 0));
     return lua_tocfunction(L, lua_upvalueindex(1))(L);
 }

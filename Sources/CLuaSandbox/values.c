@@ -310,11 +310,11 @@ void sb_account(sluice_vm *vm, sb_writer *writer) {
     sb_meter(vm, (int64_t)(writer->bytes / 32) + writer->nodes);
 }
 
-/// As sb_write, and raises what is wrong.
-json_t *sb_to_json(lua_State *L, int index, sb_mode mode) {
+/// As sb_write, and raises what is wrong. `depth` is how many levels the value will be under.
+json_t *sb_to_json(lua_State *L, int index, sb_mode mode, int depth) {
     sluice_vm *vm = sb_vm(L);
     sb_writer writer = {.vm = vm, .L = L, .mode = mode, .kind = SLUICE_FAILED_RESULT};
-    json_t *value = sb_write(&writer, lua_absindex(L, index), 0);
+    json_t *value = sb_write(&writer, lua_absindex(L, index), depth);
     sb_account(vm, &writer);
     if (value != NULL) return value;
     if (writer.kind == SLUICE_FAILED_MEMORY) {

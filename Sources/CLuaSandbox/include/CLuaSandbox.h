@@ -68,7 +68,8 @@ typedef struct sluice_limits {
     size_t source_bytes;  // one chunk; 256 KiB
     int result_depth;     // 32
     int result_nodes;     // 10,000
-    /// No clock decides, and pairs goes in the order of keys.
+    /// pairs and next go in the order of keys, random numbers begin anew with each call, and the clocks allow ten times
+    /// their bounds: they are only there for what fuel does not see.
     bool is_deterministic;
 } sluice_limits;
 
@@ -136,6 +137,7 @@ const void *sluice_call_argument(const sluice_call *call, size_t index, bool *is
 void *sluice_call_error(const sluice_call *call);
 
 int64_t sluice_call_fuel_used(const sluice_call *call);
+/// The CPU time that was measured: 0 for a call that was over before a clock was looked at, after some milliseconds.
 int64_t sluice_call_cpu_nanoseconds(const sluice_call *call);
 
 /// Whether the script that runs just now can wait: a host function asks before it begins what it would wait for. False

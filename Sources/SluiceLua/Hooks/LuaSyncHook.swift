@@ -7,13 +7,8 @@ struct LuaSyncHook: SyncHook {
     let current: @Sendable () -> PluginSet
 
     func wants(_ point: HookPoint, table: String) -> Bool {
-        let set = current()
-        let subject = MatchSubject(table: table)
-        return set.hooks(at: point).contains { plugin in
-            let match = plugin.hook.match
-            // What else a match asks for is not known yet.
-            return match.matches(subject) || !match.conditions.isSubset(of: [.tables])
-        }
+        // What else a match asks for is not known yet.
+        current().hooks(at: point).contains { $0.hook.match.isFor(table: table) }
     }
 
     func beforeEnqueue(_ change: EnqueuedChange) async throws -> EnqueueDecision {

@@ -13,12 +13,14 @@ final class CallState {
     var responses: [Int: Response] = [:]
     var log: [PluginLogLine] = []
     var droppedLines = 0
-    var trace = JSON.object
+    var trace: JSON?
     var changes: [String: [KeyValues.Change]] = [:]
     /// By how many bytes those changes make the plugin's values larger.
     var kvGrowth = 0
     var httpCalls = 0
     var nextCalls = 0
+    /// Whether it has waited, so that others know it by its id.
+    var isListed = false
     var waits = 0
     /// The text of the error that the last `next` ended in.
     var nextError: String?

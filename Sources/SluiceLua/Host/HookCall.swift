@@ -14,14 +14,22 @@ struct HookCall: Sendable {
     var table: String?
     var recordID: String?
     /// What the plugin's hooks of one exchange, and all plugins of it, keep for each other.
-    var scratch = JSON.object
-    var shared = JSON.object
+    var scratch = Self.nothing
+    var shared = Self.nothing
     /// What `ctx` has besides, by name.
     var extra: [(name: String, value: JSON)] = []
     /// The most fuel, where that is less than the plan's.
     var fuel: Int64?
     /// Makes a decision of what the hook returned; what it throws is a failure of the plugin.
     var interpret: @Sendable (HookReturn) throws -> HookAnswer
+
+    /// An object without members, one for all calls.
+    private static let nothing = JSON.object
+
+    /// Whether `ctx` is the same as in every other call of the hook.
+    var hasPlainContext: Bool {
+        extra.isEmpty && scratch.handle === Self.nothing.handle && shared.handle === Self.nothing.handle
+    }
 }
 
 /// What a hook has returned and written to.

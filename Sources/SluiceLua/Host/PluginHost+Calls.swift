@@ -10,8 +10,13 @@ extension PluginHost {
                 PluginFailure(
                     plugin: "", hook: kind.rawValue, ScriptFailure(.cancelled, "the plugin was unloaded")))
         }
+        return begin(call, of: instance)
+    }
+
+    private func begin(_ call: HookCall, of instance: PluginInstance) -> CallStep {
+        let kind = call.plan.kind
         let now = now
-        if instance.breakers[kind]?.isOpen(at: now) ?? false {
+        if let breaker = instance.breakers[kind], breaker.isOpen(at: now) {
             let failure = ScriptFailure(.breakerOpen, "the hook failed too often and is not asked for a while")
             return refused(failure, call, instance)
         }
@@ -19,31 +24,32 @@ extension PluginHost {
             return refused(ScriptFailure(.runtime, "too many calls of the plugin are under way"), call, instance)
         }
         let state = CallState(id: nextCall(), call, at: now)
+        let isDeterministic = instance.plan.manifest.isDeterministic
         if let seed = settings.seed {
             state.random = SeededChance(seed: seed)
-        } else if instance.plan.manifest.isDeterministic {
-            state.random = SeededChance(seed: FNV1a.hash("\(instance.plan.name) \(instance.inputHash(of: call))".utf8))
+        } else if isDeterministic {
+            state.random = SeededChance(
+                seed: FNV1a.hash("\(instance.plan.name) \(instance.inputHash(of: call))".utf8))
         }
-        instance.functions.calls[state.id] = state
-        calls[state.id] = id
+        instance.functions.current = state
         let step = instance.vm.call(
             kind.rawValue, call.arguments + [instance.context(of: call)],
             budget: call.plan.budget.sandbox(
-                isDeterministic: instance.plan.manifest.isDeterministic, mayWait: kind.mayWait, fuel: call.fuel),
-            id: state.id)
+                isDeterministic: isDeterministic, mayWait: kind.mayWait, fuel: call.fuel), id: state.id)
         return take(step, state, instance)
     }
 
     /// Asks a plugin one question after the other, each whatever became of the one before: for hooks that do not wait.
     /// Together they may use that much fuel.
     func begin(_ all: [HookCall], of id: PluginInstance.ID, fuel: Int64) -> [CallStep] {
+        guard let instance = instances[id] else { return all.map { begin($0, of: id) } }
         var left = fuel
         return all.map { call in
             var call = call
             call.fuel = min(left, call.plan.budget.fuel)
-            let before = instances[id]?.fuelUsed ?? 0
-            let step = begin(call, of: id)
-            left = max(1, left - ((instances[id]?.fuelUsed ?? 0) - before))
+            let before = instance.fuelUsed
+            let step = begin(call, of: instance)
+            left = max(1, left - (instance.fuelUsed - before))
             return step
         }
     }
@@ -76,6 +82,7 @@ extension PluginHost {
             state.nextError = message
             reply = .failure(message)
         }
+        instance.functions.current = state
         return take(instance.vm.resume(lua, with: reply), state, instance)
     }
 
@@ -89,9 +96,15 @@ extension PluginHost {
     }
 
     private func take(_ step: LuaCall.Step, _ state: CallState, _ instance: PluginInstance) -> CallStep {
+        instance.functions.current = nil
         switch step {
         case .waits(let lua, let wait):
             state.lua = lua
+            if !state.isListed {
+                state.isListed = true
+                instance.functions.calls[state.id] = state
+                calls[state.id] = instance.id
+            }
             state.waits += 1
             if case .next = wait { return .waits(state.id, wait, within: nil) }
             return .waits(state.id, wait, within: state.deadline.map { now.duration(to: $0) })
@@ -170,8 +183,7 @@ extension PluginHost {
 
     private func refused(_ failure: ScriptFailure, _ call: HookCall, _ instance: PluginInstance) -> CallStep {
         let named = PluginFailure(plugin: instance.plan.name, hook: call.plan.kind.rawValue, failure)
-        metrics.hooks[instance.plan.name, default: [:]][call.plan.kind.rawValue, default: .init()]
-            .calls[failure.kind.rawValue, default: 0] += 1
+        instance.figures[call.plan.kind, default: .init()].calls[failure.kind.rawValue, default: 0] += 1
         return .failed(named)
     }
 }

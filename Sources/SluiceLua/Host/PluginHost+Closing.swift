@@ -15,20 +15,22 @@ extension PluginHost {
         let (fuel, cpuTime) = (state.lua?.fuel ?? 0, state.lua?.cpuTime ?? .zero)
         instance.fuelUsed += Int64(fuel)
         defer {
-            instance.functions.calls[state.id] = nil
-            calls[state.id] = nil
-            release(instance.id)
+            if state.isListed {
+                instance.functions.calls[state.id] = nil
+                calls[state.id] = nil
+            }
+            release(instance)
         }
         // Of rows that are kept there are too many: they are only counted.
         if kind == .afterPull, case .answered(let answer) = ending, answer.name != "drop", state.log.isEmpty {
-            return count(instance.plan.name, kind, "ok", answer.name, fuel, cpuTime, elapsed)
+            return instance.count(kind, "ok", answer.name, fuel, cpuTime, elapsed)
         }
         var entry = PluginDecision(
             sequence: 0, at: now, plugin: instance.plan.name, version: instance.version, hook: kind,
             table: state.call.table, recordID: state.call.recordID,
             inputHash: instance.inputHash(of: state.call), decision: "none",
             fuel: fuel, cpuTime: cpuTime, elapsed: elapsed, waits: state.waits,
-            isShadow: instance.plan.mode == .shadow, log: state.log, trace: state.trace)
+            isShadow: instance.plan.mode == .shadow, log: state.log, trace: state.trace ?? .object)
         if state.droppedLines > 0 {
             let note = "\(state.droppedLines) lines more were left out"
             entry.log.append(PluginLogLine(level: "warn", message: note, fields: nil))
@@ -48,20 +50,7 @@ extension PluginHost {
             entry.answer = state.lua.flatMap { DecisionInput.answer(of: $0, redact) }
         }
         record(entry)
-        count(instance.plan.name, kind, outcome, entry.decision, fuel, cpuTime, elapsed)
-    }
-
-    private func count(
-        _ plugin: String, _ kind: HookKind, _ outcome: String, _ decision: String, _ fuel: Int, _ cpuTime: Duration,
-        _ elapsed: Duration
-    ) {
-        var figures = metrics.hooks[plugin]?[kind.rawValue] ?? .init()
-        figures.calls[outcome, default: 0] += 1
-        if outcome == "ok" { figures.decisions[decision, default: 0] += 1 }
-        figures.fuel += fuel
-        figures.cpuTime += cpuTime
-        figures.elapsed += elapsed
-        metrics.hooks[plugin, default: [:]][kind.rawValue] = figures
+        instance.count(kind, outcome, entry.decision, fuel, cpuTime, elapsed)
     }
 
     /// Calls `init`, if the plugin has one.
@@ -74,5 +63,35 @@ extension PluginHost {
         case .waits(let call, _, _):
             if case .failed(let failure) = end(call, .yield) { throw failure }
         }
+    }
+}
+
+extension PluginInstance {
+    /// Counts a call.
+    fileprivate func count(
+        _ kind: HookKind, _ outcome: String, _ decision: String, _ fuel: Int, _ cpuTime: Duration, _ elapsed: Duration
+    ) {
+        figures[kind, default: .init()].count(outcome, decision, fuel, cpuTime, elapsed)
+    }
+}
+
+extension PluginMetrics.Hook {
+    fileprivate mutating func count(
+        _ outcome: String, _ decision: String, _ fuel: Int, _ cpuTime: Duration, _ elapsed: Duration
+    ) {
+        calls[outcome, default: 0] += 1
+        if outcome == "ok" { decisions[decision, default: 0] += 1 }
+        self.fuel += fuel
+        self.cpuTime += cpuTime
+        self.elapsed += elapsed
+    }
+
+    /// Adds what another instance has done.
+    mutating func add(_ other: PluginMetrics.Hook) {
+        calls.merge(other.calls, uniquingKeysWith: +)
+        decisions.merge(other.decisions, uniquingKeysWith: +)
+        fuel += other.fuel
+        cpuTime += other.cpuTime
+        elapsed += other.elapsed
     }
 }

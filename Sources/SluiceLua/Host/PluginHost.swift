@@ -37,6 +37,7 @@ actor PluginHost {
     var figures: PluginMetrics {
         var figures = metrics
         figures.callsUnderWay = calls.count
+        for instance in instances.values { add(instance, to: &figures) }
         for instance in instances.values where !instance.isRetired {
             figures.memory[instance.plan.name] = instance.vm.memory
             for (kind, breaker) in instance.breakers {
@@ -84,8 +85,9 @@ actor PluginHost {
     /// Lets plugins go: at once where nothing of them is under way, else when it ends.
     func retire(_ ids: some Sequence<PluginInstance.ID> & Sendable) {
         for id in ids {
-            instances[id]?.isRetired = true
-            release(id)
+            guard let instance = instances[id] else { continue }
+            instance.isRetired = true
+            release(instance)
         }
     }
 
@@ -96,7 +98,7 @@ actor PluginHost {
                 metrics.abandonedCalls += 1
                 _ = end(call, .cancelled)
             }
-            instances[id] = nil
+            if let instance = instances[id] { release(instance) }
         }
     }
 
@@ -105,9 +107,17 @@ actor PluginHost {
         ids.contains { id in calls.values.contains(id) }
     }
 
-    func release(_ id: PluginInstance.ID) {
-        guard let instance = instances[id], instance.isRetired, instance.functions.calls.isEmpty else { return }
-        instances[id] = nil
+    /// Lets go of a plugin that was retired and has nothing under way. What it has done stays counted.
+    func release(_ instance: PluginInstance) {
+        guard instance.isRetired, instance.functions.calls.isEmpty, instances[instance.id] != nil else { return }
+        instances[instance.id] = nil
+        add(instance, to: &metrics)
+    }
+
+    private func add(_ instance: PluginInstance, to metrics: inout PluginMetrics) {
+        for (kind, figures) in instance.figures {
+            metrics.hooks[instance.plan.name, default: [:]][kind.rawValue, default: .init()].add(figures)
+        }
     }
 
     func noteReload(version: Int, refused: Bool) {

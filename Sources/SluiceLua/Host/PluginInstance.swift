@@ -24,6 +24,9 @@ final class PluginInstance {
     private(set) var vm: LuaVM
     /// How often its machine was made anew.
     private(set) var rebuilds = 0
+    /// What its calls have come to, by hook.
+    var figures: [HookKind: PluginMetrics.Hook] = [:]
+    private var contexts: [HookKind: LuaArgument] = [:]
     private let environment: JSON
     private let settings: HostSettings
 
@@ -78,6 +81,14 @@ final class PluginInstance {
 
     /// What a call gets as `ctx`.
     func context(of call: HookCall) -> LuaArgument {
+        guard call.hasPlainContext else { return Self.context(of: call) }
+        if let context = contexts[call.plan.kind] { return context }
+        let context = Self.context(of: call)
+        contexts[call.plan.kind] = context
+        return context
+    }
+
+    private static func context(of call: HookCall) -> LuaArgument {
         LuaArgument(
             "ctx",
             JSON(

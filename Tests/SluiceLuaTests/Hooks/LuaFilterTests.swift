@@ -189,4 +189,25 @@ struct LuaFilterTests {
         #expect(transport.requests[0].head.headerFields[HTTPField.Name("X-Probe")!] == nil)
         #expect(await plugins.decisions.first?.isShadow == true)
     }
+
+    @Test("a shadow asks nobody to change anything")
+    func shadowPosts() async throws {
+        let net = ScriptedTransport([], otherwise: .json(200, "{}"))
+        var text = PluginText(
+            ["request"],
+            """
+            return { request = function()
+              kv.set("a", 1)
+              http.request { url = "https://a.example/" }
+              http.request { method = "POST", url = "https://a.example/" }
+            end }
+            """, extra: ["permissions": ["http": ["a.example"], "kv": ["bytes": 100]]])
+        text.mode = .shadow
+        let storage = MemoryPluginValues()
+        let plugins = try await text.loaded(PluginOptions(transport: net, storage: storage))
+        #expect(try await plugins.send(.sample(), to: transport).status == 200)
+        #expect(net.requests.map(\.head.method) == [.get])
+        #expect(await plugins.metrics.errors == ["permission": 1])
+        #expect(try await storage.values(of: "probe").isEmpty)
+    }
 }

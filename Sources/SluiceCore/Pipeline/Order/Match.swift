@@ -146,6 +146,9 @@ public struct Match: Sendable, Hashable {
     /// Whether all conditions hold.
     public func matches(_ subject: MatchSubject) -> Bool { box.rules.matches(subject) }
 
+    /// Whether the match can hold for something of that table, whatever else it asks for.
+    public func isFor(table: String) -> Bool { box.rules.isFor(table: table) }
+
     /// How narrow the match is: more for names of tables than for patterns of names, more for each condition. Of two
     /// conflict handlers the narrower one is asked first.
     public var specificity: Int {

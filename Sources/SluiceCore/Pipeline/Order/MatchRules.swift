@@ -24,11 +24,9 @@ struct MatchRules: Sendable, Hashable {
 
     /// Whether all conditions hold.
     func matches(_ subject: MatchSubject) -> Bool {
-        if isNever || !labels.isEmpty { return false }
+        guard isFor(table: subject.table) else { return false }
         if !kinds.isEmpty, !(subject.kind.map(kinds.contains) ?? false) { return false }
         if !methods.isEmpty, !(subject.method.map(methods.contains) ?? false) { return false }
-        if !tables.isEmpty, !Self.holds(tables, subject.table) { return false }
-        if !excluded.isEmpty, Self.holds(excluded, subject.table) { return false }
         if !status.isEmpty {
             guard let code = subject.status, status.contains(where: { $0.matches(code) }) else { return false }
         }
@@ -42,6 +40,13 @@ struct MatchRules: Sendable, Hashable {
             guard let key = subject.sampleKey, Self.draw(key) < share else { return false }
         }
         return true
+    }
+
+    /// Whether the conditions that are about the deployment and the table hold.
+    func isFor(table: String?) -> Bool {
+        if isNever || !labels.isEmpty { return false }
+        if !tables.isEmpty, !Self.holds(tables, table) { return false }
+        return excluded.isEmpty || !Self.holds(excluded, table)
     }
 
     private static func holds(_ globs: [Glob], _ name: String?) -> Bool {

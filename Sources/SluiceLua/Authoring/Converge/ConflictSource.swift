@@ -43,7 +43,7 @@ struct ConflictSource: Sendable {
         case .number: return values + [0, 1, 2, 3, 10, -1]
         case .bool: return [true, false]
         case .string where values.contains { $0.string.flatMap { Timestamp($0) } != nil }:
-            return values + (1...4).map { JSON("2026-03-0\($0)T10:00:00.000Z") }
+            return values + (1...4).map { JSON("2025-12-0\($0)T10:00:00.000Z") }
         case .string: return values + ["a", "b", "line 1\nline 2"]
         case .array: return values + [.array, ["a"], ["b", "a"]]
         case .object, .null: return values
@@ -56,7 +56,7 @@ struct ConflictSource: Sendable {
         case .integer: [0, 1, 2, 3, 10, -1]
         case .real: [0, 0.5, 1.5, -2, 100]
         case .boolean: [true, false]
-        case .date: (1...5).map { JSON("2026-03-0\($0)T10:00:00.000Z") }
+        case .date: (1...5).map { JSON("2025-12-0\($0)T10:00:00.000Z") }
         case .json: [.object, ["a": 1], ["a": 2], .array, ["x"]]
         }
     }

@@ -35,8 +35,12 @@ public struct PluginConvergence: Sendable {
         let fixtures = bundle.fixtures.compactMap { try? bundle.fixture(at: $0) }
         let config = config ?? fixtures.first { $0.hook == .onConflict }?.config ?? .object
         let plan = try PluginPlan(bundle, config: config)
-        let judge = try await judge(plan)
-        let second = try await self.judge(plan)
+        // No time in a record is in the future of the world that it is in.
+        var world = FixtureWorld.Script()
+        world.clock = fixtures.filter { $0.hook == .onConflict }.map(\.world.clock).max() ?? world.clock
+        world.secrets = fixtures.first { !$0.world.secrets.isEmpty }?.world.secrets ?? [:]
+        let judge = try await judge(plan, world)
+        let second = try await self.judge(plan, world)
         var report = ConvergenceReport(plugin: bundle.manifest.name, seed: seed, allowsLoss: allowsLoss)
         var chance = SeededChance(seed: seed)
         for _ in 0..<conflicts {
@@ -56,12 +60,12 @@ public struct PluginConvergence: Sendable {
         return report
     }
 
-    private func judge(_ plan: PluginPlan) async throws -> ConflictJudge {
+    private func judge(_ plan: PluginPlan, _ world: FixtureWorld.Script) async throws -> ConflictJudge {
         guard let hook = plan.hooks[.onConflict] else {
             throw SluiceError(.invalidArgument, "\(bundle.location): the plugin has no hook on_conflict")
         }
         do {
-            let rig = try await PluginRig(plan, FixtureWorld(FixtureWorld.Script()))
+            let rig = try await PluginRig(plan, FixtureWorld(world))
             return ConflictJudge(rig: rig, hook: hook, check: RecordCheck(dialect: dialect, schema: schema))
         } catch let failure as PluginFailure {
             throw SluiceError(.invalidArgument, "\(failure)", cause: failure)

@@ -43,46 +43,38 @@ public struct PluginFuzz: Sendable {
         spoiled["expect"] = .object
         var given = JSON.object
         for (kind, value) in fixture["given"]?.members ?? [] {
-            // Records and bodies are the world's; of the rest the engine sees to it that it is as it should be.
-            var value = value
-            let parts = kind == "record" ? [""] : ["record", "before", "client", "server", "base", "body", "rows"]
-            for part in parts {
-                if part.isEmpty {
-                    value = HostileValues.spoiled(value, using: &chance)
-                } else if part == "rows" {
-                    value[part] = value[part].map { Self.spoiled(rows: $0, &chance) }
-                } else if let there = value[part] {
-                    value[part] = HostileValues.spoiled(there, using: &chance)
-                    if part == "body", Int.random(in: 0..<8, using: &chance) == 0 { value[part] = "no {json" }
-                }
-                if let id = (part.isEmpty ? fixture["given"]?[kind] : fixture["given"]?[kind]?[part])?["id"] {
-                    if part.isEmpty {
-                        value["id"] = id
-                    } else if value[part]?.kind == .object {
-                        value[part]?["id"] = id
-                    }
-                }
-            }
-            if Int.random(in: 0..<4, using: &chance) == 0 {
-                for side in ["base", "client", "server"] where Int.random(in: 0..<3, using: &chance) == 0 {
-                    value[side] = kind == "conflict" ? nil : value[side]
-                }
-            }
-            given[kind] = value
+            given[kind] =
+                kind == "record" ? record(value, &chance) : parts(of: value, isConflict: kind == "conflict", &chance)
         }
         spoiled["given"] = given
         return spoiled
     }
 
-    /// Rows without an id never get as far as a plugin.
-    private static func spoiled(rows: JSON, _ chance: inout SeededChance) -> JSON {
-        JSON(
-            (rows.elements ?? []).map { row in
-                var spoiled = HostileValues.spoiled(row, using: &chance)
-                guard spoiled.kind == .object else { return row }
-                spoiled["id"] = row["id"]
-                return spoiled
-            })
+    /// Records and bodies are the world's, and are spoiled; of the rest the engine sees to it that it is as it should be.
+    private func parts(of value: JSON, isConflict: Bool, _ chance: inout SeededChance) -> JSON {
+        var value = value
+        for name in ["record", "before", "client", "server", "base"] {
+            guard let there = value[name] else { continue }
+            value[name] = record(there, &chance)
+            if isConflict, Int.random(in: 0..<8, using: &chance) == 0 { value[name] = nil }
+        }
+        if let rows = value["rows"]?.elements {
+            var spoiled = JSON.array
+            for row in rows { spoiled.append(record(row, &chance)) }
+            value["rows"] = spoiled
+        }
+        if let body = value["body"] {
+            let isText = Int.random(in: 0..<8, using: &chance) == 0
+            value["body"] = isText ? "no {json" : HostileValues.spoiled(body, using: &chance)
+        }
+        return value
+    }
+
+    /// A record stays one: an object with its id.
+    private func record(_ record: JSON, _ chance: inout SeededChance) -> JSON {
+        var spoiled = HostileValues.spoiled(record, using: &chance)
+        if spoiled.kind == .object { spoiled["id"] = record["id"] ?? "1" }
+        return spoiled
     }
 
     private func call(_ json: JSON, _ report: inout FuzzReport) async {

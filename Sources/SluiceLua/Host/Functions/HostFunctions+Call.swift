@@ -12,15 +12,18 @@ extension HostFunctions {
             log(arguments, call)
             return .value(nil)
         case "trace.set":
-            let name = arguments[0]?.string ?? ""
-            guard call.trace.count < 32 else { return .value(nil) }
-            call.trace[String(name.prefix(64))] = clipped(arguments[1] ?? .null)
+            var trace = call.trace ?? .object
+            guard trace.count < 32 else { return .value(nil) }
+            trace[String((arguments[0]?.string ?? "").prefix(64))] = clipped(arguments[1] ?? .null)
+            call.trace = trace
             return .value(nil)
         case "trace.event":
-            guard call.trace.count < 32 else { return .value(nil) }
-            var events = call.trace["events"] ?? .array
-            if events.count < 32 { events.append(clipped(arguments[0] ?? .null)) }
-            call.trace["events"] = events
+            var trace = call.trace ?? .object
+            var events = trace["events"] ?? .array
+            guard events.count < 32 else { return .value(nil) }
+            events.append(clipped(arguments[0] ?? .null))
+            trace["events"] = events
+            call.trace = trace
             return .value(nil)
         case "ctx.cancelled": return .value(JSON(Task.isCancelled))
         case "ctx.deadline":

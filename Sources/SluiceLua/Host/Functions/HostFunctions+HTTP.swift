@@ -22,6 +22,9 @@ extension HostFunctions {
         guard let method = HTTPRequest.Method(arguments["method"]?.string ?? "GET") else {
             throw ScriptFailure(.runtime, "no such method")
         }
+        guard plan.mode == .enforce || method == .get || method == .head else {
+            throw Denied("a shadow changes nothing: http.request may only GET")
+        }
         var request = Request(
             HTTPRequest(method: method, scheme: address.scheme, authority: address.authority, path: address.path))
         for (name, value) in arguments["headers"]?.members ?? [] {

@@ -7,7 +7,9 @@ final class HostFunctions {
     let settings: HostSettings
     let values: KeyValueBox
     let secrets: SecretBook
-    /// The calls under way, by their ids.
+    /// The call whose script runs.
+    var current: CallState?
+    /// The calls that wait, by their ids.
     var calls: [UInt64: CallState] = [:]
 
     init(_ plan: PluginPlan, values: KeyValueBox, secrets: SecretBook, _ settings: HostSettings) {
@@ -23,7 +25,7 @@ final class HostFunctions {
 
     /// Answers one call of a host function. While `main` runs there is no call: then only what needs none answers.
     func answer(_ id: UInt64, _ function: String, _ arguments: JSON) -> HostReply {
-        let call = calls[id]
+        let call = current?.id == id ? current : nil
         do {
             if let reply = try pure(function, arguments) ?? impure(function, arguments, call) { return reply }
             guard let call else { return .failure("\(function) cannot be used while the plugin is loaded") }

@@ -87,6 +87,8 @@ struct MatchTests {
         let match = try Match.all.excluding(tables: ["audit", "tmp*"])
         #expect(match.matches(MatchSubject(table: "todo")) && match.matches(MatchSubject()))
         #expect(!match.matches(MatchSubject(table: "audit")) && !match.matches(MatchSubject(table: "tmp1")))
+        #expect(match.isFor(table: "todo") && !match.isFor(table: "tmp1"))
+        #expect(try Match(tables: ["t"], kinds: [.insert]).isFor(table: "t"))
         #expect(match != .all && match.description == "not tables audit, tmp*")
     }
 

@@ -26,7 +26,7 @@ struct PluginCaller: Sendable {
                 if !saves.isEmpty { try await save(saves, call) }
                 return try reply(answer, call)
             case .failed(let failure):
-                if failure.kind == .cancelled, Task.isCancelled { throw CancellationError() }
+                if failure.kind == .cancelled, Task.isCancelled { throw nextError ?? CancellationError() }
                 throw failure
             case .passedOn: throw nextError ?? CancellationError()
             case .waits(let id, let wait, let time):
@@ -38,7 +38,7 @@ struct PluginCaller: Sendable {
                         result = .response(response, after: start.duration(to: services.environment.now()))
                     } catch {
                         nextError = error
-                        if error is CancellationError {
+                        if error is CancellationError || Task.isCancelled {
                             result = .ended(.cancelled)
                         } else {
                             let text = (error as? SluiceError).map { "\($0.code): \($0.message)" } ?? "\(error)"

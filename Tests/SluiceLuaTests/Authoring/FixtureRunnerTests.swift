@@ -1,3 +1,4 @@
+import HTTPTypes
 import SluiceCore
 import Testing
 
@@ -152,5 +153,29 @@ struct FixtureRunnerTests {
         let error = await #expect(throws: SluiceError.self) { try await plugins.reload([bad]) }
         #expect(error?.message.contains("tests/a.json does not pass: decision.decision") == true)
         try await plugins.reload([good])
+    }
+
+    /// The filter that `sluice plugin new --kind filter` begins, in Swift.
+    private struct Again: Filter {
+        var statuses = [503]
+
+        func handle(_ request: Request, next: Next) async throws -> Response {
+            let response = try await next(request)
+            guard statuses.contains(response.status), request.head.method == .get else { return response }
+            return try await next(request)
+        }
+    }
+
+    @Test("a filter that was written anew in Swift is held against the same fixtures", arguments: [503, 500])
+    func swift(status: Int) async throws {
+        let bundle = try PluginBundle(
+            files: try PluginScaffold(name: "again", kind: .filter).files.filter { !$0.key.hasPrefix(".") },
+            location: "again")
+        let runner = FixtureRunner(bundle)
+        for path in bundle.fixtures {
+            let result = await runner.run(try bundle.fixture(at: path), through: Again(statuses: [status]))
+            // One that sends again after another status is another filter.
+            #expect(result.isPassed == (status == 503 || path == "tests/once.json"), "\(result.differences)")
+        }
     }
 }

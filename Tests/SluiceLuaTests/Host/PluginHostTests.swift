@@ -218,7 +218,7 @@ struct PluginHostTests {
     @Test(
         "a plugin that does not load says why",
         arguments: [
-            ("return 5", "main"), ("error('no')", "no"),
+            ("return 5", "main"), ("", ""), ("error('no')", "no"),
             ("return { response = function() end }", "request is declared"),
             ("return { request = function() end, response = function() end }", "response is returned"),
             ("while true do end", "fuel"), ("local x = = 1", "main"), ("return { request = 5 }", ""),
@@ -245,5 +245,29 @@ struct PluginHostTests {
             let error = await #expect(throws: SluiceError.self) { try await load(body) }
             #expect((error?.cause as? PluginFailure)?.hook == "init")
         }
+    }
+
+    @Test("a script that is cancelled while next runs does not go on, whatever it catches")
+    func cancelledInNext() async throws {
+        let slow = ScriptedTransport { _ in
+            try await Task.sleep(for: .seconds(600))
+            return .json(200, "{}")
+        }
+        let plugins = try await PluginText(
+            ["filter"],
+            """
+            return { filter = function(req, next, ctx)
+              pcall(next, req)
+              return decide.respond { status = 200 }
+            end }
+            """
+        ).loaded()
+        let task = Task { try await plugins.send(.sample(), to: slow) }
+        while slow.requests.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+        task.cancel()
+        let error = await #expect(throws: SluiceError.self) { try await task.value }
+        #expect(error?.code == .cancelled && slow.requests.count == 1)
+        let figures = await plugins.metrics
+        #expect(figures.callsUnderWay == 0)
     }
 }

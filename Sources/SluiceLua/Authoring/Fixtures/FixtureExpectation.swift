@@ -41,4 +41,11 @@ struct FixtureExpectation: Sendable {
         fuel = try members["fuel_max"]?.integer(in: 1...Int.max)
         error = try members["error"]?.choice(of: PluginFailure.Kind.allCases.map(\.rawValue))
     }
+
+    /// What of it is to be seen from outside of a plugin, in an exchange.
+    var ofExchange: FixtureExpectation {
+        var expectation = self
+        (expectation.decision, expectation.log, expectation.values, expectation.fuel) = (nil, nil, nil, nil)
+        return expectation
+    }
 }

@@ -79,7 +79,8 @@ struct FixtureTrial {
         return outcome
     }
 
-    private func differences(_ outcome: Outcome, _ world: FixtureWorld) -> [String] {
+    /// What differs from what is expected.
+    func differences(_ outcome: Outcome, _ world: FixtureWorld) -> [String] {
         let expected = fixture.expectation
         var comparison = FixtureComparison()
         if let error = expected.error {

@@ -18,7 +18,7 @@ public struct PluginFixture: Sendable {
     /// What is around the plugin.
     let world: FixtureWorld.Script
     /// What is expected.
-    let expectation: FixtureExpectation
+    var expectation: FixtureExpectation
 
     /// Reads a fixture.
     ///

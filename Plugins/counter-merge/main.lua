@@ -40,7 +40,7 @@ local function on_conflict(c, ctx)
   if not c.client or not c.server or c.deleted then
     return decide.next { reason = "one side deleted the record" }
   end
-  if not c.base then return decide.next { reason = "without the base nobody knows what was counted here" } end
+  if not c.base and #c.both_changed > 0 then return decide.next { reason = "without the base nobody knows what was counted here" } end
 
   local rules = {}
   if ctx.config.others ~= "next" then rules.default = ctx.config.others end

@@ -21,8 +21,9 @@ local function on_conflict(c, ctx)
   if not c.client or not c.server or c.deleted then
     return decide.next { reason = "one side deleted the record" }
   end
-  -- Without the base nobody knows who changed what: a merge would take the older value of a field for an edit.
-  if not c.base then return decide.next { reason = "the record both sides began with is not known" } end
+  -- Without the base nobody knows who changed what: a merge would take the older value of a field for an edit. Records
+  -- that are the same need no base.
+  if not c.base and #c.both_changed > 0 then return decide.next { reason = "the record both sides began with is not known" } end
 
   local config = ctx.config
   local newer = newer_side(c, config.clock)

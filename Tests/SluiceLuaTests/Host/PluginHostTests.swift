@@ -218,7 +218,7 @@ struct PluginHostTests {
     @Test(
         "a plugin that does not load says why",
         arguments: [
-            ("return 5", "main"), ("error('no')", "no"),
+            ("return 5", "main"), ("", ""), ("error('no')", "no"),
             ("return { response = function() end }", "request is declared"),
             ("return { request = function() end, response = function() end }", "response is returned"),
             ("while true do end", "fuel"), ("local x = = 1", "main"), ("return { request = 5 }", ""),

@@ -43,7 +43,9 @@ struct GivenReader {
         }
         request.context.table = try members["table"]?.text()
         request.context.recordID = try members["record_id"]?.text()
-        request.context.operationID = try (members["operation"] ?? members["idempotency_key"])?.text()
+        // The request of an operation has its id with the revision behind it.
+        let operation = try members["operation"]?.text()
+        request.context.operationID = try members["idempotency_key"]?.text() ?? operation.map { "\($0)-1" }
         request.context.version = members["version"]?.value.string
         request.context.attempt = try members["attempt"]?.integer(in: 0...1_000) ?? 0
         request.context.tags = try members["tags"].map(tags) ?? []

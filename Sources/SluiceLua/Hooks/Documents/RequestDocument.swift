@@ -23,13 +23,20 @@ enum RequestDocument {
         if let columns = context.systemProperties {
             document["system_properties"] = JSON(columns.map { JSON($0) })
         }
-        if let operation = context.operationID {
-            document["operation"] = JSON(operation)
-            document["idempotency_key"] = JSON(operation)
+        if let id = context.operationID {
+            document["operation"] = JSON(operation(ofRequest: id))
+            document["idempotency_key"] = JSON(id)
         }
         if !context.tags.isEmpty { document["tags"] = JSON(context.tags.sorted().map { JSON($0) }) }
         if let slot { document["body"] = JSON(members: [("slot", JSON(slot))]) }
         return document
+    }
+
+    /// The operation's own id: that of its request has the revision behind it.
+    private static func operation(ofRequest id: String) -> String {
+        let parts = id.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count > 1, let revision = parts.last, Int(revision) != nil else { return id }
+        return parts.dropLast().joined(separator: "-")
     }
 
     static func url(of head: HTTPRequest) -> String {

@@ -40,6 +40,16 @@ struct BundledPluginsInTroubleTests {
         #expect(report.isGood, "\(report.lines.joined(separator: "\n"))")
     }
 
+    @Test("the policy of the examples is in order")
+    func policy() throws {
+        let folder = BundledPluginsTests.folder.deletingLastPathComponent()
+        let policy = try PluginPolicy(file: folder.appendingPathComponent("Examples/policy/policy.yaml").path)
+        try policy.check()
+        #expect(policy.running.count == 9 && policy.deployment.labels["tenant"] == "north")
+        #expect(
+            try policy.order(.conflict).map(\.name) == ["tombstone-guard", "counter-merge", "field-merge"])
+    }
+
     private func bundle(_ name: String) throws -> PluginBundle {
         try PluginBundle(folder: BundledPluginsTests.folder.appendingPathComponent(name).path)
     }

@@ -15,6 +15,7 @@ let package = Package(
             dependencies: [
                 "CFloor",
                 .product(name: "SluiceCore", package: "sluice"),
+                .product(name: "SluiceLua", package: "sluice"),
                 .product(name: "SluiceSQLite", package: "sluice"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],

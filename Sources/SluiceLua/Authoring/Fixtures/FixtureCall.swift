@@ -188,13 +188,10 @@ struct FixtureCall {
 
     private func page() throws(SluiceError) -> HookCall {
         let page = try reader.page(place("page"))
-        var plan = hook
-        plan.budget.fuel = min(plan.budget.fuel, plan.budget.fuel(forRecords: page.rows.count))
-        let rows = JSON(members: page.rows.enumerated().map { (String($0 + 1), $1.record) })
-        var document: JSON = ["table": JSON(page.table), "count": JSON(page.rows.count), "dropped": .object]
-        document["rows"] = rows
-        if let name = page.queryName { document["query"] = JSON(name) }
-        return HookCall(plan: plan, arguments: [LuaArgument("page", document)], table: page.table) { [check] result in
+        return HookCall(
+            plan: hook.limited(toRows: page.rows.count),
+            arguments: [LuaArgument("page", PageDocument.document(of: page))], table: page.table
+        ) { [check] result in
             var answer = FixtureAnswer(result)
             let read = try PulledVerdict.readPage(result, page, check)
             let decisions = read.value as? [PulledRowDecision] ?? []

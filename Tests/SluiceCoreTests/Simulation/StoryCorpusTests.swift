@@ -30,15 +30,9 @@ struct StoryCorpusTests {
         return names.sorted()
     }()
 
-    /// Stories that fail still. When one is mended the test says so: its name is to be taken away here.
-    static let known: Set<String> = [
-        "seed-164884.json", "seed-187407.json", "seed-189469.json", "seed-192029.json",
-    ]
-
     @Test("there are some")
     func present() {
         #expect(!Self.names.isEmpty)
-        #expect(Self.known.isSubset(of: Self.names))
     }
 
     @Test("holds", arguments: names)
@@ -46,11 +40,7 @@ struct StoryCorpusTests {
         let story = try SimulationStory(json: JSON(parsing: try Self.bytes("\(Self.directory)/\(name)")))
         let outcome = Simulation().play(story, keepsTrace: true)
         let lines = [name, outcome.violation.map { "\($0)" } ?? ""] + outcome.trace
-        if Self.known.contains(name) {
-            withKnownIssue { #expect(outcome.violation == nil) }
-        } else {
-            #expect(outcome.violation == nil, "\(lines.joined(separator: "\n"))")
-        }
+        #expect(outcome.violation == nil, "\(lines.joined(separator: "\n"))")
     }
 
     private static func bytes(_ path: String) throws -> [UInt8] {

@@ -80,7 +80,7 @@ struct HeldConflictTests {
             columns: device.context.dialect.pushColumns, environment: device.context.options.environment)
         let before = try await device.context.queue.operations()
         try await device.store.write {
-            try committer.write(
+            _ = try committer.write(
                 .decided(PushItem(operation: stale, local: conflict.client, base: nil), conflict, .server), in: $0)
         }
         #expect(try await device.context.queue.operations() == before)

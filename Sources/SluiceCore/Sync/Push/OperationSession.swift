@@ -29,6 +29,8 @@ package struct OperationSession: Sendable {
         case decided(ConflictDecision)
         /// The commit is done, or was not needed because the operation was changed or discarded meanwhile.
         case committed
+        /// Nothing is committed: the answer may be older than this, the newest record that is known here.
+        case doubted(newest: JSON?)
         /// A request that only reads, a handler or the store failed.
         case failed(SluiceError)
     }
@@ -77,6 +79,8 @@ package struct OperationSession: Sendable {
         case readingBack(PushItem, status: Int)
         case probing(PushItem)
         case deciding(PushItem, Conflict)
+        case applying(PushItem, server: JSON)
+        case confirming(PushItem, server: JSON, doubted: JSON?)
         case committing(then: Outcome)
         case ended
     }
@@ -134,8 +138,17 @@ package struct OperationSession: Sendable {
         case (.deciding(let item, let conflict), .failed(let error)):
             if error.code == .cancelled { return hold(item, .pending, conflict, then: .stopped(error)) }
             return hold(item, .parked, conflict, error.code, "a conflict handler failed: \(error)")
+        case (.applying(let item, let server), .doubted(let newest)): return confirm(item, server, newest)
+        case (.confirming(let item, let server, let doubted), .readBack(let record)):
+            let current = record.flatMap { columns.isDeleted($0) ? nil : $0 }
+            return apply(item, server, by: Confirmation(doubted: doubted, current: current))
+        case (.confirming(let item, let server, let doubted), .failed(let error)):
+            if error.isEndOfPush { return fail(item, error, wasSent: true) }
+            // It cannot be read. If what is known is too old, the next pull brings what is newer.
+            return apply(item, server, by: Confirmation(doubted: doubted, current: doubted))
+        case (.applying, .committed): return end(.done)
         case (.committing(let outcome), .committed): return end(outcome)
-        case (.committing, .failed(let error)): return end(.stopped(error))
+        case (.applying, .failed(let error)), (.committing, .failed(let error)): return end(.stopped(error))
         default: return end(.stopped(SluiceError(.brokenProtocol, "the push was told something out of turn")))
         }
     }
@@ -148,6 +161,23 @@ package struct OperationSession: Sendable {
     mutating func commit(_ commit: PushCommit, then outcome: Outcome) -> Effect {
         state = .committing(then: outcome)
         return .commit(commit)
+    }
+
+    private mutating func apply(_ item: PushItem, _ server: JSON, by confirmation: Confirmation? = nil) -> Effect {
+        state = .applying(item, server: server)
+        return .commit(
+            confirmation.map { .confirmed(item, server: server, by: $0) } ?? .applied(item, server: server))
+    }
+
+    /// Reads the record, which tells an answer that is an old one from one that is not.
+    private mutating func confirm(_ item: PushItem, _ server: JSON, _ newest: JSON?) -> Effect {
+        rounds += 1
+        if rounds > Self.maximumRounds {
+            return keep(
+                item, .pending, .init(code: "conflict", message: "the record moves all the time"), uncertain: true)
+        }
+        state = .confirming(item, server: server, doubted: newest)
+        return .readBack(table: item.operation.table, recordID: item.operation.recordID)
     }
 
     private mutating func keep(
@@ -199,7 +229,8 @@ package struct OperationSession: Sendable {
             .init(code: code.description, message: message, status: status)
         }
         switch verdict {
-        case .done(let record): return commit(.applied(item, server: record), then: .done)
+        case .done(let record):
+            return record.map { apply(item, $0) } ?? commit(.applied(item, server: nil), then: .done)
         case .found(let record, let sent): return commit(.found(item, server: record, sent: sent), then: .done)
         case .earlierRevisionDone(let record, let sent):
             rounds += 1

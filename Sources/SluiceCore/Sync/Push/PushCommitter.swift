@@ -69,25 +69,36 @@ package struct PushCommitter {
     static let mostSentBodies = 16
 
     /// Writes a commit, or nothing if the operation is no longer the one it was.
-    package func write(_ commit: PushCommit, in store: any StoreWriter) throws {
+    @discardableResult
+    package func write(_ commit: PushCommit, in store: any StoreWriter) throws -> PushWritten {
         let queue = QueueWriter(store)
         switch commit {
         case .applied(let item, let server):
-            guard let operation = try current(item, queue) else { return }
+            guard let operation = try current(item, queue) else { return .done }
+            if let server, let state = try doubted(operation, answered: server, queue) {
+                return .doubtful(newest: state.mirror)
+            }
             try apply(operation, item, server: server, store, queue)
+        case .confirmed(let item, let server, let confirmation):
+            guard let operation = try current(item, queue) else { return .done }
+            let seen = [confirmation.doubted, confirmation.current].map(version)
+            if let state = try doubted(operation, answered: server, queue), !seen.contains(version(state.mirror)) {
+                return .doubtful(newest: state.mirror)
+            }
+            try apply(operation, item, server: server, by: confirmation, store, queue)
         case .found(let item, let server, let sent):
-            guard let operation = try current(item, queue) else { return }
-            if try contest(operation, item, server: server, sent: sent, store, queue) { return }
+            guard let operation = try current(item, queue) else { return .done }
+            if try contest(operation, item, server: server, sent: sent, store, queue) { return .done }
             try apply(operation, item, server: server, store, queue)
         case .gone(let item):
-            guard let operation = try current(item, queue) else { return }
+            guard let operation = try current(item, queue) else { return .done }
             try apply(operation, item, server: nil, store, queue)
             try SentTombstone.leave(behind: operation, known: item.base, in: store)
         case .rebased(let item, let server, let sent):
-            guard let operation = try current(item, queue) else { return }
+            guard let operation = try current(item, queue) else { return .done }
             try rebase(operation, item, server: server, sent: sent, store, queue)
         case .unidentified(let item):
-            guard var operation = try current(item, queue) else { return }
+            guard var operation = try current(item, queue) else { return .done }
             for index in operation.sent.indices { operation.sent[index].isIdentified = false }
             operation.frozen = operation.sentAsIs?.local
             operation.revision += 1
@@ -96,15 +107,15 @@ package struct PushCommitter {
             operation.isUncertain = true
             try queue.put(operation)
         case .unneeded(let item):
-            guard let operation = try current(item, queue) else { return }
+            guard let operation = try current(item, queue) else { return .done }
             try end(operation, queue)
         case .kept(let item, let state, let failure, let uncertain):
-            guard let operation = try current(item, queue) else { return }
+            guard let operation = try current(item, queue) else { return .done }
             var failed = operation
             failed.fail(failure, state, reachedServer: uncertain, maximum: maximumAttempts)
             try keep(failed, item, uncertain, queue)
         case .held(let item, let state, let failure, let conflict):
-            guard let operation = try current(item, queue) else { return }
+            guard let operation = try current(item, queue) else { return .done }
             var held = operation
             (held.state, held.failure) = (state, failure)
             // Had it been done before, or were that answer remembered, it would not have been refused.
@@ -112,15 +123,16 @@ package struct PushCommitter {
             try keep(held, item, conflict.maybeApplied, queue)
             try moveMirror(of: operation, to: conflict.isDeletedOnServer ? nil : conflict.server, queue)
         case .decided(let item, let conflict, let decision):
-            guard let operation = try current(item, queue) else { return }
+            guard let operation = try current(item, queue) else { return .done }
             try ConflictSettlement(
                 operation: operation, item: item, conflict: conflict, columns: columns, environment: environment,
                 store: store, queue: queue
             ).settle(decision)
         case .hooked(let item, let commit):
-            guard let operation = try current(item, queue) else { return }
+            guard let operation = try current(item, queue) else { return .done }
             try write(commit, operation, item, store, queue)
         }
+        return .done
     }
 
     private func current(_ item: PushItem, _ queue: QueueWriter) throws -> TableOperation? {
@@ -156,8 +168,8 @@ package struct PushCommitter {
     }
 
     private func apply(
-        _ operation: TableOperation, _ item: PushItem, server: JSON?, _ store: any StoreWriter,
-        _ queue: QueueWriter
+        _ operation: TableOperation, _ item: PushItem, server: JSON?, by confirmation: Confirmation? = nil,
+        _ store: any StoreWriter, _ queue: QueueWriter
     ) throws {
         let (table, id) = (operation.table, operation.recordID)
         let local = try store.record(id, in: table)
@@ -166,9 +178,11 @@ package struct PushCommitter {
         let isLast = successors.isEmpty
         if operation.kind == .insert, server != nil { try SentTombstone.remove(id, in: table, from: store) }
         let state = try queue.reader.state(of: id, in: table)
-        let isOld = isOlder(server, than: state, operation)
-        if let state, isOld, isLast {
-            try queue.setLocal(state.mirror, id, in: table)
+        let isOld =
+            confirmation.map { version($0.current) != version(server) } ?? isOlder(server, than: state, operation)
+        let newest = confirmation.map(\.current) ?? state?.mirror
+        if isOld, isLast {
+            try queue.setLocal(newest, id, in: table)
         } else if let server {
             let sent =
                 operation.sent.last { $0.revision == operation.revision }
@@ -185,9 +199,24 @@ package struct PushCommitter {
         if isLast {
             try queue.removeState(of: id, in: table)
         } else if !planted(.successorBaseStays) {
-            let mirror = isOld ? state?.mirror : server
+            let mirror = isOld ? newest : server
             try queue.put(RecordState(table: table, recordID: id, base: server, mirror: mirror))
         }
+    }
+
+    /// What is known of the record, where it cannot be told whether that or the answer to a repeat is the newer one: an
+    /// insert or an undelete takes effect whatever the record was before, so the answer may be what the server remembers
+    /// of the first send, or the record may have gone meanwhile and be made anew by the repeat.
+    private func doubted(
+        _ operation: TableOperation, answered server: JSON, _ queue: QueueWriter
+    ) throws -> RecordState? {
+        guard operation.isUncertain, operation.kind == .insert || operation.kind == .undelete,
+            let state = try queue.reader.state(of: operation.recordID, in: operation.table)
+        else { return nil }
+        guard let mirror = state.mirror else { return state }
+        let sent = operation.sent.last { $0.revision == operation.revision }
+        let known = version(mirror)
+        return known == version(server) || (sent != nil && known == sent?.known) ? nil : state
     }
 
     /// Whether a repeat was answered with what the server remembers of the first send, and a pull has brought a later

@@ -107,7 +107,8 @@ private struct PushTally {
             case .commit(.kept(let item, let state, let failure, _)): note(item, state, failure)
             case .commit(.held(let item, let state, let failure, _)): note(item, state, failure)
             case .commit(.hooked(let item, let commit)): note(item, commit)
-            case .commit(.applied(let item, _)), .commit(.found(let item, _, _)), .commit(.gone(let item)):
+            case .commit(.applied(let item, _)), .commit(.confirmed(let item, _, _)),
+                .commit(.found(let item, _, _)), .commit(.gone(let item)):
                 applying[place] = item.operation
             case .decide(let conflict):
                 conflicts += 1

@@ -46,10 +46,30 @@ package struct PushAnswer: Sendable, Hashable {
     }
 }
 
+/// The server's record as it is, read because the answer to a repeat may be what the server remembers of the first
+/// send, and what a pull has brought meanwhile may be older or newer.
+package struct Confirmation: Sendable, Hashable {
+    /// The newest record that was known when the doubt came up; nil where it was known to be gone.
+    package var doubted: JSON?
+    /// The record as it was read; nil where there is none.
+    package var current: JSON?
+}
+
+/// What became of a commit.
+package enum PushWritten: Sendable, Hashable {
+    /// It is written, or was not needed.
+    case done
+    /// Nothing is written: whether the answer or this, the newest record that is known here, is the older one has to be
+    /// found out first.
+    case doubtful(newest: JSON?)
+}
+
 /// What one commit of a push writes.
 package enum PushCommit: Sendable {
     /// The server has done it: the operation goes, and the server's record (nil: none) is rebased under newer edits.
     case applied(PushItem, server: JSON?)
+    /// The server has done it, and because it could not be told whether that answer is an old one, its record was read.
+    case confirmed(PushItem, server: JSON, by: Confirmation)
     /// The server's record shows that a send before has done it (nil: which one cannot be told), or that nothing has to
     /// be done: the operation goes. Others may have changed the record since.
     case found(PushItem, server: JSON, sent: SentBody?)

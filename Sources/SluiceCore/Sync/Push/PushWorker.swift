@@ -58,9 +58,10 @@ struct PushWorker: Sendable {
                 if planted(.queueRemovedBeforeRow), case .applied(let item, _) = commit {
                     try await store.write { try QueueWriter($0).remove(item.operation) }
                 }
-                try await store.write(at: .applied, options.environment, from: commit.source) {
+                let written = try await store.write(at: .applied, options.environment, from: commit.source) {
                     try committer.write(commit, in: $0)
                 }
+                if case .doubtful(let newest) = written { return .doubted(newest: newest) }
                 return .committed
             case .end: return .committed
             }

@@ -5,7 +5,7 @@ internal import Synchronization
 final class SimulatedCommits: Sendable {
     private struct State {
         var tickets = 0
-        var ended: [(ticket: Int, changes: [StoreChange])] = []
+        var ended: [(ticket: Int, transaction: SimulatedTransaction)] = []
     }
 
     private let state = Mutex(State())
@@ -19,17 +19,19 @@ final class SimulatedCommits: Sendable {
     }
 
     /// The transaction has done all that it does, and is about to be committed.
-    func end(_ ticket: Int, _ changes: [StoreChange]) { state.withLock { $0.ended.append((ticket, changes)) } }
+    func end(_ ticket: Int, _ transaction: SimulatedTransaction) {
+        state.withLock { $0.ended.append((ticket, transaction)) }
+    }
 
     /// It was not committed.
     func drop(_ ticket: Int) { state.withLock { $0.ended.removeAll { $0.ticket == ticket } } }
 
     /// What was committed up to this transaction and has not been handed on.
-    func take(through ticket: Int) -> [[StoreChange]] {
+    func take(through ticket: Int) -> [SimulatedTransaction] {
         state.withLock { state in
             guard let index = state.ended.firstIndex(where: { $0.ticket == ticket }) else { return [] }
             defer { state.ended.removeFirst(index + 1) }
-            return state.ended[...index].map(\.changes)
+            return state.ended[...index].map(\.transaction)
         }
     }
 }

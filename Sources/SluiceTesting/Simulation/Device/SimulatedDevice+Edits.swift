@@ -27,35 +27,27 @@ extension SimulatedDevice {
             if kind == .insert || kind == .move { record["item"] = JSON("r\(item)") }
         }
         for (field, value) in values.sorted(by: { $0.key < $1.key }) { record[field] = JSON(value) }
-        var edit = SimulatedEdit(key: key, kind: kind, fields: values)
-        edit.hadRow = oracle.view(of: index) { $0.row(key) != nil }
-        let before = oracle.operations(on: key, of: index)
-        edit.hadOperations = !before.isEmpty
+        let edit = SimulatedEdit(key: key, kind: kind, fields: values)
         oracle.begin(edit, on: index)
         defer { oracle.end(key, on: index) }
+        let hand = EditsInHand([edit])
         do {
             guard let table = try context?.table(key.table) else { return }
-            switch kind {
-            case .insert: try await table.insert(record)
-            case .delete: try await table.delete(id: key.id)
-            case .undelete: try await table.undelete(id: key.id)
-            default: try await table.update(record)
+            try await EditsInHand.$current.withValue(hand) {
+                switch kind {
+                case .insert: _ = try await table.insert(record)
+                case .delete: try await table.delete(id: key.id)
+                case .undelete: try await table.undelete(id: key.id)
+                default: _ = try await table.update(record)
+                }
             }
         } catch {
             if Self.isRefusal(error) { return }
-            guard oracle.wasCommitted(edit, on: index) else { return explain(error, "\(kind.rawValue) of \(key)") }
-        }
-        // Edits behind an insert that was refused become part of it.
-        let ends = [before.first, before.last].compactMap { $0?.kind }
-        if kind == .delete, ends.contains("insert") || ends.contains("undelete") {
-            // It only took back what the server has not heard of.
-            let isUnheard = !before.contains { oracle.hasEffect($0.id) }
-            edit.isSilent = isUnheard && oracle.operations(on: key, of: index).isEmpty
+            guard hand.isCommitted else { return explain(error, "\(kind.rawValue) of \(key)") }
         }
         parts.trace.note(
             "edit", key.id, index,
             line: "  device \(index) has made \(kind.rawValue) of \(key) \(SimulationText.of(record))")
-        oracle.note(edit, on: index)
     }
 
     /// What cannot be done to a record as it is now.

@@ -34,7 +34,7 @@ struct SimulatedStore: LocalStore {
                 try await inner.write { [commits] writer in
                     let watched = WatchedWriter(writer)
                     let result = try body(watched)
-                    commits.end(ticket, watched.changes)
+                    commits.end(ticket, SimulatedTransaction(watched.changes))
                     return result
                 }
             }
@@ -42,8 +42,8 @@ struct SimulatedStore: LocalStore {
             commits.drop(ticket)
             throw error
         }
-        for changes in commits.take(through: ticket) where !changes.isEmpty {
-            world.committed(changes, on: process.device)
+        for transaction in commits.take(through: ticket) where !transaction.changes.isEmpty {
+            world.committed(transaction, on: process.device)
         }
         if world.faults.strikes(.crashAtEffect, of: process.device) { try process.crash("after a transaction") }
         try process.checkAlive()

@@ -37,11 +37,13 @@ final class SimulationParts: Sendable {
     }
 
     /// A device's store has committed a transaction.
-    func committed(_ changes: [StoreChange], on device: Int) {
+    func committed(_ transaction: SimulatedTransaction, on device: Int) {
+        let changes = transaction.changes
         count(\.commits)
         trace.note(
             "commit", changes[0].table, changes.count * 8 + device,
             line: "  device \(device) commits: \(changes.map(\.description).joined(separator: ", "))")
-        oracle.committed(changes, on: device)
+        oracle.committed(transaction, on: device)
+        transaction.acknowledge()
     }
 }

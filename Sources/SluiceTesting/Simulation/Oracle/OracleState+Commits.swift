@@ -2,13 +2,14 @@ internal import SluiceCore
 
 extension OracleState {
     /// Takes in what a transaction of a device's store has changed, and checks it.
-    mutating func committed(_ changes: [StoreChange], on device: Int) {
+    mutating func committed(_ transaction: SimulatedTransaction, on device: Int) {
         moment += 1
-        var touched: Set<RecordKey> = []
+        let edits = transaction.edits.map { (edit: $0, takesBack: takesBack($0, on: device)) }
+        var touched: Set<RecordKey> = Set(transaction.edits.map(\.key))
         var rowsBefore: [RecordKey: JSON?] = [:]
         var bases: [(key: RecordKey, before: JSON?, after: JSON?)] = []
         var movesCursor = false
-        for change in changes {
+        for change in transaction.changes {
             let old = devices[device].tables[change.table]?[change.id]
             devices[device].tables[change.table, default: [:]][change.id] = change.record
             switch change.table {
@@ -34,6 +35,7 @@ extension OracleState {
             default: break
             }
         }
+        for (edit, takesBack) in edits { note(edit, takesBack: takesBack, on: device) }
         for (key, old) in rowsBefore { checkRow(key, old, on: device) }
         for key in touched.sorted(by: { $0.description < $1.description }) {
             rank(key, on: device)

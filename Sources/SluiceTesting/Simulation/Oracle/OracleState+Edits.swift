@@ -1,13 +1,23 @@
 internal import SluiceCore
 
 extension OracleState {
-    /// I1: a write that was acknowledged becomes a claim, and ends the claims that it supersedes.
-    mutating func note(_ edit: SimulatedEdit, on device: Int) {
+    /// Whether a deletion that is about to be committed may only take back what the server has not heard of.
+    func takesBack(_ edit: SimulatedEdit, on device: Int) -> Bool {
+        let before = devices[device].operations(on: edit.key)
+        // Edits behind an insert that was refused become part of it.
+        let ends = [before.first, before.last].compactMap { $0?.kind }
+        return edit.kind == .delete && (ends.contains("insert") || ends.contains("undelete"))
+            && !before.contains { effective.contains($0.id) }
+    }
+
+    /// I1: a write that was committed becomes a claim, and ends the claims that it supersedes.
+    mutating func note(_ edit: SimulatedEdit, takesBack: Bool, on device: Int) {
         moment += 1
         var claims = devices[device].claims[edit.key] ?? []
         switch edit.kind {
         case .delete:
-            claims = edit.isSilent ? [] : [.deletion(deletion(of: edit.key, on: device))]
+            let isSilent = takesBack && devices[device].operations[edit.key] == nil
+            claims = isSilent ? [] : [.deletion(deletion(of: edit.key, on: device))]
         case .undelete:
             claims.removeAll { if case .deletion = $0 { true } else { false } }
         default:
@@ -41,22 +51,6 @@ extension OracleState {
     mutating func endEdit(of key: RecordKey, on device: Int) {
         let left = (devices[device].editing[key] ?? 1) - 1
         devices[device].editing[key] = left > 0 ? left : nil
-        checkClaims(of: key, on: device)
-    }
-
-    func wasCommitted(_ edit: SimulatedEdit, on device: Int) -> Bool {
-        let row = devices[device].row(edit.key)
-        if edit.kind == .undelete { return row != nil && !edit.hadRow }
-        guard edit.kind == .delete else {
-            return !edit.fields.isEmpty && edit.fields.allSatisfy { row?[$0.key]?.int == $0.value }
-        }
-        if row == nil { return edit.hadRow }
-        // It took back what the server has not heard of, and what shows is the server's row.
-        return edit.hadOperations && devices[device].operations[edit.key] == nil
-            && (devices[device].claims[edit.key] ?? []).contains { claim in
-                guard case .value(let field, let value) = claim else { return false }
-                return !held.contains(FieldValue(key: edit.key, field: field, value: value))
-            }
     }
 
     /// I7: an operation is no conflict with itself, and what may have been done is said to be.
@@ -99,7 +93,7 @@ extension OracleState {
 
     /// Looks for the record's writes, and forgets those whose end is known.
     mutating func checkClaims(of key: RecordKey, on device: Int) {
-        guard let claims = devices[device].claims[key], devices[device].editing[key] == nil else { return }
+        guard let claims = devices[device].claims[key] else { return }
         let open = claims.filter { claim in
             switch fate(of: claim, key, on: devices[device]) {
             case .known: return false

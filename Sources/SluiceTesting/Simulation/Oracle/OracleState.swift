@@ -86,7 +86,7 @@ struct DeviceView: Sendable {
     var audit: [RecordKey: [(moment: Int, entry: JSON)]] = [:]
     /// What was written and must not be lost.
     var claims: [RecordKey: [OracleClaim]] = [:]
-    /// Records that an edit is being made of: what it supersedes is known when it is noted.
+    /// Records that an edit is being made of.
     var editing: [RecordKey: Int] = [:]
     /// What the application has written, or a conflict handler.
     var offered: Set<FieldValue> = []

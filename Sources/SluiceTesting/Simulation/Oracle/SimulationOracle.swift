@@ -39,14 +39,6 @@ final class SimulationOracle: Sendable {
     /// The edit of that record is over, whatever came of it.
     func end(_ key: RecordKey, on device: Int) { state.withLock { $0.endEdit(of: key, on: device) } }
 
-    /// A local write has returned, or its process ended behind the commit.
-    func note(_ edit: SimulatedEdit, on device: Int) { state.withLock { $0.note(edit, on: device) } }
-
-    /// Whether the edit was committed, for a write whose process ended before it returned.
-    func wasCommitted(_ edit: SimulatedEdit, on device: Int) -> Bool {
-        state.withLock { $0.wasCommitted(edit, on: device) }
-    }
-
     /// The operations on a record, in their order.
     func operations(on key: RecordKey, of device: Int) -> [OperationView] {
         state.withLock { $0.devices[device].operations(on: key) }
@@ -68,8 +60,9 @@ final class SimulationOracle: Sendable {
         state.withLock { $0.sent(request, text, by: device) }
     }
 
-    func committed(_ changes: [StoreChange], on device: Int) {
-        state.withLock { $0.committed(changes, on: device) }
+    /// A transaction of a device's store is committed: the edits of the application that it holds are acknowledged.
+    func committed(_ transaction: SimulatedTransaction, on device: Int) {
+        state.withLock { $0.committed(transaction, on: device) }
     }
 
     func effect(_ change: SimulatedChange, before: SimulatedRow?, after: SimulatedRow) {
@@ -125,10 +118,4 @@ struct SimulatedEdit: Sendable {
     let key: RecordKey
     let kind: SimulationAction.Kind
     let fields: [String: Int64]
-    /// Whether the record was there before.
-    var hadRow = false
-    /// Whether operations on it waited.
-    var hadOperations = false
-    /// Whether it only takes back what the server has not heard of, so that nothing is to be said to it.
-    var isSilent = false
 }

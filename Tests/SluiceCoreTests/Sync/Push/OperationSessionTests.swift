@@ -29,6 +29,8 @@ struct OperationSessionTests {
         case .decide(let conflict): "decide\(conflict.isDeletedOnServer ? " deleted" : "")"
         case .commit(.gone): "gone"
         case .commit(.applied(_, let server)): server == nil ? "applied nothing" : "applied record"
+        case .commit(.confirmed(_, _, let confirmation)):
+            "confirmed by \(confirmation.current?["version"]?.string ?? "nothing")"
         case .commit(.found): "found"
         case .commit(.rebased): "rebased"
         case .commit(.unneeded): "unneeded"
@@ -88,6 +90,40 @@ struct OperationSessionTests {
         let second = PushItem(operation: operation, local: ["id": "a", "text": "two"], base: nil)
         #expect(answer(second, 409, ["id": "a", "text": "one", "version": "1"]) == "rebased")
         #expect(answer(second, 409, ["id": "a", "text": "two", "version": "1"]) == "found")
+    }
+
+    @Test("where an answer may be an old one the record is read, and anew if a pull moves what is known meanwhile")
+    func doubt() {
+        var session = OperationSession(columns: columns)
+        let insert = item(.insert, sent: ["id": "a", "n": 1], local: ["id": "a", "n": 1])
+        let server: JSON = ["id": "a", "n": 1, "version": "2"]
+        _ = session.handle(.loaded(insert))
+        #expect(name(session.handle(.answered(insert, PushAnswer(status: 201, record: server)))) == "applied record")
+        #expect(name(session.handle(.doubted(newest: nil))) == "readBack")
+        #expect(name(session.handle(.readBack(server))) == "confirmed by 2")
+        #expect(name(session.handle(.doubted(newest: ["id": "a", "version": "3"]))) == "readBack")
+        #expect(
+            name(session.handle(.readBack(["id": "a", "version": "4", "deleted": true]))) == "confirmed by nothing")
+        #expect(name(session.handle(.doubted(newest: ["id": "a", "version": "5"]))) == "readBack")
+        #expect(name(session.handle(.failed(SluiceError(.forbidden, "no")))) == "confirmed by 5")
+        #expect(name(session.handle(.doubted(newest: ["id": "a", "version": "6"]))) == "readBack")
+        let kept = session.handle(.failed(SluiceError(.network, "gone")))
+        #expect(name(kept) == "kept pending network uncertain")
+        #expect(name(session.handle(.committed)) == "stopped network")
+    }
+
+    @Test("a record that moves all the time is left to the next push")
+    func endlessDoubt() {
+        var session = OperationSession(columns: columns)
+        let insert = item(.insert, sent: ["id": "a"], local: ["id": "a"])
+        _ = session.handle(.loaded(insert))
+        _ = session.handle(.answered(insert, PushAnswer(status: 201, record: ["id": "a", "version": "2"])))
+        for _ in 0..<OperationSession.maximumRounds {
+            #expect(name(session.handle(.doubted(newest: nil))) == "readBack")
+            _ = session.handle(.readBack(nil))
+        }
+        #expect(name(session.handle(.doubted(newest: nil))) == "kept pending conflict uncertain")
+        #expect(name(session.handle(.committed)) == "kept")
     }
 
     @Test("a push without network keeps the operation and ends")

@@ -132,6 +132,61 @@ struct RepeatTests {
         #expect(try await device.states() == 0)
     }
 
+    @Test("a remembered answer to an insert brings no record back that is gone", arguments: [false, true])
+    func rememberedInsert(isEdited: Bool) async throws {
+        let device = try await Device(.memory)
+        device.server.offer([.requestIDs])
+        try await device.todos.insert(["id": "a", "n": 1])
+        device.server.onRequest { $0.isWrite ? .answerAfter(.model(500, nil)) : .none }
+        _ = try await device.context.push()
+        device.server.softDelete("todos", "a")
+        device.server.onRequest { $0.isWrite ? .answer(.model(500, nil)) : .none }
+        try await device.todos.pull(named: "all")
+        device.server.onRequest(nil)
+        if isEdited { try await device.todos.update(["id": "a", "n": 2]) }
+        let result = try await device.context.push()
+        #expect(result.conflicts == (isEdited ? 1 : 0) && result.isClean == !isEdited, "\(result)")
+        #expect(device.remote("a") == nil)
+        #expect(try await device.local("a")?["n"]?.int == (isEdited ? 2 : nil))
+    }
+
+    @Test("an insert that took effect only now is newer than what a pull has brought", arguments: StoreKind.allCases)
+    func insertedAnew(_ kind: StoreKind) async throws {
+        let device = try await Device(kind)
+        try await device.todos.insert(["id": "a", "n": 1])
+        device.server.onRequest { $0.isWrite ? .answer(.model(500, nil)) : .none }
+        _ = try await device.context.push()
+        device.server.seed("todos", [["id": "a", "n": 9]])
+        try await device.todos.pull(named: "all")
+        device.server.hardDelete("todos", "a")
+        device.server.onRequest(nil)
+        let result = try await device.context.push()
+        #expect(result.isClean && result.applied == 1, "\(result)")
+        #expect(device.remote("a") == ["id": "a", "n": 1])
+        #expect(try await device.local("a") == device.remote("a"))
+        #expect(try await device.states() == 0)
+    }
+
+    @Test("where the record cannot be read, what is known stands until the next pull", arguments: StoreKind.allCases)
+    func unreadable(_ kind: StoreKind) async throws {
+        let device = try await Device(kind)
+        try await device.todos.insert(["id": "a", "n": 1])
+        device.server.onRequest { $0.isWrite ? .answer(.model(500, nil)) : .none }
+        _ = try await device.context.push()
+        device.server.seed("todos", [["id": "a", "n": 9]])
+        try await device.todos.pull(named: "all")
+        device.server.hardDelete("todos", "a")
+        // First the network fails, and the operation waits; then the server refuses to read.
+        device.server.onRequest { $0.isWrite ? .none : .loseRequest }
+        #expect(try await device.context.push().remaining == 1)
+        device.server.onRequest { $0.isWrite ? .none : .answer(.model(403, nil)) }
+        device.server.hardDelete("todos", "a")
+        #expect(try await device.context.push().remaining == 0)
+        device.server.onRequest(nil)
+        try await device.todos.pull(named: "all")
+        #expect(try await device.local("a") == ["id": "a", "n": 1])
+    }
+
     @Test("a doubled request that is refused without a record may have been done", arguments: StoreKind.allCases)
     func doubledAndRefused(_ kind: StoreKind) async throws {
         let device = try await Device(kind)

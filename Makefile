@@ -9,10 +9,9 @@ demo: setup
 	$(SWIFT) build --product sluice
 	.build/debug/sluice demo $(ARGS)
 
-# At most four tests at a time: those that measure a time limit or talk to a process would wait behind hundreds of others.
 test: setup lint
 	$(SWIFT) build --build-tests
-	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4 $(SWIFT) test --skip-build
+	@.ci/test
 	@.ci/simulate 2000
 
 lint:

@@ -1,18 +1,17 @@
 internal import SluiceCore
 
-/// All plugins that take part in what the engine does, as one hook: each in its chain's order, of the set that serves
-/// when the engine asks.
+/// All plugins that take part in what the engine does, as one hook: each in its chain's order.
 struct LuaSyncHook: SyncHook {
-    let hookName = "plugins"
-    let current: @Sendable () -> PluginSet
+    static let name = "plugins"
+    let hookName = LuaSyncHook.name
+    let set: PluginSet
 
     func wants(_ point: HookPoint, table: String) -> Bool {
         // What else a match asks for is not known yet.
-        current().hooks(at: point).contains { $0.hook.match.isFor(table: table) }
+        set.hooks(at: point).contains { $0.hook.match.isFor(table: table) }
     }
 
     func beforeEnqueue(_ change: EnqueuedChange) async throws -> EnqueueDecision {
-        let set = current()
         let check = set.check(change.table)
         var change = change
         var isChanged = false
@@ -37,7 +36,6 @@ struct LuaSyncHook: SyncHook {
     }
 
     func beforePush(_ operation: TableOperation, record: JSON?) async throws -> BeforePushDecision {
-        let set = current()
         let check = set.check(operation.table)
         for plugin in set.push {
             guard plugin.hook.match.matches(MatchSubject(operation, fieldsChanged: record?.names)) else { continue }
@@ -52,7 +50,6 @@ struct LuaSyncHook: SyncHook {
     }
 
     func onPushError(_ failure: PushFailure) async throws -> PushErrorDecision {
-        let set = current()
         let operation = failure.operation
         let check = set.check(operation.table)
         for plugin in set.pushError {
@@ -67,7 +64,6 @@ struct LuaSyncHook: SyncHook {
     }
 
     func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision] {
-        let set = current()
         let check = set.check(page.table)
         var decisions = [PulledRowDecision](repeating: .keep, count: page.rows.count)
         var rows = page.rows

@@ -4,6 +4,8 @@ internal import SluiceCore
 /// when the engine asks.
 struct LuaSyncHook: SyncHook {
     let hookName = "plugins"
+    /// What a plugin wants to stay here of what another has changed: for the ``LuaLocalOnlyHook`` behind this hook.
+    let localRecords: LocalRecords
     let current: @Sendable () -> PluginSet
 
     func wants(_ point: HookPoint, table: String) -> Bool {
@@ -24,14 +26,19 @@ struct LuaSyncHook: SyncHook {
                 fieldsChanged: names.filter { record[$0] != before[$0] }, sampleKey: change.recordID)
             guard plugin.hook.match.matches(subject) else { continue }
             let argument = LuaArgument("op", OperationView.document(of: change))
-            let decision = try await plugin.ask(
-                [argument], as: EnqueueDecision.self, table: change.table, recordID: change.recordID
+            let verdict = try await plugin.ask(
+                [argument], as: EnqueueVerdict.self, table: change.table, recordID: change.recordID
             ) { [change] in try EnqueueVerdict.read($0, change, check) }
-            switch decision {
-            case nil, .accept: break
-            case .change(let record): (change.record, isChanged) = (record, true)
-            case .reject, .localOnly: return decision ?? .accept
+            switch verdict {
+            case .accept(let record?), .localOnly(let record?): (change.record, isChanged) = (record, true)
+            case .reject(let refusal): return .reject(refusal)
+            case nil, .accept, .localOnly: break
             }
+            guard case .localOnly = verdict else { continue }
+            guard isChanged, let record = change.record else { return .localOnly }
+            // One answer holds a record or that it stays here, so the second half is the next hook's.
+            localRecords.note(record)
+            return .change(record)
         }
         return isChanged ? change.record.map { .change($0) } ?? .accept : .accept
     }

@@ -19,6 +19,7 @@ public final class Plugins: Sendable {
     }
     let host: PluginHost
     private let state: Mutex<State>
+    private let localRecords = LocalRecords()
     private let options: PluginOptions
     /// What ``reload()`` reads.
     private let source: PolicySource?
@@ -67,8 +68,13 @@ public final class Plugins: Sendable {
     /// The conflict handlers, as one.
     public var conflictHandler: any ConflictHandler { PluginConflicts { [self] in current } }
 
-    /// What takes part in writes, pushes and pulls, as one hook.
-    public var syncHook: any SyncHook { LuaSyncHook { [self] in current } }
+    /// What takes part in writes, pushes and pulls, as hooks that belong behind each other.
+    public var syncHooks: [any SyncHook] {
+        [syncHook, LuaLocalOnlyHook(localRecords: localRecords) { [self] in current }]
+    }
+
+    /// The first of them, which asks the plugins.
+    var syncHook: any SyncHook { LuaSyncHook(localRecords: localRecords) { [self] in current } }
 
     /// What has a say in when to synchronise, as one hook.
     public var scheduleHook: any ScheduleHook { LuaScheduleHook { [self] in current } }
@@ -77,7 +83,7 @@ public final class Plugins: Sendable {
     public func added(to options: SyncOptions) -> SyncOptions {
         var options = options
         options.conflictHandlers.append(conflictHandler)
-        options.hooks.append(syncHook)
+        options.hooks += syncHooks
         options.scheduleHooks.append(scheduleHook)
         return options
     }

@@ -119,7 +119,10 @@ struct FixtureCall {
             var answer = FixtureAnswer(result)
             let read = try EnqueueVerdict.read(result, change, check)
             answer.record = change.record
-            if case EnqueueDecision.change(let record) = read.value { answer.record = record }
+            switch read.value {
+            case EnqueueVerdict.accept(let record?), EnqueueVerdict.localOnly(let record?): answer.record = record
+            default: break
+            }
             return HookAnswer(answer, read.name, reason: read.reason)
         }
     }

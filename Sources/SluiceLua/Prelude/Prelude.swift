@@ -8,7 +8,7 @@ enum Prelude {
         local p, env = ...
         local class, object, child, get, set, names = p.class, p.object, p.child, p.get, p.set, p.names
         local host, freeze, null, raw, type_of = p.host, p.freeze, p.null, p.raw, p.type_of
-        local error, type, pairs, ipairs, tostring = error, type, pairs, ipairs, tostring
+        local error, type, pairs, ipairs, select, tostring = error, type, pairs, ipairs, select, tostring
         local insert, concat, sub, find, gsub = table.insert, table.concat, string.sub, string.find, string.gsub
 
         -- A host function under its own name.
@@ -20,7 +20,7 @@ enum Prelude {
         return {
           decide = freeze(decide), json = freeze(json), time = freeze(time), crypto = freeze(crypto),
           http = freeze(http), kv = freeze(kv), secrets = freeze(secrets), store = freeze(store),
-          text = freeze(text), log = log,
+          text = freeze(text), log = log, print = print,
         }
 
         """#

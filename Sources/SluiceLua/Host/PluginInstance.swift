@@ -65,7 +65,7 @@ final class PluginInstance {
         let hooks = try vm.load(
             prelude: Prelude.source,
             sources: plan.bundle.sources.map { LuaSource(name: $0.name, text: $0.text) }, environment: environment,
-            budget: HookKind.initialize.budget.sandbox(isDeterministic: plan.manifest.isDeterministic, mayWait: false))
+            budget: plan.loadBudget.sandbox(isDeterministic: plan.manifest.isDeterministic, mayWait: false))
         let (found, declared) = (Set(hooks), Set(plan.manifest.hooks.keys.map(\.rawValue)))
         guard found == declared else {
             let missing = declared.subtracting(found).sorted().map { "\($0) is declared and not returned" }

@@ -1,3 +1,4 @@
+internal import CoreMetrics
 internal import Logging
 internal import SluiceCore
 
@@ -11,6 +12,8 @@ struct HostSettings: Sendable {
     var decisionLogSize = 512
     /// Whether what hooks were given and what they answered is kept with their decisions.
     var keepsInputs = false
+    /// Where what plugins do is counted; nil for nowhere.
+    var metrics: (any MetricsFactory)?
     /// Whether there is a transport for `http`.
     var hasTransport = false
     /// Whether there is a store for `store`.

@@ -184,6 +184,7 @@ extension PluginHost {
     private func refused(_ failure: ScriptFailure, _ call: HookCall, _ instance: PluginInstance) -> CallStep {
         let named = PluginFailure(plugin: instance.plan.name, hook: call.plan.kind.rawValue, failure)
         instance.figures[call.plan.kind, default: .init()].calls[failure.kind.rawValue, default: 0] += 1
+        instance.meters?.refuse(call.plan.kind, failure.kind.rawValue)
         return .failed(named)
     }
 }

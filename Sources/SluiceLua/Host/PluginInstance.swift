@@ -26,6 +26,8 @@ final class PluginInstance {
     private(set) var rebuilds = 0
     /// What its calls have come to, by hook.
     var figures: [HookKind: PluginMetrics.Hook] = [:]
+    /// The same for the application's metrics.
+    let meters: PluginMeters?
     private var contexts: [HookKind: LuaArgument] = [:]
     private let environment: JSON
     private let settings: HostSettings
@@ -39,6 +41,7 @@ final class PluginInstance {
         self.id = id
         self.plan = plan
         self.settings = settings
+        meters = settings.metrics.map { PluginMeters($0, plugin: plan.name, mode: plan.mode) }
         functions = HostFunctions(plan, values: values, secrets: secrets, settings)
         let labels = JSON(members: plan.deployment.labels.sorted { $0.key < $1.key }.map { ($0.key, JSON($0.value)) })
         environment = [

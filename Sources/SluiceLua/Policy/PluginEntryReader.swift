@@ -69,14 +69,10 @@ struct PluginEntryReader {
     /// A size in bytes, or with `KiB` or `MiB` behind it.
     private static func memory(_ node: ConfigurationNode) throws(SluiceError) -> Int {
         let text = try node.text()
-        let units = [("KiB", 1 << 10), ("MiB", 1 << 20), ("", 1)]
         let range = (256 << 10)...PluginPlan.defaultMemoryBytes
-        guard let (unit, factor) = units.first(where: { text.hasSuffix($0.0) }),
-            let count = Int(text.dropLast(unit.count)),
-            let bytes = Optional(count.multipliedReportingOverflow(by: factor)),
-            !bytes.overflow, range.contains(bytes.partialValue)
+        guard let bytes = ByteSize.bytes(text), range.contains(bytes)
         else { throw node.refusal("memory must be a size from 256KiB to 8MiB: limits are lowered only") }
-        return bytes.partialValue
+        return bytes
     }
 
     private mutating func disable(_ node: ConfigurationNode) throws(SluiceError) {

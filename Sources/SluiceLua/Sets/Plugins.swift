@@ -33,12 +33,12 @@ public final class Plugins: Sendable {
         let source = PolicySource(path: path)
         do {
             let (policy, yaml) = try source.policy(options)
-            try await self.init(policy.plans, source, options, refusal: nil)
+            try await self.init(policy.plans, source, options, policy.decisionLog)
             keep(policy, yaml)
         } catch let error as SluiceError {
             guard let policy = options.lastGood.flatMap({ LastGoodPlugins(path: $0).policy() }) else { throw error }
             options.logger.error("the plugins of \(path) do not load, those that served last do: \(error)")
-            try await self.init(policy.plans, source, options, refusal: error)
+            try await self.init(policy.plans, source, options, policy.decisionLog, refusal: error)
         }
     }
 
@@ -48,15 +48,17 @@ public final class Plugins: Sendable {
     /// - Throws: ``SluiceError`` of code `invalidArgument`, with a ``PluginFailure`` as its cause where a script is the
     ///   reason.
     public convenience init(_ plans: [PluginPlan], options: PluginOptions = PluginOptions()) async throws {
-        try await self.init(plans, nil, options, refusal: nil)
+        try await self.init(plans, nil, options)
     }
 
     private init(
-        _ plans: [PluginPlan], _ source: PolicySource?, _ options: PluginOptions, refusal: SluiceError?
+        _ plans: [PluginPlan], _ source: PolicySource?, _ options: PluginOptions, _ log: DecisionLog? = nil,
+        refusal: SluiceError? = nil
     ) async throws {
         host = try PluginHost(options.hostSettings)
         self.options = options
         self.source = source
+        await host.write(to: log ?? options.decisionLog)
         let set = try await Self.load(plans, version: 1, host, options)
         state = Mutex(State(set: set, refusal: refusal))
         await host.noteReload(version: 1, refused: false)
@@ -110,6 +112,7 @@ public final class Plugins: Sendable {
             throw error
         }
         try await reload(policy.plans)
+        await host.write(to: policy.decisionLog ?? options.decisionLog)
         keep(policy, yaml)
     }
 

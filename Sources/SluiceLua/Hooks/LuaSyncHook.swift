@@ -15,7 +15,6 @@ struct LuaSyncHook: SyncHook {
 
     func beforeEnqueue(_ change: EnqueuedChange) async throws -> EnqueueDecision {
         let set = current()
-        let check = set.check(change.table)
         var change = change
         var isChanged = false
         for plugin in set.enqueue {
@@ -25,6 +24,7 @@ struct LuaSyncHook: SyncHook {
                 table: change.table, kind: RequestContext.Action(change.kind),
                 fieldsChanged: names.filter { record[$0] != before[$0] }, sampleKey: change.recordID)
             guard plugin.hook.match.matches(subject) else { continue }
+            let check = set.check(change.table, of: plugin)
             let argument = LuaArgument("op", OperationView.document(of: change))
             let verdict = try await plugin.ask(
                 [argument], as: EnqueueVerdict.self, table: change.table, recordID: change.recordID
@@ -45,9 +45,9 @@ struct LuaSyncHook: SyncHook {
 
     func beforePush(_ operation: TableOperation, record: JSON?) async throws -> BeforePushDecision {
         let set = current()
-        let check = set.check(operation.table)
         for plugin in set.push {
             guard plugin.hook.match.matches(MatchSubject(operation, fieldsChanged: record?.names)) else { continue }
+            let check = set.check(operation.table, of: plugin)
             let argument = LuaArgument(
                 "op", OperationView.document(of: operation, record: record, dialect: set.dialect))
             let decision = try await plugin.ask(
@@ -61,9 +61,9 @@ struct LuaSyncHook: SyncHook {
     func onPushError(_ failure: PushFailure) async throws -> PushErrorDecision {
         let set = current()
         let operation = failure.operation
-        let check = set.check(operation.table)
         for plugin in set.pushError {
             guard plugin.hook.match.matches(MatchSubject(operation, status: failure.status)) else { continue }
+            let check = set.check(operation.table, of: plugin)
             let argument = LuaArgument("failure", OperationView.document(of: failure, dialect: set.dialect))
             let decision = try await plugin.ask(
                 [argument], as: PushErrorDecision.self, table: operation.table, recordID: operation.recordID
@@ -75,14 +75,13 @@ struct LuaSyncHook: SyncHook {
 
     func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision] {
         let set = current()
-        let check = set.check(page.table)
         var decisions = [PulledRowDecision](repeating: .keep, count: page.rows.count)
         var rows = page.rows
         for plugin in set.pull where plugin.hook.match.matches(MatchSubject(table: page.table)) {
             let shown = rows.indices.filter { if case .drop = decisions[$0] { false } else { true } }
             var part = page
             part.rows = shown.map { rows[$0] }
-            let answers = try await plugin.ask(part, check)
+            let answers = try await plugin.ask(part, set.check(page.table, of: plugin))
             for (index, answer) in zip(shown, answers) {
                 switch answer {
                 case .keep: break

@@ -69,6 +69,7 @@ enum BeforePushVerdict {
             if kind == operation.kind, edited == nil || edited == record {
                 return HookAnswer(BeforePushDecision.send, "none")
             }
+            try check.requireWrite()
             return decision.answer(BeforePushDecision.changeKind(kind, edited))
         default: return decision.answer(BeforePushDecision.send)
         }
@@ -82,13 +83,15 @@ enum PushErrorVerdict {
             return HookAnswer(PushErrorDecision.next, "next")
         }
         func record() throws -> JSON {
-            try check.checked(try decision.record(), from: [failure.record], id: failure.operation.recordID)
+            try check.requireWrite()
+            return try check.checked(try decision.record(), from: [failure.record], id: failure.operation.recordID)
         }
         switch decision.name {
         case "retry": return decision.answer(PushErrorDecision.retry(after: try decision.pause() ?? .zero))
         case "cancel_and_discard": return decision.answer(PushErrorDecision.cancelAndDiscard)
         case "cancel_and_update": return decision.answer(PushErrorDecision.cancelAndUpdate(try record()))
         case "change_action":
+            try check.requireWrite()
             let edited = decision.json["record"] == nil ? nil : try record()
             return decision.answer(PushErrorDecision.changeKind(try OperationView.kind(decision), edited))
         case "quarantine":

@@ -16,7 +16,8 @@ struct PluginConflicts: ConflictHandler {
     func decide(_ conflict: Conflict) async throws -> ConflictDecision {
         let set = current()
         for plugin in set.conflict {
-            let handler = LuaConflictHandler(caller: plugin.caller, hook: plugin.hook, check: set.check(conflict.table))
+            let check = set.check(conflict.table, of: plugin)
+            let handler = LuaConflictHandler(caller: plugin.caller, hook: plugin.hook, check: check)
             let decision = try await handler.decide(conflict)
             if decision != .next { return decision }
         }

@@ -9,6 +9,7 @@ enum Prelude {
         local class, object, child, get, set, names = p.class, p.object, p.child, p.get, p.set, p.names
         local host, freeze, null, raw, type_of = p.host, p.freeze, p.null, p.raw, p.type_of
         local error, type, pairs, ipairs, select, tostring = error, type, pairs, ipairs, select, tostring
+        local math_type = math.type
         local insert, concat, sub, find, gsub = table.insert, table.concat, string.sub, string.find, string.gsub
 
         -- A host function under its own name.

@@ -18,6 +18,8 @@ struct HostSettings: Sendable {
     var hasTransport = false
     /// Whether there is a store for `store`.
     var hasStore = false
+    /// Whether the script is a spec, which asks a plugin's hooks.
+    var isSpec = false
     /// The seed of chance, for a host in which everything is to be repeatable; nil for the machine's.
     var seed: UInt64?
     /// Whether each guard is tried when a machine is made.

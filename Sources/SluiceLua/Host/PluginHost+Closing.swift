@@ -46,7 +46,7 @@ extension PluginHost {
         }
         let redact = instance.functions.redact
         if keepsInputs {
-            entry.input = DecisionInput.input(of: state.call, redact)
+            entry.input = DecisionInput.input(of: state, redact)
             entry.answer = state.lua.flatMap { DecisionInput.answer(of: $0, redact) }
         }
         record(entry, hiding: redact)

@@ -87,6 +87,7 @@ extension HostFunctions {
         call.nextCalls += 1
         var edited = try editor.request(document, bodies: call.bodies)
         edited.context.attempt += call.nextCalls - 1
+        call.exchanges.append(NextExchange(request: edited))
         return .wait(.next(edited))
     }
 

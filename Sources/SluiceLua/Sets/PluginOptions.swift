@@ -80,9 +80,12 @@ public struct PluginOptions: Sendable {
     }
 
     var hostSettings: HostSettings {
-        HostSettings(
+        let factory = metrics ?? MetricsSystem.factory
+        return HostSettings(
             environment: environment, logger: logger, decisionLogSize: decisionLogSize, keepsInputs: keepsInputs,
-            metrics: metrics ?? MetricsSystem.factory, hasTransport: transport != nil, hasStore: store != nil,
+            // A process without a metrics system does not pay for one.
+            metrics: factory is NOOPMetricsHandler ? nil : factory, hasTransport: transport != nil,
+            hasStore: store != nil,
             seed: seed, testsGuards: testsGuards)
     }
 

@@ -123,7 +123,8 @@ static int finish_load(lua_State *L, int status, lua_KContext context) {
     loading *load = (loading *)context;
     sb_charge(L, 0);
     if (lua_type(L, -1) != LUA_TTABLE) {
-        return sb_raise(L, SLUICE_FAILED_RUNTIME, "'%s' must return a table of hooks", find_main(load)->name);
+        return sb_raise(L, SLUICE_FAILED_RUNTIME, "'%s' must return a table of its hooks, such as { request = request }",
+                        find_main(load)->name);
     }
     int table = lua_gettop(L);
     if (sb_push_frozen(L, table)) lua_replace(L, table);

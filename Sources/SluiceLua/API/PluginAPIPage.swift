@@ -38,7 +38,7 @@ package enum PluginAPIPage {
         }
         lines += [
             "",
-            "The last names of a line are decisions, made by `decide.NAME`. Where an object was written to, that counts whether it is\nreturned or not.",
+            "The last names of a line are decisions, made by `decide.NAME`. Where an object was written to, that counts whether it is\nreturned or not; of a conflict's records only in `decide.merge`.",
         ]
         return lines.joined(separator: "\n")
     }
@@ -48,8 +48,8 @@ package enum PluginAPIPage {
         return """
             ## Rules of `c:merge`
 
-            A rule is one of these names, or a function `(client, server, base)` that returns the value; nil leaves the server's.
-            A field without a rule leaves the conflict to the next handler.
+            A rule is one of these names, or a function `(client, server, base)` that returns the value, and no decision;
+            nil leaves the server's. A field without a rule leaves the conflict to the next handler.
 
             | rule | the field becomes |
             |---|---|

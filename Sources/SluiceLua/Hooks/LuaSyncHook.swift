@@ -1,20 +1,19 @@
 internal import SluiceCore
 
-/// All plugins that take part in what the engine does, as one hook: each in its chain's order, of the set that serves
-/// when the engine asks.
+/// All plugins that take part in what the engine does, as one hook: each in its chain's order.
 struct LuaSyncHook: SyncHook {
-    let hookName = "plugins"
-    /// What a plugin wants to stay here of what another has changed: for the ``LuaLocalOnlyHook`` behind this hook.
+    static let name = "plugins"
+    let hookName = LuaSyncHook.name
+    let set: PluginSet
+    /// What a plugin wants to stay here of what another has changed: for the ``ServedLocalOnlyHook`` behind this hook.
     let localRecords: LocalRecords
-    let current: @Sendable () -> PluginSet
 
     func wants(_ point: HookPoint, table: String) -> Bool {
         // What else a match asks for is not known yet.
-        current().hooks(at: point).contains { $0.hook.match.isFor(table: table) }
+        set.hooks(at: point).contains { $0.hook.match.isFor(table: table) }
     }
 
     func beforeEnqueue(_ change: EnqueuedChange) async throws -> EnqueueDecision {
-        let set = current()
         var change = change
         var isChanged = false
         for plugin in set.enqueue {
@@ -44,7 +43,6 @@ struct LuaSyncHook: SyncHook {
     }
 
     func beforePush(_ operation: TableOperation, record: JSON?) async throws -> BeforePushDecision {
-        let set = current()
         for plugin in set.push {
             guard plugin.hook.match.matches(MatchSubject(operation, fieldsChanged: record?.names)) else { continue }
             let check = set.check(operation.table, of: plugin)
@@ -59,7 +57,6 @@ struct LuaSyncHook: SyncHook {
     }
 
     func onPushError(_ failure: PushFailure) async throws -> PushErrorDecision {
-        let set = current()
         let operation = failure.operation
         for plugin in set.pushError {
             guard plugin.hook.match.matches(MatchSubject(operation, status: failure.status)) else { continue }
@@ -74,7 +71,6 @@ struct LuaSyncHook: SyncHook {
     }
 
     func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision] {
-        let set = current()
         var decisions = [PulledRowDecision](repeating: .keep, count: page.rows.count)
         var rows = page.rows
         for plugin in set.pull where plugin.hook.match.matches(MatchSubject(table: page.table)) {
@@ -88,6 +84,9 @@ struct LuaSyncHook: SyncHook {
                 case .change(let record):
                     rows[index].record = record
                     decisions[index] = answer
+                case .set(let members):
+                    rows[index].set(members)
+                    decisions[index] = .change(rows[index].record)
                 case .drop: decisions[index] = answer
                 }
             }

@@ -120,11 +120,6 @@ actor PluginHost {
         }
     }
 
-    /// Whether anything of those plugins is under way.
-    func isBusy(_ ids: some Sequence<PluginInstance.ID> & Sendable) -> Bool {
-        ids.contains { id in calls.values.contains(id) }
-    }
-
     /// Lets go of a plugin that was retired and has nothing under way. What it has done stays counted.
     func release(_ instance: PluginInstance) {
         guard instance.isRetired, instance.functions.calls.isEmpty, instances[instance.id] != nil else { return }

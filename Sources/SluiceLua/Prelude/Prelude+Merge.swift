@@ -92,7 +92,8 @@ extension Prelude {
           if type(rules) ~= "table" then error("c:merge takes a table of rules", 3) end
           for field, rule in pairs(rules) do
             if type(rule) ~= "function" and not merge_rules[rule] then
-              error("no merge rule " .. tostring(rule) .. " for " .. tostring(field), 3)
+              error("a merge rule is a function or a name such as server, client, max, union or ask: " .. tostring(field)
+                .. " has " .. tostring(rule), 3)
             end
           end
           local client, server = child(c, "client", "rec"), child(c, "server", "rec")

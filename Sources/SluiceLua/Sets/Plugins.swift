@@ -14,12 +14,15 @@ internal import Synchronization
 public final class Plugins: Sendable {
     private struct State {
         var set: PluginSet
+        /// How much is under way, by the version of the set it began with.
+        var underWay: [Int: Int] = [:]
         var refusal: SluiceError?
         var isReloading = false
     }
     let host: PluginHost
     private let state: Mutex<State>
-    private let localRecords = LocalRecords()
+    /// What a plugin has said of records on their way from the first of ``syncHooks`` to the second.
+    let localRecords = LocalRecords()
     private let options: PluginOptions
     /// What ``reload()`` reads.
     private let source: PolicySource?
@@ -65,21 +68,19 @@ public final class Plugins: Sendable {
     }
 
     /// The filters, plugins and the application's own in their order, as one filter for a client.
-    public var filter: any Filter { PluginChain { [self] in current } }
+    public var filter: any Filter { ServedFilter(plugins: self) }
 
     /// The conflict handlers, as one.
-    public var conflictHandler: any ConflictHandler { PluginConflicts { [self] in current } }
+    public var conflictHandler: any ConflictHandler { ServedConflictHandler(plugins: self) }
 
     /// What takes part in writes, pushes and pulls, as hooks that belong behind each other.
-    public var syncHooks: [any SyncHook] {
-        [syncHook, LuaLocalOnlyHook(localRecords: localRecords) { [self] in current }]
-    }
+    public var syncHooks: [any SyncHook] { [syncHook, ServedLocalOnlyHook(plugins: self)] }
 
     /// The first of them, which asks the plugins.
-    var syncHook: any SyncHook { LuaSyncHook(localRecords: localRecords) { [self] in current } }
+    var syncHook: any SyncHook { ServedSyncHook(plugins: self) }
 
     /// What has a say in when to synchronise, as one hook.
-    public var scheduleHook: any ScheduleHook { LuaScheduleHook { [self] in current } }
+    public var scheduleHook: any ScheduleHook { ServedScheduleHook(plugins: self) }
 
     /// Options with the plugins' conflict handlers and hooks behind those that are there.
     public func added(to options: SyncOptions) -> SyncOptions {
@@ -163,14 +164,42 @@ public final class Plugins: Sendable {
 
     var current: PluginSet { state.withLock { $0.set } }
 
-    /// Lets go of a set: at once where nothing is under way, else when it has ended, or at the limit.
+    /// Has the plugins that serve do something, all of it: a set from before stays until what began with it has ended.
+    func serving<Result, Failure>(
+        _ body: (PluginSet) async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        let set = state.withLock { state in
+            state.underWay[state.set.version, default: 0] += 1
+            return state.set
+        }
+        let result: Result
+        do {
+            result = try await body(set)
+        } catch {
+            await left(set)
+            throw error
+        }
+        await left(set)
+        return result
+    }
+
+    private func left(_ set: PluginSet) async {
+        let isLast = state.withLock { state in
+            let count = (state.underWay[set.version] ?? 1) - 1
+            state.underWay[set.version] = count > 0 ? count : nil
+            return count == 0 && state.set.version != set.version
+        }
+        if isLast { await host.retire(set.callers.map(\.id)) }
+    }
+
+    /// Lets go of a set: at once where nothing is under way, else when that has ended, or at the limit.
     private func drain(_ old: PluginSet) async {
         let ids = old.callers.map(\.id)
-        await host.retire(ids)
-        guard await host.isBusy(ids) else { return }
+        guard state.withLock({ $0.underWay[old.version] != nil }) else { return await host.retire(ids) }
         let (host, sleep, limit) = (host, options.environment.sleep, options.drainLimit)
         Task {
             try? await sleep(limit)
+            await host.retire(ids)
             await host.abandon(ids)
         }
     }

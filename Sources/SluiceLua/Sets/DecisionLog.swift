@@ -19,7 +19,7 @@ public struct DecisionLog: Sendable, Hashable {
     public var kept: Int
     /// Whether what hooks were given and what they answered is written too. Default no.
     public var hasInputs: Bool
-    /// Names of fields whose values are hidden in that, wherever they are.
+    /// Names of fields whose values are hidden in that, wherever they are; in bodies too, where those are JSON.
     public var hidden: Set<String>
 
     /// A file of that path.

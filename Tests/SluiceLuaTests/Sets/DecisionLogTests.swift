@@ -60,15 +60,23 @@ struct DecisionLogTests {
 
     @Test("inputs are written where the file is to have them, with fields hidden; what is kept in memory has none")
     func inputs() async throws {
-        var options = PluginOptions(decisionLog: DecisionLog(path, hasInputs: true, hidden: ["path"]))
+        var options = PluginOptions(decisionLog: DecisionLog(path, hasInputs: true, hidden: ["path", "email"]))
         options.secret = { _ in Self.secret }
         let plugins = try await leaky.loaded(options)
-        await ask(plugins, "/tables/todos?token=s3cr3t-value", body: ["id": "1", "s": "s3cr3t-value"])
+        await ask(
+            plugins, "/tables/todos?token=s3cr3t-value", body: ["id": "1", "email": "a@b.c", "s": "s3cr3t-value"])
         let line = try #require(try lines().first)
         #expect(line.input?["req"]?["method"] == "POST" && line.input?["req"]?["path"] == "(hidden)")
-        #expect(line.input?["body"] == #"{"id":"1","s":"(hidden)"}"# && line.answer?["decision"] == "fail")
+        #expect(
+            line.input?["body"] == #"{"id":"1","email":"(hidden)","s":"(hidden)"}"#
+                && line.answer?["decision"] == "fail")
         #expect(try !String(contentsOfFile: path, encoding: .utf8).contains(Self.secret))
         #expect(await plugins.decisions.first?.input == nil)
+        let other = try await leaky.loaded(PluginOptions(decisionLog: DecisionLog(path + "2"), keepsInputs: true))
+        await ask(other)
+        let kept = try #require(await other.decisions.first)
+        #expect(kept.input != nil && kept.answer != nil)
+        #expect(try lines(path + "2").first?.input == nil && lines(path + "2").first?.answer == nil)
     }
 
     @Test("a file that is full is moved aside, and so many are kept")
@@ -98,9 +106,18 @@ struct DecisionLogTests {
         try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
         await ask(plugins)
         #expect(try lines(path + ".old").map(\.sequence) == [1] && lines().map(\.sequence) == [2])
+        // As logrotate does with `create`.
+        try FileManager.default.moveItem(atPath: path, toPath: path + ".older")
+        #expect(FileManager.default.createFile(atPath: path, contents: nil))
+        await ask(plugins)
+        #expect(try lines(path + ".older").map(\.sequence) == [2] && lines().map(\.sequence) == [3])
+        // And with `copytruncate`.
+        #expect(truncate(path, 0) == 0)
+        await ask(plugins)
+        #expect(try lines().map(\.sequence) == [4])
         let other = try await leaky.loaded(options)
         await ask(other)
-        #expect(try lines().map(\.sequence) == [2, 1])
+        #expect(try lines().map(\.sequence) == [4, 1])
     }
 
     @Test("a file that cannot be written stops nothing, is counted, and is written again once it can be")

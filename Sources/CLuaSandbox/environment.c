@@ -179,7 +179,7 @@ int sb_require(lua_State *L) {
         lua_pushvalue(L, 1);
         lua_pushlightuserdata(L, &sb_key_modules);
         lua_rawset(L, 2);
-        sb_load_chunk(L, source->name, source->text, source->length);
+        sb_load_chunk(L, source->file == NULL ? source->name : source->file, source->text, source->length);
         lua_pushvalue(L, 1);
         lua_callk(L, 1, 1, 0, keep_module);
         return keep_module(L, LUA_OK, 0);

@@ -79,7 +79,7 @@ public struct PluginCheck: Sendable {
             }
         }
         if let failure {
-            let file = failure.file.map { "\($0.replacing(".", with: "/")).lua" } ?? bundle.manifest.main
+            let file = failure.file ?? bundle.manifest.main
             report.error(failure.line.map { "\(file):\($0)" } ?? file, failure.message)
         } else if let refusal {
             report.warn(
@@ -93,7 +93,7 @@ public struct PluginCheck: Sendable {
         for source in bundle.sources {
             // What is no Lua has been refused by the machine.
             guard let outline = LuaOutline(source.text) else { continue }
-            outlines.append(("\(source.name.replacing(".", with: "/")).lua", outline))
+            outlines.append((source.path, outline))
         }
         let own = Set(outlines.flatMap(\.outline.uses).filter(\.isWritten).map { $0.path[0] })
         let uses = outlines.flatMap { file, outline in outline.uses.map { (file, $0) } }

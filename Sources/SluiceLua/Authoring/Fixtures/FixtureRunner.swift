@@ -30,7 +30,7 @@ public struct FixtureRunner: Sendable {
             coverage: measuresCoverage ? LineCoverage(bundle, spent: spent) : nil)
     }
 
-    /// The fuel by line of all of them: `["main:41": 1200]`.
+    /// The fuel by line of all of them: `["main.lua:41": 1200]`.
     func spent() async -> [String: Int] {
         var spent: [String: Int] = [:]
         _ = await run(&spent)

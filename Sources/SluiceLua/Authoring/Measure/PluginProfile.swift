@@ -4,7 +4,7 @@ public import SluiceCore
 public struct PluginProfile: ToolReport {
     /// A line and what was spent on it.
     public struct Line: Sendable, Hashable {
-        /// The file: `main`, `lib.rules`.
+        /// The file: `main.lua`, `lib/rules.lua`.
         public var file: String
         /// The line, from 1.
         public var line: Int
@@ -31,7 +31,7 @@ public struct PluginProfile: ToolReport {
         let counted = await runner.spent()
         var texts: [String: [Substring]] = [:]
         for source in bundle.sources {
-            texts[source.name] = String(decoding: source.text, as: UTF8.self)
+            texts[source.path] = String(decoding: source.text, as: UTF8.self)
                 .split(separator: "\n", omittingEmptySubsequences: false)
         }
         plugin = bundle.manifest.name

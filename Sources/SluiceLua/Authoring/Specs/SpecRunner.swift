@@ -10,7 +10,9 @@ struct SpecRunner {
     func run(_ path: String, _ spent: inout [String: Int]) async -> [FixtureResult] {
         let module = "lib." + String(path.split(separator: "/").last?.dropLast(4) ?? "spec")
         /// Messages name the file as its author knows it.
-        func words(_ message: String) -> String { message.replacing("\(module):", with: "\(path):") }
+        func words(_ message: String) -> String {
+            message.replacing("\(module.replacing(".", with: "/")).lua:", with: "\(path):")
+        }
         func failed(_ message: String) -> [FixtureResult] {
             [FixtureResult(path: path, name: "can be run", hook: nil, differences: [words(message)])]
         }

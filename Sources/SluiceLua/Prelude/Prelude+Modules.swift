@@ -43,8 +43,8 @@ extension Prelude {
         for _, level in ipairs { "debug", "info", "warn", "error" } do
           log[level] = function(a, b, c)
             if a == log then a, b = b, c end
-            if type(a) ~= "string" then a = tostring(a) end
-            host("log", level, a, b)
+            if a == nil then a = "nil" end
+            tell("log", level, a, b)
           end
         end
         log = freeze(log)

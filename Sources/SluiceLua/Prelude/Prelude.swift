@@ -7,9 +7,11 @@ enum Prelude {
     private static let start = #"""
         local p, env = ...
         local class, object, child, get, set, names = p.class, p.object, p.child, p.get, p.set, p.names
-        local host, freeze, null, raw, type_of = p.host, p.freeze, p.null, p.raw, p.type_of
-        local error, type, pairs, ipairs, tostring = error, type, pairs, ipairs, tostring
-        local insert, concat, sub, find, gsub = table.insert, table.concat, string.sub, string.find, string.gsub
+        local host, tell, fail = p.host, p.tell, p.fail
+        local freeze, null, raw, type_of = p.freeze, p.null, p.raw, p.type_of
+        local error, type, pairs, ipairs, tostring, setmetatable = error, type, pairs, ipairs, tostring, setmetatable
+        local insert, concat, sort = table.insert, table.concat, table.sort
+        local sub, find, gsub = string.sub, string.find, string.gsub
 
         -- A host function under its own name.
         local function of(name) return function(...) return host(name, ...) end end

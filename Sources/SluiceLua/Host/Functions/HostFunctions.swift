@@ -85,7 +85,7 @@ final class HostFunctions {
             return .value(JSON(handle))
         case "log" where call == nil:
             settings.logger.log(
-                level: Self.level(arguments[0]?.string), "\(redact(arguments[1]?.string ?? ""))",
+                level: Self.level(arguments[0]?.string), "\(redact(Self.words(arguments[1])))",
                 metadata: ["plugin": "\(plan.name)"])
             return .value(nil)
         default: return nil
@@ -95,6 +95,9 @@ final class HostFunctions {
     static func level(_ name: String?) -> Logger.Level {
         switch name {
         case "debug": .debug
+    /// The text of a log line: a text as it is, and any other value as JSON.
+    static func words(_ value: JSON?) -> String { value.map { $0.string ?? $0.description } ?? "" }
+
         case "warn": .warning
         case "error": .error
         default: .info

@@ -9,6 +9,11 @@ extension Prelude {
         local time = { now = of "time.now", parse = of "time.parse", format = of "time.format" }
         function time.add(t, seconds) return t + seconds end
 
+        -- Lua's own, but for chance: what hangs on it has to be the same in a fixture each time.
+        local numbers = {}
+        for name, value in pairs(math) do numbers[name] = value end
+        numbers.random = of "math.random"
+
         local crypto = {
           sha256 = of "crypto.sha256", hmac_sha256 = of "crypto.hmac", base64 = of "crypto.base64",
           base64_decode = of "crypto.decode", hex = of "crypto.hex", uuid = of "crypto.uuid",

@@ -22,7 +22,7 @@ enum Prelude {
         return {
           decide = freeze(decide), json = freeze(json), time = freeze(time), crypto = freeze(crypto),
           http = freeze(http), kv = freeze(kv), secrets = freeze(secrets), store = freeze(store),
-          text = freeze(text), log = log,
+          text = freeze(text), log = log, math = freeze(numbers),
         }
 
         """#

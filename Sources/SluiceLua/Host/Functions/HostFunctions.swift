@@ -66,7 +66,7 @@ final class HostFunctions {
             let now = isDeterministic ? call?.startedAt : settings.environment.now()
             guard let now else { throw Denied("time.now cannot be used while a deterministic plugin is loaded") }
             return .value(TimeFunctions.seconds(now))
-        case "crypto.uuid", "crypto.random":
+        case "crypto.uuid", "crypto.random", "math.random":
             guard permissions.random else { throw Denied("\(function) needs the permission random") }
             if isDeterministic || settings.seed != nil {
                 guard let call else {

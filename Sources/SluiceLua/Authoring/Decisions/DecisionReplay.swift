@@ -67,7 +67,7 @@ public struct DecisionReplay: ToolReport {
     /// An answer without its reason, which nothing hangs on.
     private static func plain(_ answer: JSON) -> JSON {
         var answer = answer
-        if answer["decision"] != nil { answer["reason"] = nil }
+        if answer["decision"] != nil { (answer["reason"], answer["built"]) = (nil, nil) }
         return answer
     }
 

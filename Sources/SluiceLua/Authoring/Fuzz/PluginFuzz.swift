@@ -110,7 +110,10 @@ public struct PluginFuzz: Sendable {
     static func isFault(_ failure: PluginFailure) -> Bool {
         switch failure.kind {
         case .runtime:
-            ["attempt to ", "bad argument #", "stack overflow", "number has no integer representation"].contains {
+            [
+                "attempt to ", "bad argument #", " takes a text, not ", "stack overflow",
+                "number has no integer representation",
+            ].contains {
                 failure.message.contains($0)
             }
         case .permission, .breakerOpen, .cancelled, .load: false

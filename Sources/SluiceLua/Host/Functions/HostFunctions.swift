@@ -51,6 +51,9 @@ final class HostFunctions {
         case "crypto.hex": return .value(try CryptoFunctions.hex(arguments))
         case "text.diff3": return .value(try TextFunctions.merged(arguments))
         case "text.distance": return .value(try TextFunctions.distance(arguments))
+        case "names.nearest":
+            let known = arguments[1]?.elements?.compactMap(\.string) ?? []
+            return .value(NearestKey.suggestion(for: arguments[0]?.string ?? "", among: known).map { JSON($0) })
         case "query.get": return .value(QueryFunctions.value(arguments))
         case "query.set": return .value(try QueryFunctions.setting(arguments))
         case "query.list": return .value(QueryFunctions.list(arguments))

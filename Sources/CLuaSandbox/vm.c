@@ -164,6 +164,14 @@ static int finish_prelude(lua_State *L, int status, lua_KContext context) {
     vm->current->fuel_left = vm->current->budget.fuel > 0 ? vm->current->budget.fuel : INT64_MAX;
     vm->sources = load->sources;
     vm->source_count = load->count;
+    // All are known by name, so that one that is required too late is told from one that is not there.
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &sb_key_modules);
+    for (size_t index = 0; index < load->count; index++) {
+        lua_pushstring(L, load->sources[index].name);
+        lua_pushlightuserdata(L, &sb_key_environment);
+        lua_rawset(L, 1);
+    }
+    lua_settop(L, 0);
     const sluice_source *main = find_main(load);
     sb_load_chunk(L, title(main), main->text, main->length);
     lua_pushstring(L, main->name);

@@ -69,7 +69,11 @@ final class PluginInstance {
         let (found, declared) = (Set(hooks), Set(plan.manifest.hooks.keys.map(\.rawValue)))
         guard found == declared else {
             let missing = declared.subtracting(found).sorted().map { "\($0) is declared and not returned" }
-            let surplus = found.subtracting(declared).sorted().map { "\($0) is returned and not declared" }
+            let known = HookKind.allCases.map(\.rawValue)
+            let surplus = found.subtracting(declared).sorted().map { name in
+                let hint = known.contains(name) ? "" : NearestKey.suggestion(for: name, among: known) ?? ""
+                return "\(name) is returned and not declared\(hint.replacing(";", with: ","))"
+            }
             throw ScriptFailure(
                 .load, "plugin.json and \(plan.manifest.main) differ: \((missing + surplus).joined(separator: "; "))",
                 file: plan.manifest.main)

@@ -26,12 +26,21 @@ public struct DecisionReplay: ToolReport {
     /// Whether no answer changes.
     public var isGood: Bool { changes.isEmpty }
 
-    /// Replays the decisions of the bundle's name.
+    /// Replays the decisions of a plugin.
     ///
-    /// - Parameter config: the configuration that the version is to run with.
-    public init(_ file: DecisionFile, with bundle: PluginBundle, config: JSON = .object) async {
+    /// - Parameters:
+    ///   - name: the name that the deployment had it under; nil for that of the manifest.
+    ///   - config: the configuration that the version is to run with.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` where the configuration is not as the schema says, or the file
+    ///   has no decision of that name.
+    public init(
+        _ file: DecisionFile, with bundle: PluginBundle, as name: String? = nil, config: JSON = .object
+    ) async throws(SluiceError) {
+        _ = try PluginPlan(bundle, config: config)
+        let name = name ?? bundle.manifest.name
+        try file.requireDecisions(of: name)
         plugin = "\(bundle.manifest.name) \(bundle.manifest.version)"
-        for entry in file.decisions where entry.plugin == bundle.manifest.name {
+        for entry in file.decisions where entry.plugin == name {
             guard entry.waits == 0 || entry.hook == .filter, entry.decision != "passed_on",
                 let json = DecisionFixture.fixture(entry, config: config),
                 let fixture = try? PluginFixture(json, path: "#\(entry.sequence)"),
@@ -64,7 +73,7 @@ public struct DecisionReplay: ToolReport {
         changes.append(Change(before: entry, decision: name, differences: differences))
     }
 
-    /// An answer without its reason, which nothing hangs on.
+    /// An answer without its reason and how it was made, which nothing hangs on.
     private static func plain(_ answer: JSON) -> JSON {
         var answer = answer
         if answer["decision"] != nil { (answer["reason"], answer["built"]) = (nil, nil) }
@@ -78,7 +87,7 @@ public struct DecisionReplay: ToolReport {
             let about = entry.recordID.map { " \(entry.table ?? "")/\($0)" } ?? ""
             return ["#\(entry.sequence) \(entry.hook.rawValue)\(about): \(entry.decision) -> \(change.decision)"]
                 + change.differences.map { "  \($0)" }
-        } + ["\(plugin): \(asked) asked again, \(changes.count) change, \(passedOver) passed over"]
+        } + ["\(plugin): \(asked) asked again, \(changes.count.counted("change")), \(passedOver) passed over"]
     }
 
     /// The same for a program.

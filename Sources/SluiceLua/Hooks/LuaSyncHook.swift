@@ -8,7 +8,7 @@ struct LuaSyncHook: SyncHook {
 
     func wants(_ point: HookPoint, table: String) -> Bool {
         // What else a match asks for is not known yet.
-        set.hooks(at: point).contains { $0.hook.match.isFor(table: table) }
+        set.hooks(at: point).contains { $0.hook.isFor(table: table) }
     }
 
     func beforeEnqueue(_ change: EnqueuedChange) async throws -> EnqueueDecision {
@@ -21,7 +21,7 @@ struct LuaSyncHook: SyncHook {
             let subject = MatchSubject(
                 table: change.table, kind: RequestContext.Action(change.kind),
                 fieldsChanged: names.filter { record[$0] != before[$0] }, sampleKey: change.recordID)
-            guard plugin.hook.match.matches(subject) else { continue }
+            guard plugin.hook.matches(subject) else { continue }
             let argument = LuaArgument("op", OperationView.document(of: change))
             let decision = try await plugin.ask(
                 [argument], as: EnqueueDecision.self, table: change.table, recordID: change.recordID
@@ -38,7 +38,7 @@ struct LuaSyncHook: SyncHook {
     func beforePush(_ operation: TableOperation, record: JSON?) async throws -> BeforePushDecision {
         let check = set.check(operation.table)
         for plugin in set.push {
-            guard plugin.hook.match.matches(MatchSubject(operation, fieldsChanged: record?.names)) else { continue }
+            guard plugin.hook.matches(MatchSubject(operation, fieldsChanged: record?.names)) else { continue }
             let argument = LuaArgument(
                 "op", OperationView.document(of: operation, record: record, dialect: set.dialect))
             let decision = try await plugin.ask(
@@ -53,7 +53,7 @@ struct LuaSyncHook: SyncHook {
         let operation = failure.operation
         let check = set.check(operation.table)
         for plugin in set.pushError {
-            guard plugin.hook.match.matches(MatchSubject(operation, status: failure.status)) else { continue }
+            guard plugin.hook.matches(MatchSubject(operation, status: failure.status)) else { continue }
             let argument = LuaArgument("failure", OperationView.document(of: failure, dialect: set.dialect))
             let decision = try await plugin.ask(
                 [argument], as: PushErrorDecision.self, table: operation.table, recordID: operation.recordID
@@ -67,7 +67,7 @@ struct LuaSyncHook: SyncHook {
         let check = set.check(page.table)
         var decisions = [PulledRowDecision](repeating: .keep, count: page.rows.count)
         var rows = page.rows
-        for plugin in set.pull where plugin.hook.match.matches(MatchSubject(table: page.table)) {
+        for plugin in set.pull where plugin.hook.matches(MatchSubject(table: page.table)) {
             let shown = rows.indices.filter { if case .drop = decisions[$0] { false } else { true } }
             var part = page
             part.rows = shown.map { rows[$0] }

@@ -104,4 +104,16 @@ struct ConvergenceTests {
         let report = try await trial.run()
         #expect(report.isGood, "\(report.lines)")
     }
+
+    @Test("a handler that adds what may have arrived already is found out; one that asks then is not")
+    func twice() async throws {
+        let add = "c:merge { default = 'server', qty = function(x, y, z) return y + (x - (z or 0)) end }"
+        let careless = try await report(Self.merging + "return " + add)
+        #expect(!careless.isGood && careless.broken[.countsOnce]?.count ?? 0 > 0, "\(careless.lines)")
+        let careful = try await report(
+            Self.merging + "if c.maybe_applied then return decide.ask() end return " + add)
+        #expect(careful.broken[.countsOnce] == nil, "\(careful.lines)")
+        let byRule = try await report("return c:merge { default = 'server', qty = 'sum_delta' }")
+        #expect(byRule.broken[.countsOnce] == nil && byRule.decisions["ask"] ?? 0 > 0, "\(byRule.lines)")
+    }
 }

@@ -61,6 +61,7 @@ public struct PluginConvergence: Sendable {
     }
 
     private func judge(_ plan: PluginPlan, _ world: FixtureWorld.Script) async throws -> ConflictJudge {
+            for example in story.doubled { report.note(.countsOnce, example) }
         guard let hook = plan.hooks[.onConflict] else {
             throw SluiceError(.invalidArgument, "\(bundle.location): the plugin has no hook on_conflict")
         }
@@ -77,7 +78,11 @@ public struct PluginConvergence: Sendable {
         var base = source.record("1", using: &chance)
         base[dialect.columns.version] = "v1"
         let client = source.edited(base, using: &chance)
-        var server = Int.random(in: 0..<10, using: &chance) == 0 ? client : source.edited(base, using: &chance)
+        // An earlier send may not have been answered; then the edit is in the server's record, or it is not.
+        let isUncertain = Int.random(in: 0..<6, using: &chance) == 0
+        let isApplied = isUncertain && Bool.random(using: &chance)
+        var server = source.edited(isApplied ? client : base, using: &chance)
+        if !isUncertain, Int.random(in: 0..<10, using: &chance) == 0 { server = client }
         server[dialect.columns.version] = "v2"
         server[dialect.columns.updatedAt] = JSON(FixtureWorld.begin.description)
         let time = FixtureWorld.begin.advanced(by: .seconds(Int.random(in: -60...60, using: &chance)))
@@ -85,7 +90,7 @@ public struct PluginConvergence: Sendable {
             id: "op-1", sequence: 1, table: source.table, recordID: "1", kind: .update, createdAt: time)
         operation.attempts = 1
         return Conflict(
-            operation: operation, client: client, server: server, base: base, maybeApplied: false, status: 412,
+            operation: operation, client: client, server: server, base: base, maybeApplied: isUncertain, status: 412,
             isDeletedOnServer: false)
     }
 
@@ -121,6 +126,7 @@ public struct PluginConvergence: Sendable {
             if !names.allSatisfy({ result[$0] == client[$0] }) {
                 report.note(.idempotent, "\(Self.words(conflict)): \(FixtureComparison.words(result))")
             }
+        if conflict.maybeApplied, let doubled = Self.doubled(conflict, result) { report.note(.countsOnce, doubled) }
             return
         }
         let lost = names.filter { name in
@@ -135,7 +141,19 @@ public struct PluginConvergence: Sendable {
         }
     }
 
-    private static func words(_ conflict: Conflict) -> String {
+    /// A number to which the edit was added although the server may have it already: says it, nil where there is none.
+    static func doubled(_ conflict: Conflict, _ result: JSON) -> String? {
+        guard let client = conflict.client, let server = conflict.server, let base = conflict.base else { return nil }
+        let name = client.names.first { name in
+            guard let mine = client[name]?.double, let theirs = server[name]?.double, let before = base[name]?.double,
+                mine != before, theirs != before, let found = result[name]?.double
+            else { return false }
+            return found == theirs + (mine - before) && found != mine && found != theirs
+        }
+        return name.map { "\($0) of \(words(conflict)): \(FixtureComparison.words(result))" }
+    }
+
+    static func words(_ conflict: Conflict) -> String {
         let sides = [("client", conflict.client), ("server", conflict.server), ("base", conflict.base)]
         return sides.map { "\($0) \(FixtureComparison.words($1))" }.joined(separator: ", ")
     }

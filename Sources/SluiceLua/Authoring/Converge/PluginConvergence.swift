@@ -4,8 +4,10 @@ public import SluiceCore
 /// and push in any order. The same seed plays the same ones.
 public struct PluginConvergence: Sendable {
     private let bundle: PluginBundle
-    /// The configuration; nil for that of the first fixture of a conflict.
+    /// The configuration; nil for that of ``plan``, and without one for that of the first fixture of a conflict.
     public var config: JSON?
+    /// What a deployment makes of the plugin, where its limits and its configuration are to count.
+    public var plan: PluginPlan?
     /// The table whose columns records are made of; nil for fields and values as the fixtures have them.
     public var schema: TableSchema?
     /// The wire of the server: which fields of a record are the server's.
@@ -33,15 +35,21 @@ public struct PluginConvergence: Sendable {
                 "\(bundle.location): no fixture has a conflict with fields to make records of; give a table's columns")
         }
         let fixtures = bundle.fixtures.compactMap { try? bundle.fixture(at: $0) }
-        let config = config ?? fixtures.first { $0.hook == .onConflict }?.config ?? .object
-        let plan = try PluginPlan(bundle, config: config)
+        let plan: PluginPlan
+        if config == nil, let deployed = self.plan {
+            plan = deployed.tried()
+        } else {
+            let config = config ?? fixtures.first { $0.hook == .onConflict }?.config ?? .object
+            plan = try PluginPlan(bundle, config: config).limited(as: self.plan)
+        }
         // No time in a record is in the future of the world that it is in.
         var world = FixtureWorld.Script()
         world.clock = fixtures.filter { $0.hook == .onConflict }.map(\.world.clock).max() ?? world.clock
         world.secrets = fixtures.first { !$0.world.secrets.isEmpty }?.world.secrets ?? [:]
         let judge = try await judge(plan, world)
         let second = try await self.judge(plan, world)
-        var report = ConvergenceReport(plugin: bundle.manifest.name, seed: seed, allowsLoss: allowsLoss)
+        var report = ConvergenceReport(
+            plugin: self.plan?.name ?? bundle.manifest.name, seed: seed, allowsLoss: allowsLoss)
         var chance = SeededChance(seed: seed)
         for _ in 0..<conflicts {
             await decide(triple(source, &chance), judge, second, &report)
@@ -53,6 +61,7 @@ public struct PluginConvergence: Sendable {
             await story.play(judge)
             report.stories += 1
             if let failure = story.failure { report.note(.answers, "\(failure)") }
+            for example in story.doubled { report.note(.countsOnce, example) }
             if story.isHeld { report.held += 1 }
             if story.isUnfinished { report.note(.terminates, story.words) }
             if !story.isEqual { report.note(.endsEqual, story.words) }
@@ -61,7 +70,6 @@ public struct PluginConvergence: Sendable {
     }
 
     private func judge(_ plan: PluginPlan, _ world: FixtureWorld.Script) async throws -> ConflictJudge {
-            for example in story.doubled { report.note(.countsOnce, example) }
         guard let hook = plan.hooks[.onConflict] else {
             throw SluiceError(.invalidArgument, "\(bundle.location): the plugin has no hook on_conflict")
         }
@@ -118,6 +126,7 @@ public struct PluginConvergence: Sendable {
         case .server?, .discard?: result = server
         default: return
         }
+        if conflict.maybeApplied, let doubled = Self.doubled(conflict, result) { report.note(.countsOnce, doubled) }
         func own(_ record: JSON) -> [String] { record.names.filter { $0 != "id" && !dialect.isSystemProperty($0) } }
         let names =
             own(base) + own(client).filter { base[$0] == nil }
@@ -126,7 +135,6 @@ public struct PluginConvergence: Sendable {
             if !names.allSatisfy({ result[$0] == client[$0] }) {
                 report.note(.idempotent, "\(Self.words(conflict)): \(FixtureComparison.words(result))")
             }
-        if conflict.maybeApplied, let doubled = Self.doubled(conflict, result) { report.note(.countsOnce, doubled) }
             return
         }
         let lost = names.filter { name in

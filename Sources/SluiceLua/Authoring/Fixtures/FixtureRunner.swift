@@ -9,6 +9,9 @@ public import SluiceCore
 /// ```
 public struct FixtureRunner: Sendable {
     let bundle: PluginBundle
+    /// What a deployment makes of the plugin, where its limits and its configuration are to count: the configuration
+    /// for fixtures that say none.
+    public var plan: PluginPlan?
     /// The wire of the server: which fields of a record are the server's.
     public var dialect: Dialect = .azureV2
     /// Tables whose columns are declared: what plugins make of their records is checked by it.
@@ -26,7 +29,7 @@ public struct FixtureRunner: Sendable {
         var spent: [String: Int] = [:]
         let results = await run(&spent)
         return FixtureReport(
-            plugin: bundle.manifest.name, results: results,
+            plugin: plan?.name ?? bundle.manifest.name, results: results,
             coverage: measuresCoverage ? LineCoverage(bundle, spent: spent) : nil)
     }
 
@@ -70,8 +73,11 @@ public struct FixtureRunner: Sendable {
 
     func run(_ fixture: PluginFixture, _ spent: inout [String: Int]) async -> FixtureResult {
         do {
-            let trial = try FixtureTrial(fixture, bundle, dialect: dialect, tables: tables)
-            let (differences, cost, lines) = try await trial.run(measuresCoverage: measuresCoverage)
+            let trial = try FixtureTrial(fixture, bundle, dialect: dialect, tables: tables, in: plan)
+            var (differences, cost, lines) = try await trial.run(measuresCoverage: measuresCoverage)
+            if plan != nil, !fixture.hasConfig, !differences.isEmpty {
+                differences.append("asked with the configuration of the policy: the fixture has none of its own")
+            }
             for (line, fuel) in lines { spent[line, default: 0] += fuel }
             return FixtureResult(
                 path: fixture.path, name: fixture.name, hook: fixture.hook, differences: differences, cost: cost)

@@ -8,15 +8,22 @@ struct FixtureTrial {
     let dialect: Dialect
     let tables: [TableSchema]
 
+    /// - Parameter deployed: what a deployment makes of the plugin: its limits count, and its configuration where the
+    ///   fixture says none.
     /// - Throws: ``SluiceError`` of code `invalidArgument` where the configuration is not as the schema says, or the
     ///   plugin does not have the hook.
     init(
-        _ fixture: PluginFixture, _ bundle: PluginBundle, dialect: Dialect, tables: [TableSchema]
+        _ fixture: PluginFixture, _ bundle: PluginBundle, dialect: Dialect, tables: [TableSchema],
+        in deployed: PluginPlan? = nil
     ) throws(SluiceError) {
         self.fixture = fixture
         self.dialect = dialect
         self.tables = tables
-        plan = try PluginPlan(bundle, config: fixture.config, deployment: fixture.deployment)
+        if let deployed, !fixture.hasConfig {
+            plan = deployed.tried(in: fixture.deployment)
+        } else {
+            plan = try PluginPlan(bundle, config: fixture.config, deployment: fixture.deployment).limited(as: deployed)
+        }
         hook = plan.hooks[fixture.hook]
         guard hook != nil || fixture.hook == .initialize else {
             throw SluiceError(

@@ -24,8 +24,11 @@ public struct PluginProfile: ToolReport {
     public let isGood = true
 
     /// Runs the fixtures and specs of a bundle, and counts.
-    public init(_ bundle: PluginBundle, filter: String? = nil) async {
+    ///
+    /// - Parameter plan: what a deployment makes of the plugin, where its limits and its configuration are to count.
+    public init(_ bundle: PluginBundle, filter: String? = nil, in plan: PluginPlan? = nil) async {
         var runner = FixtureRunner(bundle)
+        runner.plan = plan
         runner.measuresCoverage = true
         runner.filter = filter
         let counted = await runner.spent()
@@ -34,7 +37,7 @@ public struct PluginProfile: ToolReport {
             texts[source.path] = String(decoding: source.text, as: UTF8.self)
                 .split(separator: "\n", omittingEmptySubsequences: false)
         }
-        plugin = bundle.manifest.name
+        plugin = plan?.name ?? bundle.manifest.name
         total = counted.values.reduce(0, +)
         spent = counted.compactMap { place, fuel in
             guard let colon = place.lastIndex(of: ":"), let line = Int(place[place.index(after: colon)...]) else {

@@ -230,7 +230,7 @@ struct PluginPolicyTests {
         let path = try place.folder.write(small, to: "plugins.yaml")
         #expect(try PluginPolicy(file: path).plans.count == 1)
         let message = #expect(throws: SluiceError.self) { try PluginPolicy(file: path + "x") }?.message
-        #expect(message?.hasSuffix("plugins.yamlx: the file cannot be read") == true)
+        #expect(message?.hasSuffix("plugins.yamlx: the file cannot be read: there is none") == true)
     }
 
     @Test("hostile YAML is refused: depth, aliases that multiply, ten thousand plugins")

@@ -95,12 +95,12 @@ final class HostFunctions {
         }
     }
 
-    static func level(_ name: String?) -> Logger.Level {
-        switch name {
-        case "debug": .debug
     /// The text of a log line: a text as it is, and any other value as JSON.
     static func words(_ value: JSON?) -> String { value.map { $0.string ?? $0.description } ?? "" }
 
+    static func level(_ name: String?) -> Logger.Level {
+        switch name {
+        case "debug": .debug
         case "warn": .warning
         case "error": .error
         default: .info

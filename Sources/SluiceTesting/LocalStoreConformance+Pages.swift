@@ -17,6 +17,13 @@ extension LocalStoreConformance {
                 try await comparePage(records, in: "typed", store)
                 try await comparePage(records, in: "undeclared", store)
             }
+        }
+        + [31, 32].map { seed in
+            Check("a page with changed rows is put as the records that they come to (seed \(seed))") { store in
+                try await store.define([ConformanceRecords.schema])
+                try await compareRevised(seed: UInt64(seed), in: "typed", store)
+                try await compareRevised(seed: UInt64(seed), in: "undeclared", store)
+            }
         } + [
             Check("of a page only the chosen rows are put, and they replace what was there") { store in
                 try await store.define([ConformanceRecords.schema])
@@ -47,6 +54,31 @@ extension LocalStoreConformance {
             let queried = try await store.read { try $0.records(matching: query) }.map { $0["id"] ?? .null }
             try expect(queried == expected, "after a page, \(query) finds \(queried) and not \(expected)")
         }
+    }
+
+    /// Puts a page whose rows have members of other records, or are other records, between rows as they came.
+    private static func compareRevised(seed: UInt64, in table: String, _ store: any LocalStore) async throws {
+        let came = ConformanceRecords.everyValueEverywhere() + ConformanceRecords.random(200, seed: seed)
+        let others = ConformanceRecords.random(came.count, seed: seed + 1000)
+        let pairs = zip(came, others).enumerated().map { index, pair -> (revision: RowPage.Revision?, record: JSON) in
+            let record = pair.0
+            var other = pair.1
+            other["id"] = index.isMultiple(of: 2) ? nil : record["id"]
+            switch index % 4 {
+            case 0, 1: return (.members(other), record.setting(other))
+            case 2:
+                other["id"] = record["id"]
+                return (.record(other), other)
+            default: return (nil, record)
+            }
+        }
+        let expected = pairs.map(\.record)
+        let page = try makePage(came).revised(pairs.map(\.revision))
+        try await store.write { try $0.put(RowPage.Selection(page, Array(page.rows.indices)), in: table) }
+        let found = try await store.read { reader in
+            try expected.map { try reader.record($0["id"]?.string ?? "", in: table) }
+        }
+        for (record, found) in zip(expected, found) { try expectSame(found, record, "a changed row in \(table)") }
     }
 
     /// The records as a server might send them: now with spaces, now with characters escaped.

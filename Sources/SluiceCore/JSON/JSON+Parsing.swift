@@ -38,8 +38,15 @@ extension JSON {
 
     /// Builds the tree of the value whose token is at `index`.
     package init(_ tape: JSONTape, at index: Int, in bytes: UnsafeBufferPointer<UInt8>) {
-        var builder = JSONTreeBuilder(tape: tape, bytes: bytes, index: index)
-        self.init(JSONHandle(owning: builder.build()))
+        self.init(JSONHandle(owning: tape.value(at: index, in: bytes)))
+    }
+}
+
+extension JSONTape {
+    /// The value whose token is at `index`, as a new one of jansson's.
+    func value(at index: Int, in bytes: UnsafeBufferPointer<UInt8>) -> UnsafeMutablePointer<json_t>? {
+        var builder = JSONTreeBuilder(tape: self, bytes: bytes, index: index)
+        return builder.build()
     }
 }
 
@@ -56,8 +63,8 @@ private struct JSONTreeBuilder {
         case .null: return json_null()
         case .bool: return token.flag ? json_true() : json_false()
         case .number:
-            let number = JSONNumber(valid: tape.bytes(token, in: bytes), hasFraction: token.flag)
-            return JSONHandle(number: number).retained()
+            return JSONHandle.value(
+                of: JSONNumber(valid: tape.bytes(token, in: bytes), hasFraction: token.flag))
         case .string, .key:
             return withText(token) { json_stringn_nocheck($0, $1) }
         case .array:

@@ -103,6 +103,19 @@ public struct JSON: Sendable {
         }
     }
 
+    /// The same value with those members set.
+    package func setting(_ members: JSON) -> JSON {
+        var value = self
+        for (name, member) in members.members ?? [] { value[name] = member }
+        return value
+    }
+
+    /// Calls `body` with each member, its name in UTF-8; not at all for a value that is no object.
+    package func forEachMember(_ body: (UnsafeBufferPointer<UInt8>, JSON) throws -> Void) rethrows {
+        guard kind == .object else { return }
+        try handle.forEachMember { try body($0, JSON(JSONHandle(sharing: $1))) }
+    }
+
     /// The element at that index; nil if there is none or the value is not an array.
     public subscript(index: Int) -> JSON? { handle.element(index).map(JSON.init) }
 
@@ -133,7 +146,7 @@ extension JSON: Hashable {
         case .bool: return left.bool == right.bool
         case .number: return left.number == right.number
         // By code points: JSON has no canonical equivalence.
-        case .string: return (left.string ?? "").utf8.elementsEqual((right.string ?? "").utf8)
+        case .string: return left.handle.hasSameText(as: right.handle)
         case .array: return left.elements == right.elements
         case .object:
             guard left.count == right.count, let members = left.members else { return false }

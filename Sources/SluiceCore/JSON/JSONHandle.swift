@@ -26,13 +26,17 @@ package final class JSONHandle: @unchecked Sendable {
             })
     }
 
-    convenience init(number: JSONNumber) {
+    convenience init(number: JSONNumber) { self.init(owning: Self.value(of: number)) }
+
+    /// A number as a new value, for a container to own.
+    static func value(of number: JSONNumber) -> UnsafeMutablePointer<json_t>? {
         switch number.storage {
-        case .int(let int): self.init(owning: json_integer(int))
-        case .double(let double): self.init(owning: json_real(double))
+        case .int(let int): return json_integer(int)
+        case .double(let double): return json_real(double)
         case .text(let text):
-            self.init(owning: json_object())
-            json_object_setn_new_nocheck(value, Self.numberMark, 1, JSONHandle(string: text).retained())
+            let value = json_object()
+            json_object_setn_new_nocheck(value, numberMark, 1, JSONHandle(string: text).retained())
+            return value
         }
     }
 
@@ -97,6 +101,13 @@ package final class JSONHandle: @unchecked Sendable {
         }
     }
 
+    /// Whether both are strings of the same bytes.
+    func hasSameText(as other: JSONHandle) -> Bool {
+        withText { text in
+            other.withText { $0.count == text.count && JSONText.equal(text, 0, $0) } ?? false
+        } ?? false
+    }
+
     var count: Int {
         switch kind {
         case .object: Int(json_object_size(value))
@@ -130,12 +141,12 @@ package final class JSONHandle: @unchecked Sendable {
         return names
     }
 
-    func forEachMember(_ body: (UnsafeBufferPointer<UInt8>, UnsafeMutablePointer<json_t>?) -> Void) {
+    func forEachMember(_ body: (UnsafeBufferPointer<UInt8>, UnsafeMutablePointer<json_t>?) throws -> Void) rethrows {
         var member = json_object_iter(value)
         while let current = member {
             let count = json_object_iter_key_len(current)
-            json_object_iter_key(current)?.withMemoryRebound(to: UInt8.self, capacity: count) {
-                body(UnsafeBufferPointer(start: $0, count: count), json_object_iter_value(current))
+            try json_object_iter_key(current)?.withMemoryRebound(to: UInt8.self, capacity: count) {
+                try body(UnsafeBufferPointer(start: $0, count: count), json_object_iter_value(current))
             }
             member = json_object_iter_next(value, current)
         }

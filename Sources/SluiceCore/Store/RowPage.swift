@@ -54,6 +54,8 @@ public struct RowPage: Sendable {
     package let problems: [Int: String]
     package let bytes: [UInt8]
     package let tape: JSONTape
+    /// What is to be stored in the place of rows, by index; empty for a page as it came.
+    private var revisions: [Revision?] = []
 
     package init(
         rows: [Row], problems: [Int: String] = [:], count: Int? = nil, nextLink: String? = nil, bytes: [UInt8],
@@ -69,6 +71,35 @@ public struct RowPage: Sendable {
 
     /// The row as a record.
     public func record(at index: Int) -> JSON {
+        switch revision(at: index) {
+        case nil: recordAsCame(at: index)
+        case .members(let members): recordAsCame(at: index).setting(members)
+        case .record(let record): record
+        }
+    }
+
+    private func recordAsCame(at index: Int) -> JSON {
         bytes.withUnsafeBufferPointer { JSON(tape, at: rows[index].token, in: $0) }
     }
+}
+
+extension RowPage {
+    /// What stands in the place of a row, or of a part of it.
+    package enum Revision: Sendable, Hashable {
+        /// These members; the others are as they came. The id is never one of them.
+        case members(JSON)
+        /// This record.
+        case record(JSON)
+    }
+
+    /// The same page with other contents of rows: one for each, nil for those that are as they came. What ``rows`` says of
+    /// a row stays so.
+    package func revised(_ revisions: [Revision?]) -> RowPage {
+        var page = self
+        page.revisions = revisions
+        return page
+    }
+
+    /// What stands in the place of the row.
+    package func revision(at index: Int) -> Revision? { revisions.isEmpty ? nil : revisions[index] }
 }

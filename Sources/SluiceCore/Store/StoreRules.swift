@@ -20,7 +20,7 @@ package enum StoreRules {
         guard let id = record["id"]?.string, !id.isEmpty else {
             throw SluiceError(.invalidRecord, "a record has a string id that is not empty", table: table)
         }
-        guard isShallow(record, JSON.maximumDepth) else {
+        guard isShallow(record) else {
             throw SluiceError(
                 .invalidRecord, "the record nests deeper than \(JSON.maximumDepth) levels", table: table, recordID: id)
         }
@@ -85,7 +85,8 @@ package enum StoreRules {
         name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
     }
 
-    private static func isShallow(_ value: JSON, _ levels: Int) -> Bool {
+    /// Whether a value can be read again once it is written: whether it does not nest too deep.
+    static func isShallow(_ value: JSON, _ levels: Int = JSON.maximumDepth) -> Bool {
         switch value.kind {
         case .array: levels > 0 && (value.elements ?? []).allSatisfy { isShallow($0, levels - 1) }
         case .object: levels > 0 && (value.members ?? []).allSatisfy { isShallow($0.value, levels - 1) }

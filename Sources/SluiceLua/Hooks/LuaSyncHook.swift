@@ -78,6 +78,9 @@ struct LuaSyncHook: SyncHook {
                 case .change(let record):
                     rows[index].record = record
                     decisions[index] = answer
+                case .set(let members):
+                    rows[index].set(members)
+                    decisions[index] = .change(rows[index].record)
                 case .drop: decisions[index] = answer
                 }
             }

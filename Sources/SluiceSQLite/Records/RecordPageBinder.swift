@@ -37,17 +37,22 @@ struct RecordPageBinder {
     }
 
     /// Puts the row whose object is at that index of the tape.
-    mutating func put(_ object: Int) throws {
+    ///
+    /// - Parameter members: an object of members that stand in the place of the row's own.
+    mutating func put(_ object: Int, with members: JSON?) throws {
         row += 1
         extra.removeAll(keepingCapacity: true)
         decodedCount = 0
+        if let members { try members.forEachMember { try bind($0, $1) } }
         var index = object + 1
         let end = Int(tokens[object].next)
         var position = 0
         while index < end {
             let key = tokens[index]
             let name = find(key, at: position)
-            if name < 0 {
+            if let members, name < 0 ? members[page.tape.text(key, in: bytes)] != nil : seen[name] == row {
+                // Bound already.
+            } else if name < 0 {
                 keep(key, tokens[index + 1])
             } else {
                 seen[name] = row
@@ -111,6 +116,22 @@ struct RecordPageBinder {
         let value = JSON(page.tape, at: index, in: bytes)
         try statement.bind(parameter, SQLValue(value, declared: type))
         return RecordColumns.isExact(value, type)
+    }
+
+    /// Binds a member that stands in the place of the row's own, as a record's would be. The id stays the row's.
+    private mutating func bind(_ key: UnsafeBufferPointer<UInt8>, _ value: JSON) throws {
+        let name = names.find(key)
+        if name == 0 { return }
+        if name > 0 {
+            seen[name] = row
+            let type = names.type(name)
+            try statement.bind(name + 1, SQLValue(value, declared: type))
+            if RecordColumns.isExact(value, type) { return }
+        }
+        extra.append(UInt8(ascii: extra.isEmpty ? "{" : ","))
+        JSONEscape.append(key, to: &extra)
+        extra.append(UInt8(ascii: ":"))
+        extra.append(contentsOf: value.bytes())
     }
 
     /// Binds a text where it stands: in the page, or with its escapes decoded in the room for that.

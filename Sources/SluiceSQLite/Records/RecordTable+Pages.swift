@@ -19,15 +19,21 @@ extension RecordTable {
                     defer { statement.reset() }
                     var binder = RecordPageBinder(
                         self, statement, page, bytes: bytes, tokens: tokens, decoded: decoded)
-                    for index in rows.indices { try put(index, of: page, with: &binder) }
+                    for index in rows.indices { try put(index, of: page, with: &binder, on: connection) }
                 }
             }
         }
     }
 
-    private func put(_ index: Int, of page: RowPage, with binder: inout RecordPageBinder) throws {
+    private func put(
+        _ index: Int, of page: RowPage, with binder: inout RecordPageBinder, on connection: SQLiteConnection
+    ) throws {
         do {
-            try binder.put(page.rows[index].token)
+            switch page.revision(at: index) {
+            case nil: try binder.put(page.rows[index].token, with: nil)
+            case .members(let members): try binder.put(page.rows[index].token, with: members)
+            case .record(let record): try put(record, on: connection)
+            }
         } catch var error as SluiceError {
             error.table = schema.name
             error.recordID = page.rows[index].id

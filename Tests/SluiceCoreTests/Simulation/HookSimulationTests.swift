@@ -23,7 +23,7 @@ struct HookSimulationTests {
         }
 
         func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision] {
-            page.rows.map { .change(marked($0.record)) }
+            page.rows.map { marks ? .set(["mark": 1]) : .change(marked($0.record)) }
         }
     }
 

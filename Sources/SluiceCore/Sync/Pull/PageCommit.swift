@@ -73,7 +73,7 @@ package struct PageCommit: Sendable {
     /// - Throws: ``SluiceError`` of code `removalsHeld`, and of the store.
     package func write(to store: any StoreWriter) throws -> Outcome {
         var outcome = Outcome()
-        let sorted = PageRows(page, rows)
+        let sorted = revised?.sorted ?? PageRows(page, rows)
         let ids = sorted.fit.map { page.rows[$0].id }
         let stale = try askedAt.map { try ChangeStamps.changed(ids, in: table, since: $0, store) } ?? []
         let queue = QueueWriter(store)
@@ -118,9 +118,7 @@ package struct PageCommit: Sendable {
     /// Puts the rows, and says which the store refuses.
     private func put(_ upserts: [Int], _ store: any StoreWriter) throws -> [PageRows.Unfit] {
         func put(_ rows: [Int]) throws {
-            for selection in revised?.selections(of: rows, in: page) ?? [.init(page, rows)] {
-                try store.put(selection, in: table)
-            }
+            try store.put(.init(revised?.page ?? page, rows), in: table)
         }
         do {
             try put(upserts)
@@ -181,12 +179,7 @@ package struct PageCommit: Sendable {
     }
 
     /// The row as it is to be stored.
-    private func record(at index: Int) -> JSON {
-        if let revised, let place = revised.places[index], let changed = revised.page {
-            return changed.record(at: place)
-        }
-        return page.record(at: index)
-    }
+    private func record(at index: Int) -> JSON { (revised?.page ?? page).record(at: index) }
 
     /// - Returns: whether the mirror is newer than what the oldest waiting change was made on.
     private func moveMirror(_ index: Int, _ queue: QueueWriter) throws -> Bool {
@@ -195,9 +188,12 @@ package struct PageCommit: Sendable {
             try queue.reader.state(of: row.id, in: table)
             ?? RecordState(table: table, recordID: row.id, base: nil, mirror: nil)
         if planted(.mirrorNotMoved) { return false }
-        state.mirror = row.isDeleted ? nil : record(at: index)
+        let newest = record(at: index)
+        state.mirror = row.isDeleted ? nil : newest
         if planted(.mirrorMovesBase) { state.base = state.mirror }
         try queue.put(state, isNoted: false)
-        return state.mirror?[version] != state.base?[version]
+        // An undelete is made on the very tombstone.
+        if row.isDeleted { return state.base.map { $0[version] != newest[version] } ?? false }
+        return newest[version] != state.base?[version]
     }
 }

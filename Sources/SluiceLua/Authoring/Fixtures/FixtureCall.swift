@@ -201,6 +201,7 @@ struct FixtureCall {
                     guard decisions.indices.contains(index) else { return row.record }
                     switch decisions[index] {
                     case .change(let record): return record
+                    case .set(let members): return row.record.setting(members)
                     case .keep: return row.record
                     case .drop(let reason):
                         answer.dropped?[String(index + 1)] = JSON(reason)

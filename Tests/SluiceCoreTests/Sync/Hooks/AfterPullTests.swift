@@ -42,6 +42,50 @@ struct AfterPullTests {
         }
     }
 
+    @Test("members that a hook sets are stored beside those that came", arguments: StoreKind.allCases)
+    func sets(_ kind: StoreKind) async throws {
+        let device = try await device(kind) { page in
+            page.rows.map { row -> PulledRowDecision in
+                let n = row["n"]?.int ?? 0
+                #expect(row["none"] == nil && row["id"]?.string == row.id && row.record["n"]?.int == n)
+                if n == 0 { return .set(.object) }
+                if n % 2 == 0 { return .keep }
+                return .set(["n": JSON(n * 100), "extra": ["a": 1], "version": row["version"] ?? .null])
+            }
+        }
+        #expect(try await device.todos.pull(named: "all").stored == 5)
+        for n in 0..<5 {
+            let row = try await device.todos.lookup(id: "r\(n)")
+            #expect(row?["n"]?.int == Int64(n % 2 == 1 ? n * 100 : n) && row?["open"] == true)
+            #expect(row?["extra"] == (n % 2 == 1 ? ["a": 1] : nil))
+            #expect(row?["version"] == device.server.rows("todos")["r\(n)"]?["version"])
+        }
+    }
+
+    @Test("members that are set and whole records add up along the chain", arguments: StoreKind.allCases)
+    func chainOfKinds(_ kind: StoreKind) async throws {
+        func hook(_ name: String, _ decide: @escaping @Sendable (PulledRow) -> PulledRowDecision) -> TestHook {
+            TestHook(hookName: name, pull: { page in page.rows.map(decide) })
+        }
+        let device = try await Device(
+            kind,
+            hooks: [
+                hook("first") { $0.id == "r0" ? .drop(reason: "no") : .set(["a": 1, "b": 1]) },
+                hook("second") { $0["b"] == 1 && $0["c"] == 0 ? .set(["b": 2]) : .keep },
+                hook("third") { row in
+                    guard row.id == "r1" else { return .keep }
+                    var record = row.record
+                    record["c"] = nil
+                    return .change(record)
+                },
+                hook("fourth") { $0["c"] == nil ? .set(["d": $0["b"] ?? .null]) : .keep },
+            ])
+        device.server.seed("todos", ["r0", "r1", "r2"].map { ["id": JSON($0), "c": 0] })
+        #expect(try await device.todos.pull(named: "all").dropped == 1)
+        #expect(try await device.local("r1") == ["id": "r1", "a": 1, "b": 2, "d": 2])
+        #expect(try await device.local("r2") == ["id": "r2", "a": 1, "b": 2, "c": 0])
+    }
+
     @Test("a hook that wants no table leaves pages as they came", arguments: StoreKind.allCases)
     func notWanted(_ kind: StoreKind) async throws {
         let hook = TestHook(
@@ -138,9 +182,12 @@ struct AfterPullTests {
                 }
             }
         }
+        let deep = (0..<JSON.maximumDepth).reduce(JSON(1)) { inner, _ in [inner] }
         let wrong: [@Sendable (PulledPage) throws -> [PulledRowDecision]] = [
             { _ in throw HookMishap() }, { _ in [] }, { $0.rows.map { _ in .change("text") } },
-            altering("id", "z"), altering("version", "z"), altering("deleted", true), altering("updatedAt", .null),
+            { $0.rows.map { _ in .set(["id": "z"]) } }, { $0.rows.map { _ in .set(["version": "z"]) } },
+            { $0.rows.map { _ in .set([1]) } }, { $0.rows.map { _ in .set(["n": deep]) } },
+            altering("n", deep), altering("id", "z"), altering("version", "z"), altering("deleted", true), altering("updatedAt", .null),
         ]
         for answer in wrong {
             change.value = answer

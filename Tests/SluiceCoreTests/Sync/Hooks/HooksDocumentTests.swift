@@ -51,10 +51,8 @@ struct HooksDocumentTests {
 
             func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision] {
                 page.rows.map { row in
-                    if row.record["draft"] == true { return .drop(reason: "a draft") }
-                    var record = row.record
-                    record["title"] = JSON(record["title"]?.string?.uppercased() ?? "")
-                    return .change(record)
+                    if row["draft"] == true { return .drop(reason: "a draft") }
+                    return .set(["title": JSON(row["title"]?.string?.uppercased() ?? "")])
                 }
             }
         }

@@ -10,7 +10,7 @@ public import SluiceCore
 public struct FixtureRunner: Sendable {
     let bundle: PluginBundle
     /// What a deployment makes of the plugin, where its limits and its configuration are to count: the configuration
-    /// for fixtures that say none.
+    /// for fixtures that say none. One that passes with the defaults alone passes, and what differs is noted.
     public var plan: PluginPlan?
     /// The wire of the server: which fields of a record are the server's.
     public var dialect: Dialect = .azureV2
@@ -75,12 +75,19 @@ public struct FixtureRunner: Sendable {
         do {
             let trial = try FixtureTrial(fixture, bundle, dialect: dialect, tables: tables, in: plan)
             var (differences, cost, lines) = try await trial.run(measuresCoverage: measuresCoverage)
-            if plan != nil, !fixture.hasConfig, !differences.isEmpty {
-                differences.append("asked with the configuration of the policy: the fixture has none of its own")
+            var notes: [String] = []
+            // A fixture without a configuration is about the defaults: under a policy it may come out otherwise.
+            if plan != nil, !fixture.hasConfig, !differences.isEmpty,
+                let own = try? FixtureTrial(
+                    fixture, bundle, dialect: dialect, tables: tables, in: plan, keepsConfig: true)
+            {
+                notes = differences.map { "with the configuration of the policy: \($0)" }
+                (differences, _, _) = try await own.run(measuresCoverage: false)
             }
             for (line, fuel) in lines { spent[line, default: 0] += fuel }
             return FixtureResult(
-                path: fixture.path, name: fixture.name, hook: fixture.hook, differences: differences, cost: cost)
+                path: fixture.path, name: fixture.name, hook: fixture.hook, differences: differences, notes: notes,
+                cost: cost)
         } catch {
             let message = (error as? SluiceError)?.message ?? "\(error)"
             return FixtureResult(path: fixture.path, name: fixture.name, hook: fixture.hook, differences: [message])

@@ -2,7 +2,7 @@
 package enum PluginAPIPage {
     /// The page, as Markdown.
     package static var text: String {
-        ([start, hooks, rules] + PluginAPI.parts.map(part)).joined(separator: "\n\n") + "\n"
+        ([start, hooks, rules] + PluginAPI.parts.map(part) + [globals]).joined(separator: "\n\n") + "\n"
     }
 
     private static let start = """
@@ -52,6 +52,21 @@ package enum PluginAPIPage {
             nil leaves the server's. A field without a rule leaves the conflict to the next handler.
 
             | rule | the field becomes |
+            |---|---|
+            \(rows.joined(separator: "\n"))
+            """
+    }
+
+    private static var globals: String {
+        let rows = PluginAPI.globals.map { member in
+            "| `\(member.name)(\(member.parameters.map(\.name).joined(separator: ", ")))` | \(member.text) |"
+        }
+        return """
+            ## Functions
+
+            Beside these there are the functions of Lua, guarded: docs/lua-sandbox.md names what is gone of them.
+
+            | | |
             |---|---|
             \(rows.joined(separator: "\n"))
             """

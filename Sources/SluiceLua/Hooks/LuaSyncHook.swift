@@ -5,6 +5,8 @@ struct LuaSyncHook: SyncHook {
     static let name = "plugins"
     let hookName = LuaSyncHook.name
     let set: PluginSet
+    /// What a plugin wants to stay here of what another has changed: for the ``ServedLocalOnlyHook`` behind this hook.
+    let localRecords: LocalRecords
 
     func wants(_ point: HookPoint, table: String) -> Bool {
         // What else a match asks for is not known yet.
@@ -12,7 +14,6 @@ struct LuaSyncHook: SyncHook {
     }
 
     func beforeEnqueue(_ change: EnqueuedChange) async throws -> EnqueueDecision {
-        let check = set.check(change.table)
         var change = change
         var isChanged = false
         for plugin in set.enqueue {
@@ -22,23 +23,29 @@ struct LuaSyncHook: SyncHook {
                 table: change.table, kind: RequestContext.Action(change.kind),
                 fieldsChanged: names.filter { record[$0] != before[$0] }, sampleKey: change.recordID)
             guard plugin.hook.matches(subject) else { continue }
+            let check = set.check(change.table, of: plugin)
             let argument = LuaArgument("op", OperationView.document(of: change))
-            let decision = try await plugin.ask(
-                [argument], as: EnqueueDecision.self, table: change.table, recordID: change.recordID
+            let verdict = try await plugin.ask(
+                [argument], as: EnqueueVerdict.self, table: change.table, recordID: change.recordID
             ) { [change] in try EnqueueVerdict.read($0, change, check) }
-            switch decision {
-            case nil, .accept: break
-            case .change(let record): (change.record, isChanged) = (record, true)
-            case .reject, .localOnly: return decision ?? .accept
+            switch verdict {
+            case .accept(let record?), .localOnly(let record?): (change.record, isChanged) = (record, true)
+            case .reject(let refusal): return .reject(refusal)
+            case nil, .accept, .localOnly: break
             }
+            guard case .localOnly = verdict else { continue }
+            guard isChanged, let record = change.record else { return .localOnly }
+            // One answer holds a record or that it stays here, so the second half is the next hook's.
+            localRecords.note(record)
+            return .change(record)
         }
         return isChanged ? change.record.map { .change($0) } ?? .accept : .accept
     }
 
     func beforePush(_ operation: TableOperation, record: JSON?) async throws -> BeforePushDecision {
-        let check = set.check(operation.table)
         for plugin in set.push {
             guard plugin.hook.matches(MatchSubject(operation, fieldsChanged: record?.names)) else { continue }
+            let check = set.check(operation.table, of: plugin)
             let argument = LuaArgument(
                 "op", OperationView.document(of: operation, record: record, dialect: set.dialect))
             let decision = try await plugin.ask(
@@ -51,9 +58,9 @@ struct LuaSyncHook: SyncHook {
 
     func onPushError(_ failure: PushFailure) async throws -> PushErrorDecision {
         let operation = failure.operation
-        let check = set.check(operation.table)
         for plugin in set.pushError {
             guard plugin.hook.matches(MatchSubject(operation, status: failure.status)) else { continue }
+            let check = set.check(operation.table, of: plugin)
             let argument = LuaArgument("failure", OperationView.document(of: failure, dialect: set.dialect))
             let decision = try await plugin.ask(
                 [argument], as: PushErrorDecision.self, table: operation.table, recordID: operation.recordID
@@ -64,14 +71,13 @@ struct LuaSyncHook: SyncHook {
     }
 
     func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision] {
-        let check = set.check(page.table)
         var decisions = [PulledRowDecision](repeating: .keep, count: page.rows.count)
         var rows = page.rows
         for plugin in set.pull where plugin.hook.matches(MatchSubject(table: page.table)) {
             let shown = rows.indices.filter { if case .drop = decisions[$0] { false } else { true } }
             var part = page
             part.rows = shown.map { rows[$0] }
-            let answers = try await plugin.ask(part, check)
+            let answers = try await plugin.ask(part, set.check(page.table, of: plugin))
             for (index, answer) in zip(shown, answers) {
                 switch answer {
                 case .keep: break

@@ -19,6 +19,8 @@ final class CallState {
     var kvGrowth = 0
     var httpCalls = 0
     var nextCalls = 0
+    /// What was given to `next`, and what came of it.
+    var exchanges: [NextExchange] = []
     /// Whether it has waited, so that others know it by its id.
     var isListed = false
     var waits = 0
@@ -34,6 +36,11 @@ final class CallState {
         deadline = call.plan.budget.wall.map { now.advanced(by: $0) }
         bodies = call.bodies
         random = SeededChance(seed: 0)
+    }
+
+    /// Notes what came of the last `next`.
+    func end(_ ending: NextExchange.Ending) {
+        if !exchanges.isEmpty { exchanges[exchanges.count - 1].ending = ending }
     }
 }
 

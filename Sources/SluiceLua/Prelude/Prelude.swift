@@ -9,7 +9,8 @@ enum Prelude {
         local class, object, child, get, set, names = p.class, p.object, p.child, p.get, p.set, p.names
         local host, tell, fail = p.host, p.tell, p.fail
         local freeze, null, raw, type_of = p.freeze, p.null, p.raw, p.type_of
-        local error, type, pairs, ipairs, tostring, setmetatable = error, type, pairs, ipairs, tostring, setmetatable
+        local error, type, pairs, ipairs, select = error, type, pairs, ipairs, select
+        local tostring, setmetatable, math_type = tostring, setmetatable, math.type
         local insert, concat, sort = table.insert, table.concat, table.sort
         local sub, find, gsub = string.sub, string.find, string.gsub
 
@@ -32,11 +33,13 @@ enum Prelude {
         """#
 
     private static let end = #"""
-        return {
+        local globals = {
           decide = freeze(decide), json = freeze(json), time = freeze(time), crypto = freeze(crypto),
           http = freeze(http), kv = freeze(kv), secrets = freeze(secrets), store = freeze(store),
-          text = freeze(text), log = log, math = freeze(numbers),
+          text = freeze(text), log = log, print = print, math = freeze(numbers),
         }
+        if env.spec then globals.spec = freeze { load = of "spec.load", ask = of "spec.ask" } end
+        return globals
 
         """#
 }

@@ -21,6 +21,8 @@ public final class Plugins: Sendable {
     }
     let host: PluginHost
     private let state: Mutex<State>
+    /// What a plugin has said of records on their way from the first of ``syncHooks`` to the second.
+    let localRecords = LocalRecords()
     private let options: PluginOptions
     /// What ``reload()`` reads.
     private let source: PolicySource?
@@ -34,12 +36,12 @@ public final class Plugins: Sendable {
         let source = PolicySource(path: path)
         do {
             let (policy, yaml) = try source.policy(options)
-            try await self.init(policy.plans, source, options, refusal: nil)
+            try await self.init(policy.plans, source, options, policy.decisionLog)
             keep(policy, yaml)
         } catch let error as SluiceError {
             guard let policy = options.lastGood.flatMap({ LastGoodPlugins(path: $0).policy() }) else { throw error }
             options.logger.error("the plugins of \(path) do not load, those that served last do: \(error)")
-            try await self.init(policy.plans, source, options, refusal: error)
+            try await self.init(policy.plans, source, options, policy.decisionLog, refusal: error)
         }
     }
 
@@ -49,15 +51,17 @@ public final class Plugins: Sendable {
     /// - Throws: ``SluiceError`` of code `invalidArgument`, with a ``PluginFailure`` as its cause where a script is the
     ///   reason.
     public convenience init(_ plans: [PluginPlan], options: PluginOptions = PluginOptions()) async throws {
-        try await self.init(plans, nil, options, refusal: nil)
+        try await self.init(plans, nil, options)
     }
 
     private init(
-        _ plans: [PluginPlan], _ source: PolicySource?, _ options: PluginOptions, refusal: SluiceError?
+        _ plans: [PluginPlan], _ source: PolicySource?, _ options: PluginOptions, _ log: DecisionLog? = nil,
+        refusal: SluiceError? = nil
     ) async throws {
         host = try PluginHost(options.hostSettings)
         self.options = options
         self.source = source
+        await host.write(to: log ?? options.decisionLog)
         let set = try await Self.load(plans, version: 1, host, options)
         state = Mutex(State(set: set, refusal: refusal))
         await host.noteReload(version: 1, refused: false)
@@ -69,8 +73,11 @@ public final class Plugins: Sendable {
     /// The conflict handlers, as one.
     public var conflictHandler: any ConflictHandler { ServedConflictHandler(plugins: self) }
 
-    /// What takes part in writes, pushes and pulls, as one hook.
-    public var syncHook: any SyncHook { ServedSyncHook(plugins: self) }
+    /// What takes part in writes, pushes and pulls, as hooks that belong behind each other.
+    public var syncHooks: [any SyncHook] { [syncHook, ServedLocalOnlyHook(plugins: self)] }
+
+    /// The first of them, which asks the plugins.
+    var syncHook: any SyncHook { ServedSyncHook(plugins: self) }
 
     /// What has a say in when to synchronise, as one hook.
     public var scheduleHook: any ScheduleHook { ServedScheduleHook(plugins: self) }
@@ -79,7 +86,7 @@ public final class Plugins: Sendable {
     public func added(to options: SyncOptions) -> SyncOptions {
         var options = options
         options.conflictHandlers.append(conflictHandler)
-        options.hooks.append(syncHook)
+        options.hooks += syncHooks
         options.scheduleHooks.append(scheduleHook)
         return options
     }
@@ -106,6 +113,7 @@ public final class Plugins: Sendable {
             throw error
         }
         try await reload(policy.plans)
+        await host.write(to: policy.decisionLog ?? options.decisionLog)
         keep(policy, yaml)
     }
 

@@ -18,8 +18,8 @@ struct ServedConflictHandler: ConflictHandler {
     func decide(_ conflict: Conflict) async throws -> ConflictDecision {
         try await plugins.serving { set in
             for plugin in set.conflict {
-                let handler = LuaConflictHandler(
-                    caller: plugin.caller, hook: plugin.hook, check: set.check(conflict.table))
+                let check = set.check(conflict.table, of: plugin)
+                let handler = LuaConflictHandler(caller: plugin.caller, hook: plugin.hook, check: check)
                 let decision = try await handler.decide(conflict)
                 if decision != .next { return decision }
             }
@@ -33,24 +33,41 @@ struct ServedSyncHook: SyncHook {
     let plugins: Plugins
     let hookName = LuaSyncHook.name
 
+    private func hook(_ set: PluginSet) -> LuaSyncHook { LuaSyncHook(set: set, localRecords: plugins.localRecords) }
+
     func wants(_ point: HookPoint, table: String) -> Bool {
-        LuaSyncHook(set: plugins.current).wants(point, table: table)
+        hook(plugins.current).wants(point, table: table)
     }
 
     func beforeEnqueue(_ change: EnqueuedChange) async throws -> EnqueueDecision {
-        try await plugins.serving { try await LuaSyncHook(set: $0).beforeEnqueue(change) }
+        try await plugins.serving { try await hook($0).beforeEnqueue(change) }
     }
 
     func beforePush(_ operation: TableOperation, record: JSON?) async throws -> BeforePushDecision {
-        try await plugins.serving { try await LuaSyncHook(set: $0).beforePush(operation, record: record) }
+        try await plugins.serving { try await hook($0).beforePush(operation, record: record) }
     }
 
     func onPushError(_ failure: PushFailure) async throws -> PushErrorDecision {
-        try await plugins.serving { try await LuaSyncHook(set: $0).onPushError(failure) }
+        try await plugins.serving { try await hook($0).onPushError(failure) }
     }
 
     func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision] {
-        try await plugins.serving { try await LuaSyncHook(set: $0).afterPull(page) }
+        try await plugins.serving { try await hook($0).afterPull(page) }
+    }
+}
+
+/// Stands right behind the ``ServedSyncHook``, and says of a record that it has changed that it stays here, where a
+/// plugin has said so: a hook answers either with a record or with that.
+struct ServedLocalOnlyHook: SyncHook {
+    let plugins: Plugins
+    let hookName = LuaSyncHook.name
+
+    func wants(_ point: HookPoint, table: String) -> Bool {
+        point == .beforeEnqueue && plugins.current.enqueue.contains { $0.hook.match.isFor(table: table) }
+    }
+
+    func beforeEnqueue(_ change: EnqueuedChange) async throws -> EnqueueDecision {
+        change.record.map(plugins.localRecords.take) == true ? .localOnly : .accept
     }
 }
 

@@ -13,7 +13,7 @@ extension PluginPlan {
     func limited(as other: PluginPlan?) -> PluginPlan {
         guard let other else { return self }
         var plan = self
-        plan.memoryBytes = other.memoryBytes
+        (plan.memoryBytes, plan.loadBudget) = (other.memoryBytes, other.loadBudget)
         for (kind, hook) in other.hooks { plan.hooks[kind]?.budget = hook.budget }
         return plan
     }

@@ -266,7 +266,7 @@ struct PluginPolicyTests {
             // Less than the host's own text takes.
             let error = await #expect(throws: SluiceError.self) { try await Plugins([try plan(name, "fuel: 1000")]) }
             #expect((error?.cause as? PluginFailure)?.kind == .fuel)
-            #expect((error?.cause as? PluginFailure)?.file == "main")
+            #expect((error?.cause as? PluginFailure)?.file == "main.lua")
         }
         let refused = place.refusal(
             "plugins: { x: { path: plugins/without, hooks: { init: { limits: { fuel: 9000000 } } } } }")

@@ -119,7 +119,9 @@ package struct PushCommitter {
             var held = operation
             (held.state, held.failure) = (state, failure)
             // Had it been done before, or were that answer remembered, it would not have been refused.
-            if let last = held.sent.indices.last { held.sent[last].known = version(conflict.server) }
+            if conflict.status >= 300, let last = held.sent.indices.last {
+                held.sent[last].known = version(conflict.server)
+            }
             try keep(held, item, conflict.maybeApplied, queue)
             try moveMirror(of: operation, to: conflict.isDeletedOnServer ? nil : conflict.server, queue)
         case .decided(let item, let conflict, let decision):

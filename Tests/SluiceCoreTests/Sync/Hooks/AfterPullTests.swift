@@ -187,7 +187,8 @@ struct AfterPullTests {
             { _ in throw HookMishap() }, { _ in [] }, { $0.rows.map { _ in .change("text") } },
             { $0.rows.map { _ in .set(["id": "z"]) } }, { $0.rows.map { _ in .set(["version": "z"]) } },
             { $0.rows.map { _ in .set([1]) } }, { $0.rows.map { _ in .set(["n": deep]) } },
-            altering("n", deep), altering("id", "z"), altering("version", "z"), altering("deleted", true), altering("updatedAt", .null),
+            altering("n", deep), altering("id", "z"), altering("version", "z"), altering("deleted", true),
+            altering("updatedAt", .null),
         ]
         for answer in wrong {
             change.value = answer

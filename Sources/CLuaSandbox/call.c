@@ -128,6 +128,14 @@ int sb_finish_hook(lua_State *L, int status, lua_KContext context) {
     return 0;
 }
 
+/// A hook is called with the same classes again and again.
+static const sb_class *find_class(sluice_vm *vm, size_t index, const char *name) {
+    if (index >= sizeof vm->recent / sizeof *vm->recent) return sb_find_class(vm, name);
+    const sb_class *recent = vm->recent[index];
+    if (recent != NULL && strcmp(recent->name, name) == 0) return recent;
+    return vm->recent[index] = sb_find_class(vm, name);
+}
+
 static int enter_hook(lua_State *L) {
     sluice_vm *vm = sb_vm(L);
     sluice_call *call = vm->current;
@@ -148,7 +156,7 @@ static int enter_hook(lua_State *L) {
             sb_push_json(L, value);
             continue;
         }
-        const sb_class *type = sb_find_class(vm, arguments[index].class_name);
+        const sb_class *type = find_class(vm, index, arguments[index].class_name);
         if (type == NULL) {
             return sb_raise(L, SLUICE_FAILED_RUNTIME, "the prelude has no class '%s'", arguments[index].class_name);
         }

@@ -118,6 +118,7 @@ struct sluice_vm {
     sluice_outcome raised;  // what kind the error is that is on its way
 
     sb_class *classes;
+    const sb_class *recent[4];  // of the last call's arguments, by their places
     bool is_frozen;
     char prelude_name[LUA_IDSIZE];
     const sluice_source *sources;

@@ -41,8 +41,18 @@ static void push_member(lua_State *L, sb_cell *cell, int key) {
         sb_push_json(L, written);
         return;
     }
+    sluice_member found = cell->reader->member(cell->reader->context, name, length);
+    switch (found.kind) {
+    case SLUICE_MEMBER_ABSENT: lua_pushnil(L); return;
+    case SLUICE_MEMBER_NULL: lua_pushlightuserdata(L, &sb_key_null); return;
+    case SLUICE_MEMBER_BOOLEAN: lua_pushboolean(L, found.boolean); return;
+    case SLUICE_MEMBER_INTEGER: lua_pushinteger(L, found.integer); return;
+    case SLUICE_MEMBER_REAL: lua_pushnumber(L, found.real); return;
+    case SLUICE_MEMBER_TEXT: lua_pushlstring(L, found.text, found.length); return;
+    case SLUICE_MEMBER_VALUE: break;
+    }
     sluice_call *call = sb_vm(L)->current;
-    call->held = cell->reader->member(cell->reader->context, name, length);
+    call->held = found.value;
     sb_push_json(L, call->held);
     json_decref(call->held);
     call->held = NULL;

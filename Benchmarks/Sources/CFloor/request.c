@@ -65,8 +65,9 @@ static int headers_set(lua_State *L) {
     return 0;
 }
 
-/// One call: the request goes in, and what the script has made of it comes out.
-__attribute__((noinline)) json_t *cfloor_request(lua_State *L, int hook, json_t *document, json_t *context) {
+/// One call: the request goes in, what the script has made of it is looked at, and let go. Says whether it has one header
+/// field more.
+__attribute__((noinline)) int cfloor_request(lua_State *L, int hook, json_t *document, json_t *context) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, hook);
     view *request = lua_newuserdatauv(L, sizeof(view), 0);
     *request = (view){.document = json_incref(document)};
@@ -77,11 +78,12 @@ __attribute__((noinline)) json_t *cfloor_request(lua_State *L, int hook, json_t 
     // The script may drop its own references to it.
     lua_pushvalue(L, -2);
     lua_insert(L, -4);
-    json_t *result = NULL;
-    if (lua_pcall(L, 2, 1, 0) == LUA_OK && lua_isnil(L, -1)) result = json_incref(request->document);
+    int is_set = lua_pcall(L, 2, 1, 0) == LUA_OK && lua_isnil(L, -1)
+        && json_array_size(json_object_get(request->document, "headers"))
+            == json_array_size(json_object_get(document, "headers")) + 1;
     json_decref(request->document);
     lua_pop(L, 2);
-    return result;
+    return is_set;
 }
 
 static lua_State *prepare(const char *script, int *hook) {
@@ -112,10 +114,7 @@ long cfloor_requests(const char *script, const char *text, long count, char *rea
     json_t *document = json_loads(text, 0, NULL), *context = json_pack("{s:s}", "hook", "request");
     long changed = 0;
     for (long index = 0; L != NULL && document != NULL && index < count; index++) {
-        json_t *result = cfloor_request(L, hook, document, context);
-        changed += result != NULL && json_array_size(json_object_get(result, "headers")) == 1 +
-                json_array_size(json_object_get(document, "headers"));
-        json_decref(result);
+        changed += cfloor_request(L, hook, document, context);
     }
     json_decref(document);
     json_decref(context);

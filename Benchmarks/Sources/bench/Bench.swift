@@ -3,18 +3,23 @@ internal import Glibc
 /// `bench [--only pull|plugins] [--rows N] [--pairs N] [--directory DIR] [--keep]`
 @main
 enum Bench {
-    static func main() async {
-        do {
-            let arguments = Array(CommandLine.arguments.dropFirst())
-            if arguments.first == "--child" {
-                try await child(Array(arguments.dropFirst()))
-            } else {
-                try run(try Options(arguments))
+    /// Waits here for the end: a main thread that is given to the runtime does what valgrind cannot follow.
+    static func main() {
+        Task.detached {
+            do {
+                let arguments = Array(CommandLine.arguments.dropFirst())
+                if arguments.first == "--child" {
+                    try await child(Array(arguments.dropFirst()))
+                } else {
+                    try run(try Options(arguments))
+                }
+                exit(0)
+            } catch {
+                File.complain("bench: \(error)")
+                exit(1)
             }
-        } catch {
-            File.complain("bench: \(error)")
-            exit(1)
         }
+        while true { pause() }
     }
 
     private static func run(_ options: Options) throws {

@@ -88,12 +88,35 @@ typedef struct sluice_source {
     size_t length;
 } sluice_source;
 
+/// What a member of an object is.
+typedef enum sluice_member_kind {
+    SLUICE_MEMBER_ABSENT = 0,
+    SLUICE_MEMBER_NULL,
+    SLUICE_MEMBER_BOOLEAN,
+    SLUICE_MEMBER_INTEGER,
+    SLUICE_MEMBER_REAL,
+    /// `text` and `length`, in UTF-8, borrowed until the reader is asked again.
+    SLUICE_MEMBER_TEXT,
+    /// `value`, a new JSON value, for everything else.
+    SLUICE_MEMBER_VALUE,
+} sluice_member_kind;
+
+typedef struct sluice_member {
+    sluice_member_kind kind;
+    bool boolean;
+    int64_t integer;
+    double real;
+    const char *text;
+    size_t length;
+    void *value;
+} sluice_member;
+
 /// A JSON object that is read where it stands: what the script does not ask for is never made. `member` gives the member
-/// of that name as a new value, NULL where there is none; `whole` the object as a new one that nobody else holds. Neither
-/// may enter the VM. Both are called until the call has ended.
+/// of that name, `whole` the object as a new value that nobody else holds. Neither may enter the VM. Both are called
+/// until the call has ended.
 typedef struct sluice_reader {
     void *context;
-    void *(*member)(void *context, const char *name, size_t length);
+    sluice_member (*member)(void *context, const char *name, size_t length);
     void *(*whole)(void *context);
 } sluice_reader;
 

@@ -97,7 +97,7 @@ extension PluginHook {
             ) { try PulledVerdict.readPage($0, page, check) } ?? page.rows.map { _ in .keep }
         }
         let answers = try await caller.ask(
-            PulledRows(plan: hook, table: page.table, rows: page.rows, check: check),
+            PulledRows(page, hook, check),
             fuel: HookKind.afterPullPage.budget.fuel(forRecords: page.rows.count))
         if isShadow { return page.rows.map { _ in .keep } }
         for (index, failure) in answers.failures {

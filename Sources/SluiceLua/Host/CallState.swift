@@ -5,11 +5,13 @@ final class CallState {
     /// What is asked.
     private enum Question {
         case call(HookCall)
-        case row(PulledRows, Int)
+        case rows(PulledRows)
     }
 
     private(set) var id: UInt64
-    private var question: Question
+    private let question: Question
+    /// Which of the rows.
+    private var index = 0
     /// The hook that was called.
     let plan: HookKind
     let startedAt: Timestamp
@@ -50,23 +52,23 @@ final class CallState {
     init(_ rows: PulledRows, at now: Timestamp, seed: @escaping (HookCall) -> UInt64) {
         id = 0
         self.seed = seed
-        question = .row(rows, 0)
+        question = .rows(rows)
         plan = rows.plan.kind
         startedAt = now
         bodies = []
     }
 
     /// Goes on to another row.
-    func move(to index: Int, of rows: PulledRows, id: UInt64) {
+    func move(to index: Int, id: UInt64) {
         self.id = id
-        question = .row(rows, index)
+        self.index = index
     }
 
     /// What was asked.
     var call: HookCall {
         switch question {
         case .call(let call): call
-        case .row(let rows, let index): rows.call(at: index)
+        case .rows(let rows): rows.call(at: index)
         }
     }
 

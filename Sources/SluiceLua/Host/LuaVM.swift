@@ -85,7 +85,9 @@ final class LuaVM {
     func call(_ hook: String, _ arguments: [LuaArgument], budget: sluice_budget, id: UInt64) -> LuaCall.Step {
         step(
             LuaArgument.with(arguments[...]) { arguments in
-                arguments.withUnsafeBufferPointer { call(hook, $0, budget: budget, id: id) }
+                arguments.withUnsafeBufferPointer { arguments in
+                    hook.withCString { begin($0, arguments, budget: budget, id: id) }
+                }
             }, id: id)
     }
 
@@ -99,12 +101,21 @@ final class LuaVM {
 
     /// Begins a call. Whoever began it ends it, or has ``step(_:id:)`` do so.
     func call(
-        _ hook: String, _ arguments: UnsafeBufferPointer<sluice_argument>, budget: sluice_budget, id: UInt64
+        _ hook: StaticString, _ arguments: UnsafeBufferPointer<sluice_argument>, budget: sluice_budget, id: UInt64
+    ) -> Begun {
+        hook.withUTF8Buffer { name in
+            name.withMemoryRebound(to: CChar.self) {
+                begin($0.baseAddress, arguments, budget: budget, id: id)
+            }
+        }
+    }
+
+    private func begin(
+        _ hook: UnsafePointer<CChar>?, _ arguments: UnsafeBufferPointer<sluice_argument>, budget: sluice_budget,
+        id: UInt64
     ) -> Begun {
         var pointer: OpaquePointer?
-        let outcome = hook.withCString {
-            sluice_vm_call(vm, $0, arguments.baseAddress, arguments.count, budget, id, &pointer)
-        }
+        let outcome = sluice_vm_call(vm, hook, arguments.baseAddress, arguments.count, budget, id, &pointer)
         guard let pointer, outcome == SLUICE_DONE else { return .other(pointer, outcome) }
         return .done(pointer)
     }

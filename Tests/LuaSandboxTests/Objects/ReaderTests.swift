@@ -13,15 +13,33 @@ struct ReaderTests {
 
         init(_ text: String) { value = Value(text) }
 
+        private static func member(_ value: UnsafeMutablePointer<json_t>?) -> sluice_member {
+            var member = sluice_member()
+            guard let value else { return member }
+            member.kind = SLUICE_MEMBER_VALUE
+            switch json_type(rawValue: UInt32(sluice_json_type(value))) {
+            case JSON_NULL: member.kind = SLUICE_MEMBER_NULL
+            case JSON_TRUE: (member.kind, member.boolean) = (SLUICE_MEMBER_BOOLEAN, true)
+            case JSON_FALSE: member.kind = SLUICE_MEMBER_BOOLEAN
+            case JSON_INTEGER:
+                (member.kind, member.integer) = (SLUICE_MEMBER_INTEGER, Int64(json_integer_value(value)))
+            case JSON_REAL: (member.kind, member.real) = (SLUICE_MEMBER_REAL, json_real_value(value))
+            case JSON_STRING where json_string_length(value) != 1:
+                member.kind = SLUICE_MEMBER_TEXT
+                (member.text, member.length) = (json_string_value(value), json_string_length(value))
+            default: member.value = UnsafeMutableRawPointer(sluice_json_retain(value))
+            }
+            return member
+        }
+
         func reader() -> sluice_reader {
             sluice_reader(
                 context: Unmanaged.passUnretained(self).toOpaque(),
                 member: { context, name, count in
-                    guard let context else { return nil }
+                    guard let context else { return sluice_member() }
                     let text = Unmanaged<Text>.fromOpaque(context).takeUnretainedValue()
                     text.members += 1
-                    let found = json_object_getn(text.value.pointer, name, count)
-                    return found.flatMap { UnsafeMutableRawPointer(sluice_json_retain($0)) }
+                    return Text.member(json_object_getn(text.value.pointer, name, count))
                 },
                 whole: { context in
                     guard let context else { return nil }
@@ -67,11 +85,14 @@ struct ReaderTests {
         }
     }
 
-    static let document = #"{"id":"1","a":1,"b":"x","c":null,"list":[1,2],"inner":{"x":1},"headers":[["k","v"]],"":0}"#
+    static let document =
+        #"{"id":"1","a":1,"b":"x","c":null,"yes":true,"real":1.5,"text":"xyz","list":[1,2],"inner":{"x":1},"#
+        + #""headers":[["k","v"]],"":0}"#
 
     static let scripts = [
         "", "return r", "return r.a", "return { r.a, r.b, r.c == json.null, r.none == nil, r[''], r.id }",
-        "r.a = 2", "r.a = 2 return r", "r.a = 2 return r.a", "r.a = 2 r.a = 3 r.new = 'n' return { r.a, r.new }",
+        "return { r.yes, r.real, r.text }", "r.a = 2", "r.a = 2 return r", "r.a = 2 return r.a",
+        "r.a = 2 r.a = 3 r.new = 'n' return { r.a, r.new }",
         "r.a = nil", "r.a = 2 r.a = nil return r.a == nil", "r.a = 2 r.b = nil return r", "r.id = '2'", "r[1] = 1",
         "r['z\\0'] = 1", "r['\\xff'] = 1", "r.a = '\\xff'", "r.a = function() end", "r.a = 0/0",
         "r.a = { 1, 2 } return r.a", "r.list = { r.a } return r", "r.self = r return r", "r.a = 5 r.self = r return r",

@@ -3,35 +3,35 @@ internal import SluiceCore
 
 /// How far a plugin has come with the rows of a page.
 struct RowRun {
-    /// What became of a row.
-    enum Answer {
-        case decided(PulledRowDecision)
-        case other(CallStep)
-    }
-
     let rows: PulledRows
     let instance: PluginInstance
-    let hook: String
+    let hook: StaticString
+    private(set) var steps: PulledRows.Steps
     /// What is left for all rows that come.
     private(set) var fuelLeft: Int64
-    var budget: sluice_budget
-    /// The state of a call that may be the next one's too.
-    var state: CallState?
     /// Whether the hook has failed lately: then each call is a question of its own.
     private(set) var hasBreaker: Bool
+    private var budget: sluice_budget
+    private let fuelOfRow: Int64
+    /// The state of a call that may be the next one's too.
+    private var state: CallState?
+    private var rules: MemberRules
     /// Since when the calls that are counted together take their time.
-    private(set) var since: Timestamp
-    private var figures = PluginMetrics.Hook()
-    private var calls = (kept: 0, changed: 0)
+    private var since: Timestamp
+    private var counts = (calls: 0, changed: 0, fuel: 0, cpuTime: 0 as Int64)
+    private var elapsed = Duration.zero
 
     init(_ rows: PulledRows, _ instance: PluginInstance, fuel: Int64, at now: Timestamp) {
         self.rows = rows
         self.instance = instance
-        hook = rows.plan.kind.rawValue
+        hook = "after_pull"
+        steps = PulledRows.Steps(decisions: Array(repeating: .keep, count: rows.rows.count))
         fuelLeft = fuel
+        fuelOfRow = rows.plan.budget.fuel
         budget = rows.plan.budget.sandbox(
             isDeterministic: instance.plan.manifest.isDeterministic, mayWait: rows.plan.kind.mayWait)
         hasBreaker = instance.breakers[rows.plan.kind] != nil
+        rules = MemberRules(rows.check)
         since = now
     }
 
@@ -49,34 +49,69 @@ struct RowRun {
         }
     }
 
+    /// The state of the next call, which the plugin's host functions see.
+    mutating func state(for index: Int, id: UInt64, seed: () -> (HookCall) -> UInt64) -> CallState {
+        if let state {
+            state.move(to: index, id: id)
+            return state
+        }
+        let new = CallState(rows, at: since, seed: seed())
+        new.move(to: index, id: id)
+        instance.functions.current = new
+        state = new
+        return new
+    }
+
+    mutating func nextBudget() -> sluice_budget {
+        budget.fuel = min(fuelLeft, fuelOfRow)
+        return budget
+    }
+
+    /// Takes members that the script has set, or none.
+    mutating func decide(_ index: Int, _ view: RowView, _ members: UnsafeRawPointer?) throws {
+        guard let members else { return }
+        let set = JSONHandle(sharingRaw: members)
+        switch rules.find(members, view) {
+        case .same: return
+        case .changed: steps.decisions[index] = .set(JSON(set))
+        case .unclear:
+            guard let decision = try rows.decision(JSON(set), at: index) else { return }
+            steps.decisions[index] = decision
+        }
+        counts.changed += 1
+    }
+
     /// Counts a call that has decided nothing, or to set members.
-    mutating func count(_ call: OpaquePointer, _ decision: PulledRowDecision?) {
+    mutating func count(_ call: OpaquePointer) {
         let fuel = sluice_call_fuel_used(call)
         fuelLeft = max(1, fuelLeft - fuel)
-        figures.fuel += Int(fuel)
-        figures.cpuTime += .nanoseconds(sluice_call_cpu_nanoseconds(call))
-        if decision == nil { calls.kept += 1 } else { calls.changed += 1 }
+        counts.calls += 1
+        counts.fuel += Int(fuel)
+        counts.cpuTime += sluice_call_cpu_nanoseconds(call)
     }
 
     /// A call that is counted by itself.
-    mutating func alone(at now: () -> Timestamp, _ call: () -> CallStep) -> CallStep {
-        if state == nil || state?.isUntouched == true { figures.elapsed += since.duration(to: now()) }
+    mutating func alone(_ index: Int, at now: () -> Timestamp, _ call: () -> CallStep) {
+        if state?.isUntouched ?? true { elapsed += since.duration(to: now()) }
         state = nil
         let before = instance.fuelUsed
-        let step = call()
+        steps.others.append((index, call()))
+        instance.functions.current = nil
         fuelLeft = max(1, fuelLeft - (instance.fuelUsed - before))
         hasBreaker = instance.breakers[rows.plan.kind] != nil
         since = now()
-        return step
     }
 
     /// Adds what was counted to the plugin's figures.
     mutating func finish(at now: Timestamp) {
-        let count = calls.kept + calls.changed
-        if count == 0 { return }
-        figures.elapsed += since.duration(to: now)
-        figures.calls = ["ok": count]
-        figures.decisions = ["none": calls.kept, "changed": calls.changed].filter { $0.value > 0 }
+        instance.functions.current = nil
+        if counts.calls == 0 { return }
+        var figures = PluginMetrics.Hook()
+        figures.fuel = counts.fuel
+        figures.cpuTime = .nanoseconds(counts.cpuTime)
+        figures.elapsed = elapsed + since.duration(to: now)
+        figures.calls = ["ok": counts.calls]
+        figures.decisions = ["none": counts.calls - counts.changed, "changed": counts.changed].filter { $0.value > 0 }
         instance.figures[rows.plan.kind, default: .init()].add(figures)
         instance.fuelUsed += Int64(figures.fuel)
     }

@@ -49,7 +49,7 @@ storage-faults: setup
 
 # Writes what tests put into the documentation anew.
 docs:
-	SLUICE_WRITE_DOCS=1 $(SWIFT) test --filter "WireSessionTests|ConformancePageTests|HTTPCaseTests|HostilePageTests"
+	SLUICE_WRITE_DOCS=1 $(SWIFT) test --filter "WireSessionTests|ConformancePageTests|HTTPCaseTests|HostilePageTests|PluginAPITests"
 
 setup:
 	@.ci/setup

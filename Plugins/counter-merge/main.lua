@@ -13,6 +13,15 @@ local function overflows(a, b)
   return a < math.mininteger - b
 end
 
+-- Whether all of them are so small that a fraction has room for ones beside it: beyond 2^53 what was counted would be
+-- lost in the sum.
+local function has_room(...)
+  for _, n in ipairs { ... } do
+    if n <= -2^53 or n >= 2^53 then return false end
+  end
+  return true
+end
+
 -- The merged value of a counter; nil and the reason where there is none.
 local function added(c, field, bounds)
   -- What was counted here may be in the server's number already: then adding it would count it twice, and leaving it
@@ -25,8 +34,9 @@ local function added(c, field, bounds)
   local delta = client - base
   if overflows(server, delta) then return nil, field .. " would be too large" end
   local sum = server + delta
-  -- Beyond that a fraction has no room left for ones: what was counted would be lost in the sum.
-  if math.type(sum) == "float" and math.abs(sum) >= 2^53 then return nil, field .. " would be too large" end
+  if math.type(sum) == "float" and not has_room(client, server, base, delta, sum) then
+    return nil, field .. " is too large for fractions"
+  end
   if bounds.minimum and sum < bounds.minimum then
     return nil, ("%s would be %s, less than %s"):format(field, tostring(sum), tostring(bounds.minimum))
   end

@@ -89,6 +89,7 @@ typedef struct loading {
     const sluice_source *sources;
     size_t count;
     const json_t *environment;
+    sluice_budget budget;
     json_t *names;
 } loading;
 
@@ -122,7 +123,8 @@ static int finish_load(lua_State *L, int status, lua_KContext context) {
     loading *load = (loading *)context;
     sb_charge(L, 0);
     if (lua_type(L, -1) != LUA_TTABLE) {
-        return sb_raise(L, SLUICE_FAILED_RUNTIME, "'%s' must return a table of hooks", find_main(load)->name);
+        return sb_raise(L, SLUICE_FAILED_RUNTIME, "'%s' must return a table of its hooks, such as { request = request }",
+                        find_main(load)->name);
     }
     int table = lua_gettop(L);
     if (sb_push_frozen(L, table)) lua_replace(L, table);
@@ -156,8 +158,10 @@ static int finish_prelude(lua_State *L, int status, lua_KContext context) {
     if (lua_type(L, -1) == LUA_TTABLE) sb_add_globals(L, lua_gettop(L));
     lua_settop(L, 0);
     if (load->count == 0) return sb_raise(L, SLUICE_FAILED_RUNTIME, "the plugin has no text");
-    // What the prelude has cost is the host's affair.
-    vm->current->fuel_left = vm->current->budget.fuel > 0 ? vm->current->budget.fuel : INT64_MAX;
+    // What the prelude has cost is the host's affair: the budget, however small, is all for the plugin's text.
+    vm->current->budget = load->budget;
+    vm->current->fuel_left = load->budget.fuel > 0 ? load->budget.fuel : INT64_MAX;
+    sb_stretch_begin(vm->current);
     vm->sources = load->sources;
     vm->source_count = load->count;
     const sluice_source *main = find_main(load);
@@ -186,11 +190,12 @@ sluice_outcome sluice_vm_load(
     sluice_vm *vm, sluice_source prelude, const sluice_source *sources, size_t count, const void *environment,
     sluice_budget budget, void **hooks, void **message) {
     loading load = {
-        .prelude = prelude, .sources = sources, .count = count, .environment = environment, .names = json_array()};
+        .prelude = prelude, .sources = sources, .count = count, .environment = environment, .budget = budget,
+        .names = json_array()};
     *hooks = *message = NULL;
     snprintf(vm->prelude_name, sizeof vm->prelude_name, "%s", prelude.text == NULL ? "" : prelude.name);
-    budget.may_wait = false;
-    sluice_call *call = sb_call_new(vm, budget, 0);
+    load.budget.may_wait = false;
+    sluice_call *call = sb_call_new(vm, prelude.text == NULL ? load.budget : (sluice_budget){0}, 0);
     if (call == NULL) {
         json_decref(load.names);
         *message = sb_message("out of memory", "", 0);

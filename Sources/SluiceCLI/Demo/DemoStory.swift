@@ -74,6 +74,10 @@ struct DemoStory {
             if let error = result.error { throw error }
             pushed.append((device.name, result.applied, result.conflicts, result.remaining))
             for ruling in referee.rulings.dropFirst(told) { tell(ruling, device) }
+            for held in result.failures {
+                let reason = Plain.line(held.failure?.message ?? "")
+                narrator.bad("\(pad(device.name))\(held.recordID) stays in the queue: \(reason)")
+            }
             narrator.detail(
                 "\(pad(device.name))\(Plain.count(result.applied, "change")) sent, \(result.remaining) left")
         }

@@ -16,18 +16,22 @@ enum QueueReport {
             "revision": JSON(operation.revision), "attempts": JSON(operation.attempts),
             "uncertain": JSON(operation.isUncertain), "tags": JSON(operation.tags.sorted().map { JSON($0) }),
             "group": operation.group.map { JSON($0) } ?? .null, "createdAt": JSON(operation.createdAt.description),
-            "failure": failure,
+            "notBefore": operation.notBefore.map { JSON($0.description) } ?? .null, "failure": failure,
         ]
     }
 
+    /// With a column for the time that operations wait for, where one does.
     static func table(_ operations: [TableOperation]) -> TextTable {
-        TextTable(
-            head: ["operation", "kind", "table", "record", "state", "attempts", "reason"],
+        let hasTimes = operations.contains { $0.notBefore != nil }
+        return TextTable(
+            head: ["operation", "kind", "table", "record", "state"] + (hasTimes ? ["not before"] : [])
+                + ["attempts", "reason"],
             rows: operations.map { operation in
                 [
                     operation.id, operation.kind.rawValue, operation.table, Plain.line(operation.recordID),
-                    operation.state.rawValue, String(operation.attempts),
-                    Plain.line(operation.failure?.message ?? ""),
+                    operation.state.rawValue,
+                ] + (hasTimes ? [operation.notBefore?.description ?? ""] : []) + [
+                    String(operation.attempts), Plain.line(operation.failure?.message ?? ""),
                 ]
             })
     }

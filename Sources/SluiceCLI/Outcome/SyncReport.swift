@@ -34,7 +34,7 @@ enum SyncReport {
         var json: JSON = [
             "table": JSON(table), "stored": JSON(result.stored), "deleted": JSON(result.deleted),
             "pending": JSON(result.pending), "conflicts": JSON(result.conflicts),
-            "quarantined": JSON(result.quarantined), "pages": JSON(result.pages),
+            "quarantined": JSON(result.quarantined), "dropped": JSON(result.dropped), "pages": JSON(result.pages),
         ]
         if let grade = result.grade { json["grade"] = JSON(grade.rawValue) }
         if let reconcile = result.reconcile { json["reconcile"] = self.json(reconcile, table) }
@@ -46,6 +46,7 @@ enum SyncReport {
         var parts = ["\(Plain.count(result.stored, "row")) stored"]
         if result.deleted > 0 { parts.append("\(Plain.count(result.deleted)) deleted") }
         if result.pending > 0 { parts.append("\(Plain.count(result.pending)) left alone, with changes that wait") }
+        if result.dropped > 0 { parts.append("\(Plain.count(result.dropped)) dropped by a hook") }
         return "pull \(table): \(parts.joined(separator: ", "))"
     }
 
@@ -78,7 +79,7 @@ enum SyncReport {
         [
             "end": JSON(result.end.description), "applied": JSON(result.applied),
             "conflicts": JSON(result.conflicts), "remaining": JSON(result.remaining),
-            "failures": JSON(result.failures.map { QueueReport.json($0) }),
+            "postponed": JSON(result.postponed), "failures": JSON(result.failures.map { QueueReport.json($0) }),
         ]
     }
 
@@ -86,6 +87,7 @@ enum SyncReport {
         var parts = ["\(Plain.count(result.applied, "change")) sent"]
         if result.conflicts > 0 { parts.append(Plain.count(result.conflicts, "conflict")) }
         if result.remaining > 0 { parts.append("\(Plain.count(result.remaining)) left in the queue") }
+        if result.postponed > 0 { parts.append("\(Plain.count(result.postponed)) of them postponed by a hook") }
         return "push: \(parts.joined(separator: ", "))"
     }
 

@@ -35,7 +35,10 @@ extension PluginAPI {
         ("newest", "the value of the side that was changed last"),
         ("oldest", "the value of the other side"), ("max", "the larger of two numbers or texts"),
         ("min", "the smaller of two numbers or texts"),
-        ("sum_delta", "the server's number and what was added here; asks where an earlier send may have taken effect"),
+        (
+            "sum_delta",
+            "the server's number and what was added here; asks where an earlier send may have taken effect, and where the sum is not exact: beyond 64 bits, or with a fraction among the numbers beyond 2^53"
+        ),
         ("union", "a list with the elements of both, without those that one side took out"),
         ("concat_lines", "a text with the lines of both"),
         ("text3", "both texts merged line by line; asks where both changed the same lines"),

@@ -1,6 +1,14 @@
 extension PluginAPI {
     private static let options = (name: "options?", type: "table")
 
+    /// Functions that are there by their names alone, beside those of Lua.
+    static let globals: [Member] = [
+        function(
+            "print", [("...", "any")], "",
+            "Writes a line at the level `debug`, as `log.debug` does: the values as `tostring` has them, a tab between two."
+        )
+    ]
+
     static let modules: [Part] = [
         Part(
             name: "decide", type: "sluice.Decide",
@@ -150,7 +158,8 @@ extension PluginAPI {
                     "How many characters differ, for texts of up to 1000."),
             ]),
         Part(
-            name: "log", type: "sluice.Log", text: "The log: 100 lines of 2 KiB a call. Also there as `ctx.log`.",
+            name: "log", type: "sluice.Log",
+            text: "The log: 100 lines of 2 KiB a call, those of `print` among them. Also there as `ctx.log`.",
             isModule: true,
             members: ["debug", "info", "warn", "error"].map {
                 function($0, [("message", "string"), ("fields?", "table")], "", "Writes a line.")

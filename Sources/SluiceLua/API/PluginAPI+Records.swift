@@ -4,7 +4,7 @@ extension PluginAPI {
     private static let record = Part(
         name: "rec", type: "sluice.Record",
         text:
-            "A record: `rec.title` reads a field, `rec.title = \"x\"` writes it, nil takes it out. A method has its name before a field; `rec:get(name)` reads any.",
+            "A record: `rec.title` reads a field, `rec.title = \"x\"` writes it, nil takes it out. A method has its name before a field; `rec:get(name)` reads any, `pairs(rec)` goes through all.",
         isModule: false,
         members: [
             method("get", [("name", "string")], "any", "A field, whatever its name."),

@@ -2,7 +2,7 @@
 package enum PluginAPIPage {
     /// The page, as Markdown.
     package static var text: String {
-        ([start, hooks, rules] + PluginAPI.parts.map(part)).joined(separator: "\n\n") + "\n"
+        ([start, hooks, rules] + PluginAPI.parts.map(part) + [globals]).joined(separator: "\n\n") + "\n"
     }
 
     private static let start = """
@@ -38,7 +38,7 @@ package enum PluginAPIPage {
         }
         lines += [
             "",
-            "The last names of a line are decisions, made by `decide.NAME`. Where an object was written to, that counts whether it is\nreturned or not.",
+            "The last names of a line are decisions, made by `decide.NAME`. Where an object was written to, that counts whether it is\nreturned or not; of a conflict's records only in `decide.merge`.",
         ]
         return lines.joined(separator: "\n")
     }
@@ -48,10 +48,25 @@ package enum PluginAPIPage {
         return """
             ## Rules of `c:merge`
 
-            A rule is one of these names, or a function `(client, server, base)` that returns the value; nil leaves the server's.
-            A field without a rule leaves the conflict to the next handler.
+            A rule is one of these names, or a function `(client, server, base)` that returns the value, and no decision;
+            nil leaves the server's. A field without a rule leaves the conflict to the next handler.
 
             | rule | the field becomes |
+            |---|---|
+            \(rows.joined(separator: "\n"))
+            """
+    }
+
+    private static var globals: String {
+        let rows = PluginAPI.globals.map { member in
+            "| `\(member.name)(\(member.parameters.map(\.name).joined(separator: ", ")))` | \(member.text) |"
+        }
+        return """
+            ## Functions
+
+            Beside these there are the functions of Lua, guarded: docs/lua-sandbox.md names what is gone of them.
+
+            | | |
             |---|---|
             \(rows.joined(separator: "\n"))
             """

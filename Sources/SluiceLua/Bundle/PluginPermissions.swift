@@ -1,3 +1,5 @@
+internal import SluiceCore
+
 /// What a plugin may reach beside what its hooks are given. Nothing, unless its manifest says so.
 public struct PluginPermissions: Sendable, Hashable {
     /// The hosts that `http.request` may ask: `api.example.com`, `localhost:8080`, `*.example.com`, or the property of the
@@ -15,7 +17,8 @@ public struct PluginPermissions: Sendable, Hashable {
     public var clock = false
     /// Whether `math.random` and `crypto.uuid` are there.
     public var random = false
-    /// Which tables of the local store `store` reads (`r`) and decisions may write to (`rw`), by name or pattern.
+    /// Which tables of the local store `store` reads (`r`, `rw`) and decisions may write to (`rw`), by name or pattern.
+    /// Where none is named, decisions may write to every table that the plugin is asked about.
     public var tables: [String: TableAccess] = [:]
 
     /// What a plugin may do with tables.
@@ -28,4 +31,12 @@ public struct PluginPermissions: Sendable, Hashable {
 
     /// No permission.
     public init() {}
+
+    /// What the plugin may do with a table; nil for nothing. A name goes before patterns, and of several patterns the
+    /// one that allows less.
+    func access(to table: String) -> TableAccess? {
+        if let access = tables[table] { return access }
+        let found = tables.filter { (try? Match(tables: [$0.key]))?.isFor(table: table) == true }.values
+        return found.contains(.read) ? .read : found.first
+    }
 }

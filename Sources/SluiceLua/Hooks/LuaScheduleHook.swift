@@ -2,8 +2,8 @@ internal import SluiceCore
 
 /// All plugins that have a say in when to synchronise: the first that answers decides.
 struct LuaScheduleHook: ScheduleHook {
-    let hookName = "plugins"
-    let current: @Sendable () -> PluginSet
+    let hookName = LuaSyncHook.name
+    let set: PluginSet
 
     func onSchedule(_ question: ScheduleQuestion) async throws -> ScheduleDecision? {
         var document = JSON(members: [
@@ -12,7 +12,7 @@ struct LuaScheduleHook: ScheduleHook {
             ("pending", JSON(question.pending)), ("failures", JSON(question.failures)),
         ])
         if let time = question.notBefore { document["not_before"] = TimeFunctions.seconds(time) }
-        for plugin in current().schedule {
+        for plugin in set.schedule {
             let decision = try await plugin.ask(
                 [], as: ScheduleDecision?.self, table: "", recordID: nil, extra: [("question", document)]
             ) { try ScheduleVerdict.read($0, now: question.now) }

@@ -1,19 +1,19 @@
 internal import SluiceCore
 
-/// All plugins that take part in what the engine does, as one hook: each in its chain's order, of the set that serves
-/// when the engine asks.
+/// All plugins that take part in what the engine does, as one hook: each in its chain's order.
 struct LuaSyncHook: SyncHook {
-    let hookName = "plugins"
-    let current: @Sendable () -> PluginSet
+    static let name = "plugins"
+    let hookName = LuaSyncHook.name
+    let set: PluginSet
+    /// What a plugin wants to stay here of what another has changed: for the ``ServedLocalOnlyHook`` behind this hook.
+    let localRecords: LocalRecords
 
     func wants(_ point: HookPoint, table: String) -> Bool {
         // What else a match asks for is not known yet.
-        current().hooks(at: point).contains { $0.hook.match.isFor(table: table) }
+        set.hooks(at: point).contains { $0.hook.match.isFor(table: table) }
     }
 
     func beforeEnqueue(_ change: EnqueuedChange) async throws -> EnqueueDecision {
-        let set = current()
-        let check = set.check(change.table)
         var change = change
         var isChanged = false
         for plugin in set.enqueue {
@@ -23,24 +23,29 @@ struct LuaSyncHook: SyncHook {
                 table: change.table, kind: RequestContext.Action(change.kind),
                 fieldsChanged: names.filter { record[$0] != before[$0] }, sampleKey: change.recordID)
             guard plugin.hook.match.matches(subject) else { continue }
+            let check = set.check(change.table, of: plugin)
             let argument = LuaArgument("op", OperationView.document(of: change))
-            let decision = try await plugin.ask(
-                [argument], as: EnqueueDecision.self, table: change.table, recordID: change.recordID
+            let verdict = try await plugin.ask(
+                [argument], as: EnqueueVerdict.self, table: change.table, recordID: change.recordID
             ) { [change] in try EnqueueVerdict.read($0, change, check) }
-            switch decision {
-            case nil, .accept: break
-            case .change(let record): (change.record, isChanged) = (record, true)
-            case .reject, .localOnly: return decision ?? .accept
+            switch verdict {
+            case .accept(let record?), .localOnly(let record?): (change.record, isChanged) = (record, true)
+            case .reject(let refusal): return .reject(refusal)
+            case nil, .accept, .localOnly: break
             }
+            guard case .localOnly = verdict else { continue }
+            guard isChanged, let record = change.record else { return .localOnly }
+            // One answer holds a record or that it stays here, so the second half is the next hook's.
+            localRecords.note(record)
+            return .change(record)
         }
         return isChanged ? change.record.map { .change($0) } ?? .accept : .accept
     }
 
     func beforePush(_ operation: TableOperation, record: JSON?) async throws -> BeforePushDecision {
-        let set = current()
-        let check = set.check(operation.table)
         for plugin in set.push {
             guard plugin.hook.match.matches(MatchSubject(operation, fieldsChanged: record?.names)) else { continue }
+            let check = set.check(operation.table, of: plugin)
             let argument = LuaArgument(
                 "op", OperationView.document(of: operation, record: record, dialect: set.dialect))
             let decision = try await plugin.ask(
@@ -52,11 +57,10 @@ struct LuaSyncHook: SyncHook {
     }
 
     func onPushError(_ failure: PushFailure) async throws -> PushErrorDecision {
-        let set = current()
         let operation = failure.operation
-        let check = set.check(operation.table)
         for plugin in set.pushError {
             guard plugin.hook.match.matches(MatchSubject(operation, status: failure.status)) else { continue }
+            let check = set.check(operation.table, of: plugin)
             let argument = LuaArgument("failure", OperationView.document(of: failure, dialect: set.dialect))
             let decision = try await plugin.ask(
                 [argument], as: PushErrorDecision.self, table: operation.table, recordID: operation.recordID
@@ -67,15 +71,13 @@ struct LuaSyncHook: SyncHook {
     }
 
     func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision] {
-        let set = current()
-        let check = set.check(page.table)
         let plugins = set.pull.filter { $0.hook.match.matches(MatchSubject(table: page.table)) }
-        if plugins.count == 1 { return try await plugins[0].ask(page, check) }
+        if plugins.count == 1 { return try await ask(plugins[0], page) }
         var decisions = [PulledRowDecision](repeating: .keep, count: page.rows.count)
         var part = page
         var shown = Array(page.rows.indices)
         for plugin in plugins {
-            for (place, answer) in zip(part.rows.indices, try await plugin.ask(part, check)) {
+            for (place, answer) in zip(part.rows.indices, try await ask(plugin, part)) {
                 part.rows[place].take(answer)
                 decisions[shown[place]] = decisions[shown[place]].followed(by: answer)
             }
@@ -83,6 +85,10 @@ struct LuaSyncHook: SyncHook {
             (part.rows, shown) = (left.map { part.rows[$0] }, left.map { shown[$0] })
         }
         return decisions
+    }
+
+    private func ask(_ plugin: PluginHook, _ page: PulledPage) async throws -> [PulledRowDecision] {
+        try await plugin.ask(page, set.check(page.table, of: plugin))
     }
 }
 

@@ -1,26 +1,42 @@
 internal import SluiceCore
 
 /// What `before_enqueue` says.
-enum EnqueueVerdict {
+enum EnqueueVerdict: Sendable, Hashable {
+    /// The change is stored; with the record that the plugin has made of it, nil for none.
+    case accept(JSON?)
+    /// The change is stored, with that record, and not queued.
+    case localOnly(JSON?)
+    /// It is refused.
+    case reject(EnqueueRefusal)
+
     static func read(_ result: HookReturn, _ change: EnqueuedChange, _ check: RecordCheck) throws -> HookAnswer {
-        var edited = result.changed[0]?["record"]
+        let written = result.changed[0]?["record"]
         if result.type == "op" {
-            edited = edited ?? result.value?["record"]
-        } else if let decision = try DecisionDocument(result, of: .beforeEnqueue, also: "nothing, the op") {
-            guard decision.name == "reject" else { return decision.answer(EnqueueDecision.localOnly) }
+            let record = try record(written ?? result.value?["record"], change, check)
+            return HookAnswer(accept(record), record == nil ? "none" : "changed")
+        }
+        if let decision = try DecisionDocument(result, of: .beforeEnqueue, also: "nothing, the op") {
+            guard decision.name == "reject" else {
+                return decision.answer(localOnly(try record(written, change, check)))
+            }
             let json = decision.json
             let fields = (json["fields"]?.members ?? []).map { ($0.name, $0.value.string ?? $0.value.description) }
             let refusal = EnqueueRefusal(
                 json["message"]?.string ?? decision.reason ?? "refused", code: json["code"]?.string,
                 fields: Dictionary(fields, uniquingKeysWith: { $1 }))
-            return decision.answer(EnqueueDecision.reject(refusal))
+            return decision.answer(reject(refusal))
         }
-        guard let edited, edited != change.record else { return HookAnswer(EnqueueDecision.accept, "none") }
+        let record = try record(written, change, check)
+        return HookAnswer(accept(record), record == nil ? "none" : "changed")
+    }
+
+    /// What the plugin has made of the record; nil where it is as it was.
+    private static func record(_ edited: JSON?, _ change: EnqueuedChange, _ check: RecordCheck) throws -> JSON? {
+        guard let edited, edited != change.record else { return nil }
         guard change.record != nil, change.kind == .insert || change.kind == .update else {
             throw ScriptFailure(.badResult, "the record of a \(change.kind.rawValue) cannot be changed")
         }
-        let record = try check.checked(edited, from: [change.record, change.before], id: change.recordID)
-        return HookAnswer(EnqueueDecision.change(record), "changed")
+        return try check.checked(edited, from: [change.record, change.before], id: change.recordID)
     }
 }
 
@@ -53,6 +69,7 @@ enum BeforePushVerdict {
             if kind == operation.kind, edited == nil || edited == record {
                 return HookAnswer(BeforePushDecision.send, "none")
             }
+            try check.requireWrite()
             return decision.answer(BeforePushDecision.changeKind(kind, edited))
         default: return decision.answer(BeforePushDecision.send)
         }
@@ -66,13 +83,15 @@ enum PushErrorVerdict {
             return HookAnswer(PushErrorDecision.next, "next")
         }
         func record() throws -> JSON {
-            try check.checked(try decision.record(), from: [failure.record], id: failure.operation.recordID)
+            try check.requireWrite()
+            return try check.checked(try decision.record(), from: [failure.record], id: failure.operation.recordID)
         }
         switch decision.name {
         case "retry": return decision.answer(PushErrorDecision.retry(after: try decision.pause() ?? .zero))
         case "cancel_and_discard": return decision.answer(PushErrorDecision.cancelAndDiscard)
         case "cancel_and_update": return decision.answer(PushErrorDecision.cancelAndUpdate(try record()))
         case "change_action":
+            try check.requireWrite()
             let edited = decision.json["record"] == nil ? nil : try record()
             return decision.answer(PushErrorDecision.changeKind(try OperationView.kind(decision), edited))
         case "quarantine":

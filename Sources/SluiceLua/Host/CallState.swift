@@ -29,6 +29,8 @@ final class CallState {
     var kvGrowth = 0
     var httpCalls = 0
     var nextCalls = 0
+    /// What was given to `next`, and what came of it.
+    var exchanges: [NextExchange] = []
     /// Whether it has waited, so that others know it by its id.
     var isListed = false
     var waits = 0
@@ -82,6 +84,11 @@ final class CallState {
     var random: SeededChance {
         get { chance ?? SeededChance(seed: seed(call)) }
         set { chance = newValue }
+    }
+
+    /// Notes what came of the last `next`.
+    func end(_ ending: NextExchange.Ending) {
+        if !exchanges.isEmpty { exchanges[exchanges.count - 1].ending = ending }
     }
 }
 

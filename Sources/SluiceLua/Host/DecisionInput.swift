@@ -2,17 +2,19 @@ internal import SluiceCore
 
 /// What a call was given and what it answered, as the decision log keeps it: without credentials.
 enum DecisionInput {
-    /// The longest body that is kept, in bytes.
-    private static let maximumBody = 64 << 10
-
-    /// What the hook was given, by the classes that scripts see it as; and the body, where it is a text.
-    static func input(of call: HookCall, _ redact: Redactor) -> JSON {
+    /// What the hook was given, by the classes that scripts see it as; the body, where it is a text; and for a filter what
+    /// it gave to `next` and got.
+    static func input(of state: CallState, _ redact: Redactor) -> JSON {
+        let call = state.call
         var input = JSON(members: call.arguments.map { ($0.type ?? "value", redact(withoutCredentials($0.value))) })
         for (name, value) in call.extra { input[name] = redact(value) }
-        if let bytes = call.bodies.first?.bytes, !bytes.isEmpty, bytes.count <= maximumBody,
+        if let bytes = call.bodies.first?.bytes, !bytes.isEmpty, bytes.count <= ExchangeDocument.maximumBody,
             let text = String(validating: bytes, as: UTF8.self)
         {
             input["body"] = JSON(redact(text))
+        }
+        if call.plan.kind == .filter {
+            input["next"] = redact(JSON(state.exchanges.map(ExchangeDocument.next)))
         }
         return input
     }

@@ -9,12 +9,13 @@ struct DecisionRing: Sendable {
 
     init(capacity: Int) { self.capacity = max(0, capacity) }
 
-    /// Adds an entry, which gets its number, in the place of the oldest where the ring is full.
+    /// The number of the next entry.
+    var next: Int { count + 1 }
+
+    /// Adds an entry, in the place of the oldest where the ring is full.
     mutating func append(_ entry: PluginDecision) {
         count += 1
         guard capacity > 0 else { return }
-        var entry = entry
-        entry.sequence = count
         if entries.count < capacity {
             entries.append(entry)
         } else {

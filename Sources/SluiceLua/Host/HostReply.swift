@@ -24,4 +24,6 @@ enum HostWait: Sendable {
     case record(table: String, id: String)
     /// How many records of the local store match.
     case count(Query)
+    /// A plugin that a spec asks.
+    case spec(String, JSON)
 }

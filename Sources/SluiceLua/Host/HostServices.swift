@@ -51,6 +51,7 @@ struct HostServices: Sendable {
                 guard let store else { return .reply(.failure("the host has given plugins no store")) }
                 return .reply(.value(JSON(try await store.read { try $0.count(matching: query) })))
             case .next: return .reply(.failure("next is there in filter alone"))
+            case .spec: return .reply(.failure("specs alone ask plugins"))
             }
         } catch {
             if Task.isCancelled || error is CancellationError { return .ended(.cancelled) }

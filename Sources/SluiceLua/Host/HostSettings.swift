@@ -1,3 +1,4 @@
+internal import CoreMetrics
 internal import Logging
 internal import SluiceCore
 
@@ -11,10 +12,14 @@ struct HostSettings: Sendable {
     var decisionLogSize = 512
     /// Whether what hooks were given and what they answered is kept with their decisions.
     var keepsInputs = false
+    /// Where what plugins do is counted; nil for nowhere.
+    var metrics: (any MetricsFactory)?
     /// Whether there is a transport for `http`.
     var hasTransport = false
     /// Whether there is a store for `store`.
     var hasStore = false
+    /// Whether the script is a spec, which asks a plugin's hooks.
+    var isSpec = false
     /// The seed of chance, for a host in which everything is to be repeatable; nil for the machine's.
     var seed: UInt64?
     /// Whether each guard is tried when a machine is made.

@@ -59,6 +59,7 @@ extension PluginHost {
             let slot = state.bodies.count
             state.bodies.append(response.body)
             state.responses[slot] = response
+            state.end(.response(response))
             let editor = state.call.editor
             reply = .value(
                 ResponseDocument.document(of: response, body: slot, elapsed: pause) { editor?.isHidden($0) ?? true })
@@ -66,6 +67,7 @@ extension PluginHost {
             state.deadline = state.deadline?.advanced(by: pause)
             let message = instance.functions.redact(message)
             state.nextError = message
+            state.end(.failed(message))
             reply = .failure(message)
         }
         instance.functions.current = state
@@ -167,6 +169,7 @@ extension PluginHost {
     private func refused(_ failure: ScriptFailure, _ call: HookCall, _ instance: PluginInstance) -> CallStep {
         let named = PluginFailure(plugin: instance.plan.name, hook: call.plan.kind.rawValue, failure)
         instance.figures[call.plan.kind, default: .init()].calls[failure.kind.rawValue, default: 0] += 1
+        instance.meters?.refuse(call.plan.kind, failure.kind.rawValue)
         return .failed(named)
     }
 }

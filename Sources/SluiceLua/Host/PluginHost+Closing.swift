@@ -44,12 +44,12 @@ extension PluginHost {
             (entry.decision, entry.failure, outcome) = ("failed", failure, failure.kind.rawValue)
         case .passedOn: entry.decision = "passed_on"
         }
-        if settings.keepsInputs {
-            let redact = instance.functions.redact
-            entry.input = DecisionInput.input(of: state.call, redact)
+        let redact = instance.functions.redact
+        if keepsInputs {
+            entry.input = DecisionInput.input(of: state, redact)
             entry.answer = state.lua.flatMap { DecisionInput.answer(of: $0, redact) }
         }
-        record(entry)
+        record(entry, hiding: redact)
         instance.count(kind, outcome, entry.decision, fuel, cpuTime, elapsed)
     }
 
@@ -72,6 +72,8 @@ extension PluginInstance {
         _ kind: HookKind, _ outcome: String, _ decision: String, _ fuel: Int, _ cpuTime: Duration, _ elapsed: Duration
     ) {
         figures[kind, default: .init()].count(outcome, decision, fuel, cpuTime, elapsed)
+        meters?.count(
+            kind, outcome, decision: outcome == "ok" ? decision : nil, fuel: fuel, cpuTime: cpuTime, elapsed: elapsed)
     }
 }
 

@@ -14,6 +14,7 @@ actor PluginHost {
     var metrics = PluginMetrics()
     private var values: [String: KeyValueBox] = [:]
     private var decisions: DecisionRing
+    private var writer: DecisionWriter?
     private var lastInstance = 0
     private var lastCall: UInt64 = 0
 
@@ -37,6 +38,7 @@ actor PluginHost {
     var figures: PluginMetrics {
         var figures = metrics
         figures.callsUnderWay = calls.count
+        figures.lostDecisions += writer?.lost ?? 0
         for instance in instances.values { add(instance, to: &figures) }
         for instance in instances.values where !instance.isRetired {
             figures.memory[instance.plan.name] = instance.vm.memory
@@ -52,7 +54,23 @@ actor PluginHost {
         return lastCall
     }
 
-    func record(_ decision: PluginDecision) { decisions.append(decision) }
+    /// Has decisions written to a file from now on; nil for none.
+    func write(to log: DecisionLog?) {
+        guard log != writer?.log else { return }
+        metrics.lostDecisions += writer?.lost ?? 0
+        writer = log.map { DecisionWriter($0, settings.logger) }
+    }
+
+    /// Whether what hooks are given and answer is of use to anybody.
+    var keepsInputs: Bool { settings.keepsInputs || writer?.log.hasInputs == true }
+
+    func record(_ decision: PluginDecision, hiding redact: Redactor) {
+        var decision = decision
+        decision.sequence = decisions.next
+        writer?.write(decision, hiding: redact)
+        if !settings.keepsInputs { (decision.input, decision.answer) = (nil, nil) }
+        decisions.append(decision)
+    }
 
     /// Whether the plugin's values are here already.
     func knowsValues(of plugin: String) -> Bool { values[plugin] != nil }
@@ -100,11 +118,6 @@ actor PluginHost {
             }
             if let instance = instances[id] { release(instance) }
         }
-    }
-
-    /// Whether anything of those plugins is under way.
-    func isBusy(_ ids: some Sequence<PluginInstance.ID> & Sendable) -> Bool {
-        ids.contains { id in calls.values.contains(id) }
     }
 
     /// Lets go of a plugin that was retired and has nothing under way. What it has done stays counted.

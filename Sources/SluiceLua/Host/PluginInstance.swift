@@ -26,6 +26,8 @@ final class PluginInstance {
     private(set) var rebuilds = 0
     /// What its calls have come to, by hook.
     var figures: [HookKind: PluginMetrics.Hook] = [:]
+    /// The same for the application's metrics.
+    let meters: PluginMeters?
     private var contexts: [HookKind: LuaArgument] = [:]
     private let environment: JSON
     private let settings: HostSettings
@@ -39,13 +41,16 @@ final class PluginInstance {
         self.id = id
         self.plan = plan
         self.settings = settings
+        meters = settings.metrics.map { PluginMeters($0, plugin: plan.name, mode: plan.mode) }
         functions = HostFunctions(plan, values: values, secrets: secrets, settings)
         let labels = JSON(members: plan.deployment.labels.sorted { $0.key < $1.key }.map { ($0.key, JSON($0.value)) })
-        environment = [
+        var environment: JSON = [
             "config": plan.config,
             "deployment": ["id": plan.deployment.id.map { JSON($0) } ?? .null, "labels": labels],
             "plugin": ["name": JSON(plan.name), "version": JSON(plan.manifest.version)],
         ]
+        if settings.isSpec { environment["spec"] = true }
+        self.environment = environment
         vm = try Self.machine(plan, environment, functions, settings)
     }
 
@@ -65,7 +70,7 @@ final class PluginInstance {
         let hooks = try vm.load(
             prelude: Prelude.source,
             sources: plan.bundle.sources.map { LuaSource(name: $0.name, text: $0.text) }, environment: environment,
-            budget: HookKind.initialize.budget.sandbox(isDeterministic: plan.manifest.isDeterministic, mayWait: false))
+            budget: plan.loadBudget.sandbox(isDeterministic: plan.manifest.isDeterministic, mayWait: false))
         let (found, declared) = (Set(hooks), Set(plan.manifest.hooks.keys.map(\.rawValue)))
         guard found == declared else {
             let missing = declared.subtracting(found).sorted().map { "\($0) is declared and not returned" }

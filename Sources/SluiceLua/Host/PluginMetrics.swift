@@ -30,6 +30,8 @@ public struct PluginMetrics: Sendable, Hashable {
     public var callsUnderWay = 0
     /// How many calls were ended because their plugin had been replaced for too long.
     public var abandonedCalls = 0
+    /// How many decisions could not be written to the ``DecisionLog``.
+    public var lostDecisions = 0
 
     /// The errors of all plugins, by the name of a ``PluginFailure/Kind``.
     public var errors: [String: Int] {

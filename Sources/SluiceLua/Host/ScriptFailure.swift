@@ -19,8 +19,9 @@ struct ScriptFailure: Error, Sendable, Hashable {
     init(_ outcome: sluice_outcome, _ report: JSON) {
         kind = PluginFailure.Kind(outcome)
         message = report["message"]?.string ?? "the script failed"
-        file = report["file"]?.string
-        line = report["line"]?.int.map { Int($0) }
+        // A hook that ends with `return f(x)` has left no line behind when `f` fails.
+        file = report["file"]?.string.flatMap { $0.isEmpty ? nil : $0 }
+        line = report["line"]?.int.flatMap { $0 > 0 ? Int($0) : nil }
     }
 }
 

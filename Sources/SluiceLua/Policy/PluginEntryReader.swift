@@ -69,14 +69,10 @@ struct PluginEntryReader {
     /// A size in bytes, or with `KiB` or `MiB` behind it.
     private static func memory(_ node: ConfigurationNode) throws(SluiceError) -> Int {
         let text = try node.text()
-        let units = [("KiB", 1 << 10), ("MiB", 1 << 20), ("", 1)]
         let range = (256 << 10)...PluginPlan.defaultMemoryBytes
-        guard let (unit, factor) = units.first(where: { text.hasSuffix($0.0) }),
-            let count = Int(text.dropLast(unit.count)),
-            let bytes = Optional(count.multipliedReportingOverflow(by: factor)),
-            !bytes.overflow, range.contains(bytes.partialValue)
+        guard let bytes = ByteSize.bytes(text), range.contains(bytes)
         else { throw node.refusal("memory must be a size from 256KiB to 8MiB: limits are lowered only") }
-        return bytes.partialValue
+        return bytes
     }
 
     private mutating func disable(_ node: ConfigurationNode) throws(SluiceError) {
@@ -93,7 +89,8 @@ struct PluginEntryReader {
 
     private mutating func readHooks(_ node: ConfigurationNode) throws(SluiceError) {
         for (name, place, value) in try node.entries() {
-            guard let kind = HookKind(rawValue: name), plan.hooks[kind] != nil else {
+            // What is said of init is for the top level of main.lua too, which every plugin has.
+            guard let kind = HookKind(rawValue: name), kind == .initialize || plan.hooks[kind] != nil else {
                 let names = HookKind.allCases.filter { plan.hooks[$0] != nil }.map(\.rawValue)
                 let hint =
                     NearestKey.suggestion(for: name, among: names) ?? "; it has \(names.joined(separator: ", "))"
@@ -110,7 +107,7 @@ struct PluginEntryReader {
     }
 
     private mutating func readLimits(_ node: ConfigurationNode, _ kind: HookKind) throws(SluiceError) {
-        guard var budget = plan.hooks[kind]?.budget else { return }
+        guard var budget = kind == .initialize ? plan.loadBudget : plan.hooks[kind]?.budget else { return }
         let members = try node.members(HookLimit.names(of: kind))
         for limit in HookLimit.allCases {
             guard let node = members[limit.rawValue] else { continue }
@@ -118,7 +115,7 @@ struct PluginEntryReader {
                 throw node.refusal("\(limit.rawValue) of \(kind.rawValue) must be \(reason)")
             }
         }
-        plan.hooks[kind]?.budget = budget
+        if kind == .initialize { plan.loadBudget = budget } else { plan.hooks[kind]?.budget = budget }
     }
 
     private mutating func readOrder(_ node: ConfigurationNode, _ kind: HookKind) throws(SluiceError) {

@@ -16,6 +16,15 @@ public struct PluginPlan: Sendable {
     public var memoryBytes: Int
     /// The hooks, in the order of ``HookKind``.
     public var hooks: [HookKind: HookPlan]
+    /// What the top level of `main.lua` may cost, and after it `init`, where there is one.
+    public var loadBudget: HookBudget {
+        get { hooks[.initialize]?.budget ?? topLevelBudget }
+        set {
+            topLevelBudget = newValue
+            hooks[.initialize]?.budget = newValue
+        }
+    }
+    private var topLevelBudget = HookKind.initialize.budget
     /// What it may reach: what the manifest asks for, the hosts and secrets that the configuration names among it.
     public var permissions: PluginPermissions
 

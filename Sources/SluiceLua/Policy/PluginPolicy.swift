@@ -7,6 +7,8 @@ public import SluiceCore
 public struct PluginPolicy: Sendable {
     /// Where the plugins run.
     public let deployment: Deployment
+    /// Where decisions are written; nil where the policy says nothing of it.
+    public let decisionLog: DecisionLog?
     /// The plugins by name, those that are switched off with the others.
     public let plans: [PluginPlan]
     /// Where the file speaks of each plugin.
@@ -38,6 +40,7 @@ public struct PluginPolicy: Sendable {
     ) throws(SluiceError) {
         let reader = try PolicyReader(file, folder: folder, bundles: bundles)
         deployment = reader.deployment
+        decisionLog = reader.decisionLog
         plans = reader.plans
         places = reader.places
     }

@@ -7,6 +7,7 @@ struct PolicyReader {
     private static let maximumLabels = 64
 
     private(set) var deployment = Deployment()
+    private(set) var decisionLog: DecisionLog?
     private(set) var plans: [PluginPlan] = []
     private(set) var places: [String: String] = [:]
 
@@ -14,8 +15,11 @@ struct PolicyReader {
     init(
         _ file: ConfigurationFile, folder: String, bundles: [String: PluginBundle] = [:]
     ) throws(SluiceError) {
-        let members = try file.root().named("the policy").members(["deployment", "mode", "plugins"])
+        let members = try file.root().named("the policy").members(["deployment", "mode", "decisions", "plugins"])
         if let node = members["deployment"] { deployment = try Self.deployment(node) }
+        decisionLog = try members["decisions"].map { node throws(SluiceError) in
+            try DecisionLogReader.log(node, folder: folder)
+        }
         let mode = try members["mode"].map(Self.mode) ?? .enforce
         let entries = try members["plugins"]?.entries() ?? []
         if let plugins = members["plugins"], entries.count > Self.maximumPlugins {

@@ -27,7 +27,18 @@ extension Prelude {
           if type(client) ~= "number" or type(server) ~= "number" or type(base) ~= "number" then
             return nil, "sum_delta of " .. field .. " needs three numbers"
           end
-          return nil, nil, server + (client - base)
+          -- Whole numbers are added as they are, in 64 bits. A fraction has no room for ones beyond 2^53.
+          local delta = client - base
+          local sum = server + delta
+          local exact
+          if math_type(sum) == "integer" then
+            exact = (client >= base) == (delta >= 0) and (delta >= 0) == (sum >= server)
+          else
+            exact = true
+            for _, n in ipairs { client, server, base, delta, sum } do exact = exact and n > -0x1p53 and n < 0x1p53 end
+          end
+          if not exact then return nil, field .. " would be too large to be added exactly" end
+          return nil, nil, sum
         end
         local function key(v) return type(v) == "string" and "s" .. v or json.encode(v) end
         local function united(client, server, base)
@@ -81,7 +92,8 @@ extension Prelude {
           if type(rules) ~= "table" then error("c:merge takes a table of rules", 3) end
           for field, rule in pairs(rules) do
             if type(rule) ~= "function" and not merge_rules[rule] then
-              error("no merge rule " .. tostring(rule) .. " for " .. tostring(field), 3)
+              error("a merge rule is a function or a name such as server, client, max, union or ask: " .. tostring(field)
+                .. " has " .. tostring(rule), 3)
             end
           end
           local client, server = child(c, "client", "rec"), child(c, "server", "rec")

@@ -49,5 +49,12 @@ extension Prelude {
         end
         log = freeze(log)
 
+        -- As Lua's own writes it, into the log.
+        local function print(...)
+          local count, parts = select("#", ...), { ... }
+          for i = 1, count do parts[i] = tostring(parts[i]) end
+          host("log", "debug", concat(parts, "\t", 1, count))
+        end
+
         """#
 }

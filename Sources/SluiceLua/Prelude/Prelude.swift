@@ -8,7 +8,8 @@ enum Prelude {
         local p, env = ...
         local class, object, child, get, set, names = p.class, p.object, p.child, p.get, p.set, p.names
         local host, freeze, null, raw, type_of = p.host, p.freeze, p.null, p.raw, p.type_of
-        local error, type, pairs, ipairs, tostring = error, type, pairs, ipairs, tostring
+        local error, type, pairs, ipairs, select, tostring = error, type, pairs, ipairs, select, tostring
+        local math_type = math.type
         local insert, concat, sub, find, gsub = table.insert, table.concat, string.sub, string.find, string.gsub
 
         -- A host function under its own name.
@@ -17,11 +18,13 @@ enum Prelude {
         """#
 
     private static let end = #"""
-        return {
+        local globals = {
           decide = freeze(decide), json = freeze(json), time = freeze(time), crypto = freeze(crypto),
           http = freeze(http), kv = freeze(kv), secrets = freeze(secrets), store = freeze(store),
-          text = freeze(text), log = log,
+          text = freeze(text), log = log, print = print,
         }
+        if env.spec then globals.spec = freeze { load = of "spec.load", ask = of "spec.ask" } end
+        return globals
 
         """#
 }

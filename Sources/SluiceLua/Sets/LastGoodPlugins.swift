@@ -16,7 +16,8 @@ struct LastGoodPlugins: Sendable {
             bundles[name] = try? PluginBundle(
                 files: Dictionary(files, uniquingKeysWith: { $1 }), location: saved["location"]?.string ?? name)
         }
-        return try? PluginPolicy(yaml: yaml, file: file, folder: "", bundles: bundles)
+        let folder = URL(fileURLWithPath: file).deletingLastPathComponent().path
+        return try? PluginPolicy(yaml: yaml, file: file, folder: folder, bundles: bundles)
     }
 
     /// Keeps a policy that serves, with its bundles. The file is there whole or not at all.

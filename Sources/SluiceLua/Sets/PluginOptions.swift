@@ -1,3 +1,4 @@
+public import CoreMetrics
 public import Logging
 public import SluiceCore
 
@@ -25,6 +26,12 @@ public struct PluginOptions: Sendable {
     public var filters: [PlacedFilter]
     /// How many decisions are kept. Default 512.
     public var decisionLogSize: Int
+    /// A file into which decisions are written as they are made. A policy's `decisions` take its place. Nil, the default,
+    /// writes none.
+    public var decisionLog: DecisionLog?
+    /// Where what plugins do is counted; nil, the default, for the metrics system that the process has when the plugins
+    /// are loaded.
+    public var metrics: (any MetricsFactory)?
     /// Whether what hooks were given and answered is kept with their decisions, without credentials. Default no.
     public var keepsInputs: Bool
     /// How long calls of plugins that were replaced may go on. Default 30 s.
@@ -48,7 +55,8 @@ public struct PluginOptions: Sendable {
         storage: any PluginStorage = MemoryPluginValues(),
         secret: @escaping @Sendable (String) async throws -> String? = { _ in nil }, dialect: Dialect = .azureV2,
         tables: [TableSchema] = [], filters: [PlacedFilter] = [], decisionLogSize: Int = 512,
-        keepsInputs: Bool = false, drainLimit: Duration = .seconds(30), testsGuards: Bool = false,
+        decisionLog: DecisionLog? = nil, metrics: (any MetricsFactory)? = nil, keepsInputs: Bool = false,
+        drainLimit: Duration = .seconds(30), testsGuards: Bool = false,
         lastGood: String? = nil, gate: (@Sendable (PluginPlan) async throws -> Void)? = nil
     ) {
         self.environment = environment
@@ -62,6 +70,8 @@ public struct PluginOptions: Sendable {
         self.tables = tables
         self.filters = filters
         self.decisionLogSize = decisionLogSize
+        self.decisionLog = decisionLog
+        self.metrics = metrics
         self.keepsInputs = keepsInputs
         self.drainLimit = drainLimit
         self.testsGuards = testsGuards
@@ -70,9 +80,13 @@ public struct PluginOptions: Sendable {
     }
 
     var hostSettings: HostSettings {
-        HostSettings(
+        let factory = metrics ?? MetricsSystem.factory
+        return HostSettings(
             environment: environment, logger: logger, decisionLogSize: decisionLogSize, keepsInputs: keepsInputs,
-            hasTransport: transport != nil, hasStore: store != nil, seed: seed, testsGuards: testsGuards)
+            // A process without a metrics system does not pay for one.
+            metrics: factory is NOOPMetricsHandler ? nil : factory, hasTransport: transport != nil,
+            hasStore: store != nil,
+            seed: seed, testsGuards: testsGuards)
     }
 
     var services: HostServices {

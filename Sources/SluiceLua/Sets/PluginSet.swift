@@ -63,8 +63,10 @@ final class PluginSet: Sendable {
         }
     }
 
-    /// What plugins may make of a table's records.
-    func check(_ table: String) -> RecordCheck { RecordCheck(dialect: dialect, schema: schemas[table]) }
+    /// What a plugin may make of a table's records.
+    func check(_ table: String, of plugin: PluginHook) -> RecordCheck {
+        RecordCheck(dialect: dialect, schema: schemas[table]).of(plugin.caller.plan, table: table)
+    }
 }
 
 extension LuaFilter {

@@ -16,8 +16,12 @@ extension Plugins {
         }
     }
 
-    func tell(_ event: PluginEvent) async {
-        for plugin in current.event {
+    func tell(_ event: PluginEvent) async { await serving { await $0.tell(event) } }
+}
+
+extension PluginSet {
+    fileprivate func tell(_ event: PluginEvent) async {
+        for plugin in self.event {
             let match = plugin.hook.match
             // An event of no table is for all that do not ask for tables.
             let isFor =

@@ -14,11 +14,15 @@ internal import Synchronization
 public final class Plugins: Sendable {
     private struct State {
         var set: PluginSet
+        /// How much is under way, by the version of the set it began with.
+        var underWay: [Int: Int] = [:]
         var refusal: SluiceError?
         var isReloading = false
     }
     let host: PluginHost
     private let state: Mutex<State>
+    /// What a plugin has said of records on their way from the first of ``syncHooks`` to the second.
+    let localRecords = LocalRecords()
     private let options: PluginOptions
     /// What ``reload()`` reads.
     private let source: PolicySource?
@@ -32,12 +36,12 @@ public final class Plugins: Sendable {
         let source = PolicySource(path: path)
         do {
             let (policy, yaml) = try source.policy(options)
-            try await self.init(policy.plans, source, options, refusal: nil)
+            try await self.init(policy.plans, source, options, policy.decisionLog)
             keep(policy, yaml)
         } catch let error as SluiceError {
             guard let policy = options.lastGood.flatMap({ LastGoodPlugins(path: $0).policy() }) else { throw error }
             options.logger.error("the plugins of \(path) do not load, those that served last do: \(error)")
-            try await self.init(policy.plans, source, options, refusal: error)
+            try await self.init(policy.plans, source, options, policy.decisionLog, refusal: error)
         }
     }
 
@@ -47,37 +51,42 @@ public final class Plugins: Sendable {
     /// - Throws: ``SluiceError`` of code `invalidArgument`, with a ``PluginFailure`` as its cause where a script is the
     ///   reason.
     public convenience init(_ plans: [PluginPlan], options: PluginOptions = PluginOptions()) async throws {
-        try await self.init(plans, nil, options, refusal: nil)
+        try await self.init(plans, nil, options)
     }
 
     private init(
-        _ plans: [PluginPlan], _ source: PolicySource?, _ options: PluginOptions, refusal: SluiceError?
+        _ plans: [PluginPlan], _ source: PolicySource?, _ options: PluginOptions, _ log: DecisionLog? = nil,
+        refusal: SluiceError? = nil
     ) async throws {
         host = try PluginHost(options.hostSettings)
         self.options = options
         self.source = source
+        await host.write(to: log ?? options.decisionLog)
         let set = try await Self.load(plans, version: 1, host, options)
         state = Mutex(State(set: set, refusal: refusal))
         await host.noteReload(version: 1, refused: false)
     }
 
     /// The filters, plugins and the application's own in their order, as one filter for a client.
-    public var filter: any Filter { PluginChain { [self] in current } }
+    public var filter: any Filter { ServedFilter(plugins: self) }
 
     /// The conflict handlers, as one.
-    public var conflictHandler: any ConflictHandler { PluginConflicts { [self] in current } }
+    public var conflictHandler: any ConflictHandler { ServedConflictHandler(plugins: self) }
 
-    /// What takes part in writes, pushes and pulls, as one hook.
-    public var syncHook: any SyncHook { LuaSyncHook { [self] in current } }
+    /// What takes part in writes, pushes and pulls, as hooks that belong behind each other.
+    public var syncHooks: [any SyncHook] { [syncHook, ServedLocalOnlyHook(plugins: self)] }
+
+    /// The first of them, which asks the plugins.
+    var syncHook: any SyncHook { ServedSyncHook(plugins: self) }
 
     /// What has a say in when to synchronise, as one hook.
-    public var scheduleHook: any ScheduleHook { LuaScheduleHook { [self] in current } }
+    public var scheduleHook: any ScheduleHook { ServedScheduleHook(plugins: self) }
 
     /// Options with the plugins' conflict handlers and hooks behind those that are there.
     public func added(to options: SyncOptions) -> SyncOptions {
         var options = options
         options.conflictHandlers.append(conflictHandler)
-        options.hooks.append(syncHook)
+        options.hooks += syncHooks
         options.scheduleHooks.append(scheduleHook)
         return options
     }
@@ -104,6 +113,7 @@ public final class Plugins: Sendable {
             throw error
         }
         try await reload(policy.plans)
+        await host.write(to: policy.decisionLog ?? options.decisionLog)
         keep(policy, yaml)
     }
 
@@ -154,14 +164,42 @@ public final class Plugins: Sendable {
 
     var current: PluginSet { state.withLock { $0.set } }
 
-    /// Lets go of a set: at once where nothing is under way, else when it has ended, or at the limit.
+    /// Has the plugins that serve do something, all of it: a set from before stays until what began with it has ended.
+    func serving<Result, Failure>(
+        _ body: (PluginSet) async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        let set = state.withLock { state in
+            state.underWay[state.set.version, default: 0] += 1
+            return state.set
+        }
+        let result: Result
+        do {
+            result = try await body(set)
+        } catch {
+            await left(set)
+            throw error
+        }
+        await left(set)
+        return result
+    }
+
+    private func left(_ set: PluginSet) async {
+        let isLast = state.withLock { state in
+            let count = (state.underWay[set.version] ?? 1) - 1
+            state.underWay[set.version] = count > 0 ? count : nil
+            return count == 0 && state.set.version != set.version
+        }
+        if isLast { await host.retire(set.callers.map(\.id)) }
+    }
+
+    /// Lets go of a set: at once where nothing is under way, else when that has ended, or at the limit.
     private func drain(_ old: PluginSet) async {
         let ids = old.callers.map(\.id)
-        await host.retire(ids)
-        guard await host.isBusy(ids) else { return }
+        guard state.withLock({ $0.underWay[old.version] != nil }) else { return await host.retire(ids) }
         let (host, sleep, limit) = (host, options.environment.sleep, options.drainLimit)
         Task {
             try? await sleep(limit)
+            await host.retire(ids)
             await host.abandon(ids)
         }
     }

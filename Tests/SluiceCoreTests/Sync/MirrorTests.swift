@@ -34,6 +34,22 @@ struct MirrorTests {
         #expect(try await device.states() == 0)
     }
 
+    @Test("a tombstone on which an undelete was made is no conflict; a newer one is", arguments: StoreKind.allCases)
+    func tombstoneOfUndelete(_ kind: StoreKind) async throws {
+        let device = try await waiting(kind) { device in
+            device.server.softDelete("todos", "a")
+            try await device.todos.pull(named: "all")
+            try await device.todos.undelete(id: "a")
+        }
+        // The push that a pull begins with reads the tombstone.
+        #expect(try await device.todos.pull().conflicts == 0)
+        let waiting = try #require(try await device.context.queue.operations().first)
+        #expect(waiting.kind == .undelete && waiting.attempts == 1)
+        device.server.seed("todos", [["id": "a", "n": 5]])
+        device.server.softDelete("todos", "a")
+        #expect(try await device.todos.pull().conflicts == 1)
+    }
+
     @Test("an insert taken back shows the server's row of that id", arguments: StoreKind.allCases)
     func insertTakenBack(_ kind: StoreKind) async throws {
         let device = try await waiting(kind) { _ in }

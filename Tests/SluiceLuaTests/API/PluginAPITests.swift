@@ -82,6 +82,12 @@ struct PluginAPITests {
         _ = try await plugins.send(.sample(), to: transport)
     }
 
+    @Test("each function that stands alone is one", arguments: PluginAPI.globals.map(\.name))
+    func globals(name: String) async throws {
+        let plugins = try await loaded("request", "assert(type(\(name)) == 'function')")
+        _ = try await plugins.send(.sample(), to: transport)
+    }
+
     @Test(
         "the objects of an exchange have their members",
         arguments: [

@@ -104,4 +104,37 @@ struct ConvergenceTests {
         let report = try await trial.run()
         #expect(report.isGood, "\(report.lines)")
     }
+
+    @Test(
+        "the rule sum_delta and counter-merge converge on numbers at every edge, and lose no digit",
+        arguments: ["sum_delta", "counter-merge"], [UInt64(1), 2, 3])
+    func edges(handler: String, seed: UInt64) async throws {
+        let numbers = [
+            "9223372036854775807", "-9223372036854775808", "9007199254740993", "-9007199254740993", "9007199254740992",
+            "0.5", "-1.25", "4503599627370497", "3",
+        ]
+        func fixture(_ index: Int) -> String {
+            """
+            {"name": "a", "hook": "on_conflict", "expect": {}, "config": \(handler == "sum_delta" ? "{}" : #"{"counters": {"n": {}}}"#),
+             "given": {"conflict": {"client": {"id": "1", "n": \(numbers[index]), "t": "a"},
+               "server": {"id": "1", "n": \(numbers[(index + 1) % numbers.count]), "t": "b"}}}}
+            """
+        }
+        var files = Dictionary(uniqueKeysWithValues: numbers.indices.map { ("tests/\($0).json", fixture($0)) })
+        let bundle: PluginBundle
+        if handler == "sum_delta" {
+            bundle = try .handler("return c:merge { n = 'sum_delta', default = 'server' }", files: files)
+        } else {
+            let own = try PluginBundle(folder: "\(AuthoredBundles.root)/Plugins/counter-merge").files
+            for name in ["plugin.json", "main.lua"] { files[name] = String(decoding: own[name] ?? [], as: UTF8.self) }
+            bundle = try PluginBundle(files: files.mapValues { Array($0.utf8) }, location: "counter-merge")
+        }
+        var trial = PluginConvergence(bundle)
+        trial.seed = seed
+        trial.conflicts = 400
+        trial.stories = 40
+        let report = try await trial.run()
+        #expect(report.isGood, "\(report.lines)")
+        #expect(report.decisions["merge"] ?? 0 > 50 && report.decisions["ask"] ?? 0 > 10)
+    }
 }

@@ -97,4 +97,57 @@ struct DecisionToolTests {
         let replay = await DecisionReplay(DecisionFile([decision]), with: try text.plan.bundle)
         #expect(replay.isGood && replay.asked == 1, "\(replay.lines)")
     }
+
+    @Test("a filter is asked again with what next answered then, and its requests are compared")
+    func filter() async throws {
+        func plugin(_ value: String, _ rest: String = "") -> PluginText {
+            PluginText(
+                ["filter"],
+                """
+                return { filter = function(req, next, ctx)
+                  req.headers:set("X-A", "\(value)")
+                  local res = next(req)
+                  if res.status == 503 then
+                    req.headers:set("X-Again", "1")
+                    res = next(req)
+                  end
+                  \(rest)
+                  if res.status == 404 then return decide.respond { status = 204 } end
+                  res.headers:set("X-B", "2")
+                  return res
+                end }
+                """)
+        }
+        let plugins = try await plugin("1").loaded(PluginOptions(keepsInputs: true))
+        for statuses in [[200], [503, 200], [404]] {
+            let answers = statuses.map { ScriptedTransport.Step.json($0, #"{"n":\#($0)}"#, ["Set-Cookie": "geheim"]) }
+            let request = Request.sample(
+                .post, "/tables/todos?a=1", body: ["id": "1"], [("Authorization", "Bearer geheim")], action: .insert)
+            _ = try await plugins.send(request, to: ScriptedTransport(answers))
+        }
+        let decisions = await plugins.decisions
+        #expect(decisions.map(\.decision) == ["none", "none", "respond"] && decisions.map(\.waits) == [1, 2, 1])
+        #expect(!DecisionFile(decisions).text.contains("geheim"))
+        let folder = try TemporaryFolder()
+        try DecisionFile(decisions).append(to: "\(folder.path)/d.jsonl")
+        let file = try DecisionFile(path: "\(folder.path)/d.jsonl")
+        let same = await DecisionReplay(file, with: try plugin("1").plan.bundle)
+        #expect(same.isGood && same.asked == 3 && same.passedOver == 0, "\(same.lines)")
+        let other = await DecisionReplay(file, with: try plugin("x").plan.bundle)
+        #expect(other.changes.count == 3)
+        #expect(other.changes[0].differences == [#"sent[1].headers.X-A: was "1", is "x""#])
+        let changed = await DecisionReplay(
+            file,
+            with: try plugin("1", "if res.status == 200 then return decide.fail { message = 'm' } end").plan.bundle)
+        #expect(changed.changes.map(\.before.sequence) == [1, 2])
+        let bundle = try plugin("1").plan.bundle
+        for (path, text) in DecisionRecording(file, of: "probe").files {
+            let result = await FixtureRunner(bundle).run(try PluginFixture(bytes: Array(text.utf8), path: path))
+            #expect(result.differences == [])
+        }
+        var fixture = try #require(DecisionFixture.fixture(decisions[1], config: .object))
+        #expect(fixture["expect"]?["request"]?[1]?["headers"]?["X-Again"] == "1")
+        fixture["host"]?["next"] = [["status": 503], ["status": 503], ["status": 200]]
+        #expect(try PluginFixture(fixture, path: "x").world.next.count == 3)
+    }
 }

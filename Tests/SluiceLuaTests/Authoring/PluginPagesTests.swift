@@ -67,13 +67,18 @@ struct PluginPagesTests {
         }
     }
 
-    /// Does what the commands for plugins do. That a test fails the page says in the words behind it.
+    /// Does what the commands for plugins do, and takes fixtures away. That a test fails the page says in the words
+    /// behind it.
     private func run(_ block: Block, in folder: TemporaryFolder) async throws {
-        for line in block.text.split(separator: "\n") where line.hasPrefix("sluice plugin ") {
+        for line in block.text.split(separator: "\n") {
             let words = line.split(separator: " ").map(String.init)
             let path = "\(folder.path)/\(words.last ?? "")"
+            if words[0] == "rm", path.hasSuffix("/tests/*") {
+                try FileManager.default.removeItem(atPath: String(path.dropLast(2)))
+            }
+            guard line.hasPrefix("sluice plugin ") else { continue }
             switch words[2] {
-            case "new": #expect(throws: Never.self) { try PluginScaffold(name: words[3], kind: .conflict) }
+            case "new": try PluginScaffold(name: words[3], kind: .conflict).write(to: path)
             case "check" where path.hasSuffix(".yaml"): try PluginPolicy(file: path).check()
             case "check": #expect(await PluginCheck(folder: path).run().isGood)
             case "test":

@@ -87,6 +87,26 @@ struct LuaConflictHandlerTests {
         #expect(try await decide("return c:merge { default = 'sum_delta' }", conflict) == .ask)
     }
 
+    @Test(
+        "sum_delta adds whole numbers to the last digit, and asks where the sum cannot be exact",
+        arguments: [
+            ("9007199254740995", "9223372036854775801", "9007199254740993", "9223372036854775803"),
+            ("-9223372036854775808", "-1", "-9223372036854775807", "-2"), ("0.75", "2", "0.5", "2.25"),
+            ("9223372036854775807", "1", "0", nil), ("-9223372036854775808", "2", "1", nil),
+            ("9223372036854775807", "0", "-1", nil), ("-2", "-9223372036854775807", "0", nil),
+            ("0.5", "9007199254740993", "0", nil), ("9007199254740993", "-9007199254740000", "0.5", nil),
+            ("0.5", "3", "9007199254740992", nil),
+        ] as [(String, String, String, String?)])
+    func exactSum(client: String, server: String, base: String, sum: String?) async throws {
+        func record(_ number: String) throws -> JSON { try JSON(parsing: #"{"id": "1", "n": \#(number)}"#) }
+        let conflict = Conflict(
+            operation: conflict(client: self.base, server: self.base).operation, client: try record(client),
+            server: try record(server), base: try record(base), maybeApplied: false, status: 412,
+            isDeletedOnServer: false)
+        let expected: ConflictDecision = try sum.map { .merge(try record($0)) } ?? .ask
+        #expect(try await decide("return c:merge { n = 'sum_delta' }", conflict) == expected)
+    }
+
     @Test("what has no rule, and what one side deleted, goes to the next handler")
     func next() async throws {
         let both = conflict(client: changed(["title": "tea"]), server: changed(["title": "beer"]))

@@ -255,4 +255,32 @@ struct HostFunctionTests {
         #expect(log.count == 101 && log.allSatisfy { $0.message.utf8.count <= 2048 })
         #expect(log.last?.message.contains("51 lines") == true)
     }
+
+    @Test("print writes lines into the log at debug, under the log's bounds and without secrets")
+    func printed() async throws {
+        var options = PluginOptions()
+        options.secret = { _ in "s3cr3t-value" }
+        let text = PluginText(
+            ["request"],
+            """
+            print("while it loads")
+            return { request = function(req, ctx)
+              print()
+              print("a", nil, 1, 2.5, true, json.null == json.null)
+              print("the secret", "s3cr3t-value", nil)
+              print(setmetatable({}, { __tostring = function() return "by its own words" end }))
+              if req.query:get("many") then for i = 1, 200 do print(("x"):rep(4096)) end end
+            end }
+            """, extra: ["permissions": ["secrets": ["key"]]])
+        let plugins = try await text.loaded(options)
+        _ = try await plugins.send(.sample(), to: transport)
+        let lines = try #require(await plugins.decisions.first).log
+        #expect(
+            lines.map(\.message) == ["", "a\tnil\t1\t2.5\ttrue\ttrue", "the secret\t(hidden)\tnil", "by its own words"])
+        #expect(lines.allSatisfy { $0.level == "debug" && $0.fields == nil })
+        _ = try await plugins.send(.sample(.get, "/a?many=1"), to: transport)
+        let many = try #require(await plugins.decisions.last).log
+        #expect(many.count == 101 && many[99].message.utf8.count == 2048)
+        #expect(many[100].message == "104 lines more were left out")
+    }
 }

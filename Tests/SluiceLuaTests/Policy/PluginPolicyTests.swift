@@ -246,4 +246,30 @@ struct PluginPolicyTests {
         let many = (0..<10_000).map { "  p\($0): { path: plugins/trace }\n" }.joined()
         #expect(place.refusal("plugins:\n" + many).contains("at most 256 plugins"))
     }
+
+    @Test("limits of init bind the top level of main.lua, in a plugin without an init too")
+    func topLevel() async throws {
+        let main = "local sum = 0\nfor i = 1, 20000 do sum = sum + i end\nreturn { %@ }"
+        let hooks = ["without": "on_event", "with": "init"]
+        for (name, hook) in hooks {
+            try place.add(name, #"{"hooks": {"\#(hook)": {}}}"#)
+            let text = main.replacing("%@", with: "\(hook) = function() end")
+            try place.folder.write(text, to: "plugins/\(name)/main.lua")
+        }
+        func plan(_ name: String, _ limits: String) throws -> PluginPlan {
+            let yaml = "plugins: { x: { path: plugins/\(name), hooks: { init: { limits: { \(limits) } } } } }"
+            return try #require(try place.policy(yaml).plans.first)
+        }
+        for name in hooks.keys {
+            #expect(try plan(name, "fuel: 1000000").loadBudget.fuel == 1_000_000)
+            _ = try await Plugins([try plan(name, "fuel: 1000000")])
+            // Less than the host's own text takes.
+            let error = await #expect(throws: SluiceError.self) { try await Plugins([try plan(name, "fuel: 1000")]) }
+            #expect((error?.cause as? PluginFailure)?.kind == .fuel)
+            #expect((error?.cause as? PluginFailure)?.file == "main")
+        }
+        let refused = place.refusal(
+            "plugins: { x: { path: plugins/without, hooks: { init: { limits: { fuel: 9000000 } } } } }")
+        #expect(refused.contains("fuel of init must be a whole number from 1 to 2000000"))
+    }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import MetricsTestKit
 import SluiceCore
 import SluiceLua
 import SluiceTesting
@@ -30,7 +31,11 @@ struct EmbeddingTests {
         options.tables = [TableSchema("todos", columns: [.init("title", .string)])]
         options.filters = [PlacedFilter(RequestLog(), placement: Placement("log", band: .observe))]
         options.lastGood = kept
+        let (decisions, factory) = (folder.appending(path: "decisions.jsonl").path, TestMetrics())
+        options.decisionLog = DecisionLog(decisions, hasInputs: true, hidden: ["email"])
+        options.metrics = factory
         _ = try await Plugins(policy: policy, options: options)
+        #expect(FileManager.default.fileExists(atPath: decisions))
         #expect(FileManager.default.fileExists(atPath: kept))
 
         do {
@@ -64,7 +69,7 @@ struct EmbeddingTests {
         let source = lines(try String(contentsOf: here, encoding: .utf8))
         let text = try String(contentsOf: root.appending(path: "docs/plugins-embedding.md"), encoding: .utf8)
         let blocks = text.components(separatedBy: "```swift\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
-        #expect(blocks.count == 5)
+        #expect(blocks.count == 7)
         for block in blocks {
             let wanted = lines(block)
             #expect(source.indices.contains { source[$0...].starts(with: wanted) }, "not compiled: \(block)")

@@ -101,6 +101,31 @@ struct ReloadTests {
         #expect(await plugins.host.size == 1)
     }
 
+    @Test("an exchange that has begun finds the plugins it began with, those too that it has not come to yet")
+    func wholeExchange() async throws {
+        struct Gate: Filter {
+            let came = AsyncStream<Void>.makeStream()
+            let open = AsyncStream<Void>.makeStream()
+
+            func handle(_ request: Request, next: Next) async throws -> Response {
+                came.continuation.yield()
+                for await _ in open.stream { break }
+                return try await next(request)
+            }
+        }
+        let gate = Gate()
+        var options = PluginOptions()
+        options.filters = [PlacedFilter(gate, placement: Placement("gate", band: .early))]
+        let plugins = try await text("one").loaded(options)
+        let call = Task { try await answer(plugins) }
+        for await _ in gate.came.stream { break }
+        try await plugins.reload([try text("two").plan])
+        #expect(await plugins.host.size == 2)
+        gate.open.continuation.yield()
+        #expect(try await call.value == "one")
+        #expect(await plugins.host.size == 1)
+    }
+
     @Test("a call that is under way for too long is ended, and never goes on")
     func abandoned() async throws {
         let gate = AsyncStream<Void>.makeStream()

@@ -47,10 +47,11 @@ struct QueueShowCommand: OutcomeCommand {
                 + "revision \(operation.revision): \(operation.state.rawValue), "
                 + "sent \(Plain.count(operation.attempts, "time"))"
             let reason = operation.failure.map { ["reason: \(Plain.line($0.message))"] } ?? []
+            let time = operation.notBefore.map { ["not before: \($0)"] } ?? []
             let widest = StandardStream.output.isTerminal ? 32 : Int.max
             return Outcome(
                 json: json,
-                text: [heading] + reason + QueueReport.table(copies, server: server).lines(widest: widest))
+                text: [heading] + reason + time + QueueReport.table(copies, server: server).lines(widest: widest))
         }
     }
 }

@@ -188,9 +188,12 @@ package struct PageCommit: Sendable {
             try queue.reader.state(of: row.id, in: table)
             ?? RecordState(table: table, recordID: row.id, base: nil, mirror: nil)
         if planted(.mirrorNotMoved) { return false }
-        state.mirror = row.isDeleted ? nil : record(at: index)
+        let newest = record(at: index)
+        state.mirror = row.isDeleted ? nil : newest
         if planted(.mirrorMovesBase) { state.base = state.mirror }
         try queue.put(state, isNoted: false)
-        return state.mirror?[version] != state.base?[version]
+        // An undelete is made on the very tombstone.
+        if row.isDeleted { return state.base.map { $0[version] != newest[version] } ?? false }
+        return newest[version] != state.base?[version]
     }
 }

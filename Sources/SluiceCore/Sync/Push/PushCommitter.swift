@@ -119,7 +119,9 @@ package struct PushCommitter {
             var held = operation
             (held.state, held.failure) = (state, failure)
             // Had it been done before, or were that answer remembered, it would not have been refused.
-            if let last = held.sent.indices.last { held.sent[last].known = version(conflict.server) }
+            if conflict.status >= 300, let last = held.sent.indices.last {
+                held.sent[last].known = version(conflict.server)
+            }
             try keep(held, item, conflict.maybeApplied, queue)
             try moveMirror(of: operation, to: conflict.isDeletedOnServer ? nil : conflict.server, queue)
         case .decided(let item, let conflict, let decision):
@@ -179,7 +181,7 @@ package struct PushCommitter {
         if operation.kind == .insert, server != nil { try SentTombstone.remove(id, in: table, from: store) }
         let state = try queue.reader.state(of: id, in: table)
         let isOld =
-            confirmation.map { version($0.current) != version(server) } ?? isOlder(server, than: state, operation)
+            confirmation.map { version($0.current) != version(server) } ?? age(operation).isOlder(server, than: state)
         let newest = confirmation.map(\.current) ?? state?.mirror
         if isOld, isLast {
             try queue.setLocal(newest, id, in: table)
@@ -204,33 +206,18 @@ package struct PushCommitter {
         }
     }
 
-    /// What is known of the record, where it cannot be told whether that or the answer to a repeat is the newer one: an
-    /// insert or an undelete takes effect whatever the record was before, so the answer may be what the server remembers
-    /// of the first send, or the record may have gone meanwhile and be made anew by the repeat.
+    /// What is known of the record, where it cannot be told whether that or the answer is the later one.
     private func doubted(
         _ operation: TableOperation, answered server: JSON, _ queue: QueueWriter
     ) throws -> RecordState? {
-        guard operation.isUncertain, operation.kind == .insert || operation.kind == .undelete,
-            let state = try queue.reader.state(of: operation.recordID, in: operation.table)
-        else { return nil }
-        guard let mirror = state.mirror else { return state }
-        let sent = operation.sent.last { $0.revision == operation.revision }
-        let known = version(mirror)
-        return known == version(server) || (sent != nil && known == sent?.known) ? nil : state
+        let age = age(operation)
+        guard age.mayBeOld, let state = try queue.reader.state(of: operation.recordID, in: operation.table) else {
+            return nil
+        }
+        return age.isDoubtful(server, beside: state) ? state : nil
     }
 
-    /// Whether a repeat was answered with what the server remembers of the first send, and a pull has brought a later
-    /// record since: a send that took effect only now would have found the record that it was made on.
-    private func isOlder(_ server: JSON?, than state: RecordState?, _ operation: TableOperation) -> Bool {
-        guard operation.isUncertain, let state, state.mirror != nil || (server != nil && state.base != nil) else {
-            return false
-        }
-        // What an undelete was made on is gone as far as is known here.
-        if operation.kind == .undelete, state.mirror == nil { return false }
-        let sent = operation.sent.last { $0.revision == operation.revision }
-        let known = version(state.mirror)
-        return known != (sent.map(\.known) ?? version(state.base)) && known != version(server)
-    }
+    private func age(_ operation: TableOperation) -> AnswerAge { AnswerAge(operation: operation, columns: columns) }
 
     private func version(_ record: JSON?) -> String? { record?[columns.version]?.string }
 

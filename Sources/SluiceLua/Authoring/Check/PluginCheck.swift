@@ -131,6 +131,13 @@ public struct PluginCheck: Sendable {
             )
         }
         declared.subtract(use.used.keys)
+        // What decisions write to is not seen in the text.
+        let writes: Set<HookKind> = [
+            .beforeEnqueue, .beforePush, .onConflict, .onPushError, .afterPull, .afterPullPage,
+        ]
+        if manifest.permissions.tables.values.contains(.readWrite), !writes.isDisjoint(with: manifest.hooks.keys) {
+            declared.remove("tables")
+        }
         for permission in declared.sorted() {
             report.warn(PluginManifest.fileName, "the permission \(permission) is not used")
         }

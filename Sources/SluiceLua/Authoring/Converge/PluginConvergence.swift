@@ -39,8 +39,8 @@ public struct PluginConvergence: Sendable {
         var world = FixtureWorld.Script()
         world.clock = fixtures.filter { $0.hook == .onConflict }.map(\.world.clock).max() ?? world.clock
         world.secrets = fixtures.first { !$0.world.secrets.isEmpty }?.world.secrets ?? [:]
-        let judge = try await judge(plan, world)
-        let second = try await self.judge(plan, world)
+        let judge = try await judge(plan, source.table, world)
+        let second = try await self.judge(plan, source.table, world)
         var report = ConvergenceReport(plugin: bundle.manifest.name, seed: seed, allowsLoss: allowsLoss)
         var chance = SeededChance(seed: seed)
         for _ in 0..<conflicts {
@@ -60,13 +60,15 @@ public struct PluginConvergence: Sendable {
         return report
     }
 
-    private func judge(_ plan: PluginPlan, _ world: FixtureWorld.Script) async throws -> ConflictJudge {
+    private func judge(_ plan: PluginPlan, _ table: String, _ world: FixtureWorld.Script) async throws -> ConflictJudge
+    {
         guard let hook = plan.hooks[.onConflict] else {
             throw SluiceError(.invalidArgument, "\(bundle.location): the plugin has no hook on_conflict")
         }
         do {
             let rig = try await PluginRig(plan, FixtureWorld(world))
-            return ConflictJudge(rig: rig, hook: hook, check: RecordCheck(dialect: dialect, schema: schema))
+            let check = RecordCheck(dialect: dialect, schema: schema).of(plan, table: table)
+            return ConflictJudge(rig: rig, hook: hook, check: check)
         } catch let failure as PluginFailure {
             throw SluiceError(.invalidArgument, "\(failure)", cause: failure)
         }

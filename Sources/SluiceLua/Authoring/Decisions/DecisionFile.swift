@@ -34,7 +34,7 @@ public struct DecisionFile: Sendable {
         }
     }
 
-    /// The same without the values of fields of those names, wherever they are.
+    /// The same without the values of fields of those names, wherever they are; in bodies too, where those are JSON.
     public func hiding(_ fields: Set<String>) -> DecisionFile {
         guard !fields.isEmpty else { return self }
         var file = self
@@ -53,7 +53,17 @@ public struct DecisionFile: Sendable {
     private static func hiding(_ value: JSON, _ fields: Set<String>) -> JSON {
         if let elements = value.elements { return JSON(elements.map { hiding($0, fields) }) }
         guard let members = value.members else { return value }
-        return JSON(members: members.map { ($0, fields.contains($0) ? hidden : hiding($1, fields)) })
+        return JSON(
+            members: members.map { name, member in
+                if fields.contains(name) { return (name, hidden) }
+                // A body stands there as text.
+                if name == "body", let text = member.string, let json = try? JSON(parsing: text),
+                    json.kind == .object || json.kind == .array
+                {
+                    return (name, JSON(hiding(json, fields).description))
+                }
+                return (name, hiding(member, fields))
+            })
     }
 
     /// The file's text.

@@ -32,7 +32,24 @@ enum DecisionFixture {
             "host": ["clock": JSON(entry.at.description)],
         ]
         fixture["expect"] = expectation(entry)
+        if entry.hook == .filter {
+            guard let exchanges = input["next"]?.elements, exchanges.allSatisfy({ $0["cut"] == nil }) else {
+                return nil
+            }
+            let answers = exchanges.map { kept($0, $0["error"] == nil ? ["status", "headers", "body"] : ["error"]) }
+            fixture["host"]?["next"] = JSON(answers)
+            if entry.failure == nil { fixture["expect"]?["request"] = sent(exchanges) }
+        }
         return fixture
+    }
+
+    /// The requests that a filter gave to `next`, those whose body was kept.
+    private static func sent(_ exchanges: [JSON]) -> JSON {
+        JSON(
+            exchanges.map { exchange in
+                let request = exchange["request"] ?? .object
+                return kept(request, ["method", "path", "headers", "body"])
+            })
     }
 
     private static func part(_ hook: HookKind, _ document: JSON, body: JSON?) -> JSON {

@@ -3,7 +3,8 @@ public import SluiceCore
 /// Asks a version of a plugin again what another one has decided, and says which answers change.
 ///
 /// The world of then is gone: the clock is set to the decision's time, and `kv`, the store and other servers are empty.
-/// A decision that waited for one of them, or whose input was not kept, is passed over and counted.
+/// What `next` of a filter answered is there again. A decision that waited for something else, or whose input was not kept,
+/// is passed over and counted.
 public struct DecisionReplay: ToolReport {
     /// A decision whose answer is another one now.
     public struct Change: Sendable {
@@ -32,22 +33,28 @@ public struct DecisionReplay: ToolReport {
     public init(_ file: DecisionFile, with bundle: PluginBundle, config: JSON = .object) async {
         plugin = "\(bundle.manifest.name) \(bundle.manifest.version)"
         for entry in file.decisions where entry.plugin == bundle.manifest.name {
-            guard entry.waits == 0 || entry.hook == .filter, entry.decision != "passed_on",
+            let exchanges = entry.hook == .filter ? entry.input?["next"]?.elements ?? [] : []
+            guard entry.waits == exchanges.count, entry.decision != "passed_on",
                 let json = DecisionFixture.fixture(entry, config: config),
                 let fixture = try? PluginFixture(json, path: "#\(entry.sequence)"),
-                let trial = try? FixtureTrial(fixture, bundle, dialect: .azureV2, tables: []),
-                entry.hook != .filter,
-                let outcome = try? await trial.outcome(in: FixtureWorld(fixture.world))
+                let trial = try? FixtureTrial(fixture, bundle, dialect: .azureV2, tables: [])
             else {
                 passedOver += 1
                 continue
             }
+            let world = FixtureWorld(fixture.world)
+            guard let outcome = try? await trial.outcome(in: world) else {
+                passedOver += 1
+                continue
+            }
             asked += 1
-            compare(entry, outcome)
+            compare(entry, outcome, exchanges, world)
         }
     }
 
-    private mutating func compare(_ entry: PluginDecision, _ outcome: FixtureTrial.Outcome) {
+    private mutating func compare(
+        _ entry: PluginDecision, _ outcome: FixtureTrial.Outcome, _ exchanges: [JSON], _ world: FixtureWorld
+    ) {
         let name = outcome.failure == nil ? outcome.name : "failed"
         var differences: [String] = []
         if name != entry.decision { differences.append("decision: was \(entry.decision), is \(name)") }
@@ -56,18 +63,27 @@ public struct DecisionReplay: ToolReport {
         } else if outcome.failure == nil, let before = entry.answer {
             var comparison = FixtureComparison()
             comparison.whole("answer", Self.plain(before), outcome.answer?.raw.map(Self.plain))
-            differences += comparison.differences.map {
-                $0.replacing("expected", with: "was").replacing("found", with: "is")
-            }
+            differences += Self.words(comparison)
+        }
+        if entry.hook == .filter {
+            var comparison = FixtureComparison()
+            comparison.whole(
+                "sent", JSON(exchanges.map { $0["request"] ?? .null }), JSON(world.sent.map(ExchangeDocument.request)))
+            differences += Self.words(comparison)
         }
         guard !differences.isEmpty else { return }
         changes.append(Change(before: entry, decision: name, differences: differences))
     }
 
-    /// An answer without its reason, which nothing hangs on.
+    private static func words(_ comparison: FixtureComparison) -> [String] {
+        comparison.differences.map { $0.replacing("expected", with: "was").replacing("found", with: "is") }
+    }
+
+    /// An answer without its reason, and without the time that it took: nothing hangs on them.
     private static func plain(_ answer: JSON) -> JSON {
         var answer = answer
         if answer["decision"] != nil { answer["reason"] = nil }
+        answer["elapsed"] = nil
         return answer
     }
 

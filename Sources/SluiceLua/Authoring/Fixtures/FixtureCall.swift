@@ -5,7 +5,7 @@ struct FixtureCall {
     let hook: HookPlan
     let given: JSONPlace
     let reader: GivenReader
-    let check: RecordCheck
+    private let rules: RecordCheck
     let plan: PluginPlan
     let secrets: SecretBook
 
@@ -21,7 +21,7 @@ struct FixtureCall {
         self.plan = plan
         self.secrets = secrets
         reader = GivenReader(dialect: dialect, now: now)
-        check = RecordCheck(dialect: dialect, schema: schema)
+        rules = RecordCheck(dialect: dialect, schema: schema)
         members = try given.members(Self.names(hook.kind) + ["scratch", "shared"])
     }
 
@@ -41,6 +41,9 @@ struct FixtureCall {
     }
 
     private func place(_ name: String) -> JSONPlace { members[name] ?? given.child(.object, name) }
+
+    /// What the plugin may make of a record of that table.
+    private func check(_ table: String) -> RecordCheck { rules.of(plan, table: table) }
 
     func call() throws(SluiceError) -> HookCall {
         var call = try question()
@@ -115,11 +118,14 @@ struct FixtureCall {
         return HookCall(
             plan: hook, arguments: [LuaArgument("op", OperationView.document(of: change))], table: change.table,
             recordID: change.recordID
-        ) { [check] result in
+        ) { [check = check(change.table)] result in
             var answer = FixtureAnswer(result)
             let read = try EnqueueVerdict.read(result, change, check)
             answer.record = change.record
-            if case EnqueueDecision.change(let record) = read.value { answer.record = record }
+            switch read.value {
+            case EnqueueVerdict.accept(let record?), EnqueueVerdict.localOnly(let record?): answer.record = record
+            default: break
+            }
             return HookAnswer(answer, read.name, reason: read.reason)
         }
     }
@@ -129,7 +135,7 @@ struct FixtureCall {
         let document = OperationView.document(of: operation, record: record, dialect: reader.dialect)
         return HookCall(
             plan: hook, arguments: [LuaArgument("op", document)], table: operation.table, recordID: operation.recordID
-        ) { [check] result in
+        ) { [check = check(operation.table)] result in
             var answer = FixtureAnswer(result)
             let read = try BeforePushVerdict.read(result, operation, record, check)
             answer.record = record
@@ -140,7 +146,7 @@ struct FixtureCall {
 
     private func conflict() throws(SluiceError) -> HookCall {
         let conflict = try reader.conflict(place("conflict"))
-        let document = ConflictDocument(conflict: conflict, check: check)
+        let document = ConflictDocument(conflict: conflict, check: check(conflict.table))
         return HookCall(
             plan: hook, arguments: [LuaArgument("conflict", document.json)], table: conflict.table,
             recordID: conflict.recordID
@@ -160,7 +166,7 @@ struct FixtureCall {
         return HookCall(
             plan: hook, arguments: [LuaArgument("failure", document)], table: failure.operation.table,
             recordID: failure.operation.recordID
-        ) { [check] result in
+        ) { [check = check(failure.operation.table)] result in
             var answer = FixtureAnswer(result)
             let read = try PushErrorVerdict.read(result, failure, check)
             switch read.value {
@@ -174,10 +180,10 @@ struct FixtureCall {
 
     private func row() -> HookCall {
         let row = reader.row(place("record").value)
+        let table = members["table"]?.value.string ?? "todo"
         return HookCall(
-            plan: hook, arguments: [LuaArgument("rec", row.record)], table: members["table"]?.value.string ?? "todo",
-            recordID: row.id
-        ) { [check] result in
+            plan: hook, arguments: [LuaArgument("rec", row.record)], table: table, recordID: row.id
+        ) { [check = check(table)] result in
             var answer = FixtureAnswer(result)
             let read = try PulledVerdict.read(result, row, check)
             answer.record = row.record
@@ -191,7 +197,7 @@ struct FixtureCall {
         return HookCall(
             plan: hook.limited(toRows: page.rows.count),
             arguments: [LuaArgument("page", PageDocument.document(of: page))], table: page.table
-        ) { [check] result in
+        ) { [check = check(page.table)] result in
             var answer = FixtureAnswer(result)
             let read = try PulledVerdict.readPage(result, page, check)
             let decisions = read.value as? [PulledRowDecision] ?? []

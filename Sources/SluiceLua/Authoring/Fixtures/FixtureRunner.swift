@@ -51,7 +51,8 @@ public struct FixtureRunner: Sendable {
             }
         }
         for path in bundle.specs {
-            for result in await SpecRunner(bundle).run(path, &spent) where includes(path, result.name) {
+            for result in await SpecRunner(bundle, dialect: dialect, tables: tables).run(path, &spent)
+            where includes(path, result.name) {
                 results.append(result)
             }
         }

@@ -42,9 +42,12 @@ final class FixtureWorld: Sendable {
     let script: Script
     private let state: Mutex<State>
     private let store = MemoryStore()
+    /// What a spec's own calls go to; nil where no spec runs.
+    private let stage: SpecStage?
 
-    init(_ script: Script) {
+    init(_ script: Script, stage: SpecStage? = nil) {
         self.script = script
+        self.stage = stage
         state = Mutex(
             State(
                 now: script.clock, http: script.http[...], next: script.next[...],
@@ -74,6 +77,15 @@ final class FixtureWorld: Sendable {
         }
     }
 
+    /// Puts answers behind those that are left, and sets the clock, for the next call.
+    func goOn(with script: Script, setsClock: Bool) {
+        state.withLock { state in
+            state.http += script.http
+            state.next += script.next
+            if setsClock { state.now = script.clock }
+        }
+    }
+
     func save(_ saved: [String: JSON?]) {
         state.withLock { state in for (key, value) in saved { state.values[key] = value } }
     }
@@ -87,11 +99,15 @@ final class FixtureWorld: Sendable {
             return .reply(.value(nil))
         case .next(let request): return answer(request)
         case .http(let request): return .reply(answer(http: request))
+        case .spec(let function, let arguments):
+            guard let stage else { break }
+            return .reply(await stage.perform(function, arguments))
         case .record, .count:
             let services = HostServices(
                 environment: environment, timer: { _ in }, transport: nil, store: store, storage: MemoryPluginValues())
             return await services.perform(wait, within: nil)
         }
+        return .reply(.failure("there is no spec"))
     }
 
     private func answer(_ request: Request) -> WaitResult {

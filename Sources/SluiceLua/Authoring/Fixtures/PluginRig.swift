@@ -26,13 +26,17 @@ struct PluginRig: Sendable {
     /// Loads the plugin, `main` and `init`.
     ///
     /// - Throws: ``PluginFailure``.
-    init(_ plan: PluginPlan, _ world: FixtureWorld, testsGuards: Bool = false, keepsInputs: Bool = false) async throws {
+    init(
+        _ plan: PluginPlan, _ world: FixtureWorld, testsGuards: Bool = false, keepsInputs: Bool = false,
+        isSpec: Bool = false
+    ) async throws {
         var settings = HostSettings()
         settings.environment = world.environment
         settings.hasTransport = true
         settings.hasStore = true
         settings.testsGuards = testsGuards
         settings.keepsInputs = keepsInputs
+        settings.isSpec = isSpec
         settings.seed = world.script.seed
         settings.decisionLogSize = 16
         try await world.prepare()

@@ -1,10 +1,17 @@
 internal import SluiceCore
 
-/// Runs a spec, `tests/NAME_spec.lua`: in the plugin's sandbox, with its modules and permissions, in a faked world.
+/// Runs a spec, `tests/NAME_spec.lua`: in the plugin's sandbox, with its modules and permissions, in a faked world. The
+/// plugin itself runs beside it, in machines of its own that the spec loads and asks.
 struct SpecRunner {
     private let bundle: PluginBundle
+    private let dialect: Dialect
+    private let tables: [TableSchema]
 
-    init(_ bundle: PluginBundle) { self.bundle = bundle }
+    init(_ bundle: PluginBundle, dialect: Dialect = .azureV2, tables: [TableSchema] = []) {
+        self.bundle = bundle
+        self.dialect = dialect
+        self.tables = tables
+    }
 
     /// Runs all that the spec says with `it`, one call each, in the order in which it is written.
     func run(_ path: String, _ spent: inout [String: Int]) async -> [FixtureResult] {
@@ -14,10 +21,11 @@ struct SpecRunner {
         func failed(_ message: String) -> [FixtureResult] {
             [FixtureResult(path: path, name: "can be run", hook: nil, differences: [words(message)])]
         }
+        let stage = SpecStage(bundle, dialect: dialect, tables: tables)
         let rig: PluginRig
         do {
             let plan = try PluginPlan(try specBundle(path, module: module))
-            rig = try await PluginRig(plan, FixtureWorld(FixtureWorld.Script()))
+            rig = try await PluginRig(plan, FixtureWorld(FixtureWorld.Script(), stage: stage), isSpec: true)
         } catch {
             return failed((error as? SluiceError)?.message ?? "\(error)")
         }
@@ -35,6 +43,7 @@ struct SpecRunner {
         var results: [FixtureResult] = []
         for (index, name) in names.enumerated() {
             let run = await rig.run(call(index + 1))
+            await stage.clear()
             results.append(
                 FixtureResult(
                     path: path, name: name, hook: nil,
@@ -43,13 +52,15 @@ struct SpecRunner {
                         return [words(failure.message.hasPrefix(place) ? failure.message : place + failure.message)]
                     } ?? [], cost: run.cost))
         }
-        for (line, fuel) in await rig.host.takeProfile(of: rig.id).members ?? [] {
+        // The spec's own main is no file of the bundle.
+        for (line, fuel) in await rig.host.takeProfile(of: rig.id).members ?? [] where !line.hasPrefix("main:") {
             spent[line, default: 0] += Int(fuel.int ?? 0)
         }
+        for (line, fuel) in await stage.spent { spent[line, default: 0] += fuel }
         return results
     }
 
-    /// The bundle with the spec in the place of `main`. Its configuration is empty: a spec calls no hook.
+    /// The bundle with the spec in the place of `main`. Its configuration is empty: that of the plugin is given with `plugin`.
     private func specBundle(_ path: String, module: String) throws -> PluginBundle {
         var files = bundle.files.filter { $0.key.hasPrefix("lib/") }
         var manifest = try JSON(parsing: bundle.files[PluginManifest.fileName] ?? [])
@@ -57,7 +68,7 @@ struct SpecRunner {
         manifest["config_schema"] = nil
         manifest["main"] = "main.lua"
         files[PluginManifest.fileName] = manifest.bytes()
-        files["main.lua"] = Array("\(Self.words)\nrequire(\"\(module)\")\n\(Self.end)".utf8)
+        files["main.lua"] = Array("\(Self.words)\n\(Self.plugin)\nrequire(\"\(module)\")\n\(Self.end)".utf8)
         files[module.replacing(".", with: "/") + ".lua"] = bundle.files[path]
         return try PluginBundle(files: files, location: bundle.location)
     }
@@ -114,6 +125,26 @@ struct SpecRunner {
               end
             end,
           }
+        end
+        """#
+
+    /// `plugin`, which loads the plugin, and has a function for each of its hooks.
+    private static let plugin = #"""
+
+        local function filled(t) return t ~= nil and (type(t) ~= "table" or next(t) ~= nil) and t or json.object {} end
+
+        function plugin(options)
+          local number, hooks = spec.load(filled(options)), {}
+          for _, name in ipairs {
+            "filter", "request", "response", "before_enqueue", "before_push", "on_conflict", "on_push_error",
+            "after_pull", "after_pull_page", "on_schedule", "on_event",
+          } do
+            hooks[name] = function(given, around, last)
+              if given == hooks then given, around = around, last end
+              return spec.ask(number, name, filled(given), filled(around))
+            end
+          end
+          return hooks
         end
         """#
 

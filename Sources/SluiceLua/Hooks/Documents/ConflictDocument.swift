@@ -84,11 +84,14 @@ struct ConflictDocument: Sendable {
         switch decision.name {
         case "server": value = .server
         case "client": value = .client
-        case "delete": value = .delete
+        case "delete":
+            try check.requireWrite()
+            value = .delete
         case "discard": value = .discard
         case "defer": value = .defer
         case "ask": value = .ask
         case "merge":
+            try check.requireWrite()
             if let fields = decision.json["fields"] {
                 value = .merge(try merged(fields))
             } else {

@@ -16,7 +16,10 @@ struct DecisionDocument {
     init?(_ result: HookReturn, of kind: HookKind, also: String = "nothing") throws {
         guard let value = result.value, !value.isNull else { return nil }
         guard let name = value["decision"]?.string, result.type == nil, kind.decisions.contains(name) else {
-            let found = value["decision"]?.string.map { "decide.\($0)" } ?? result.type ?? "a \(value.kind)"
+            let isTable = value.members != nil || value.elements != nil
+            let found =
+                value["decision"]?.string.map { "decide.\($0)" } ?? result.type
+                ?? (isTable ? "a table that is no decision" : "a \(value.kind)")
             let names = ([also] + kind.decisions.map { "decide.\($0)" }).joined(separator: ", ")
             throw ScriptFailure(.badResult, "\(kind.rawValue) may return \(names); it returned \(found)")
         }

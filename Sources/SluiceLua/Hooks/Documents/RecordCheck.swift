@@ -5,15 +5,52 @@ struct RecordCheck: Sendable {
     let dialect: Dialect
     /// The declared columns of the table, if there are any.
     let schema: TableSchema?
+    /// Why the plugin may not write to the table; nil where it may.
+    private var refusal: String?
+
+    init(dialect: Dialect, schema: TableSchema?) {
+        self.dialect = dialect
+        self.schema = schema
+    }
+
+    /// The check of a plugin, which may write to the table as its permissions say.
+    func of(_ plan: PluginPlan, table: String) -> RecordCheck {
+        let permissions = plan.permissions
+        guard !permissions.tables.isEmpty else { return self }
+        var check = self
+        switch permissions.access(to: table) {
+        case .readWrite: break
+        case .read:
+            check.refusal =
+                "the plugin may read the table \(table) and not write to it: permissions.tables in plugin.json says "
+                + "\"r\" of it, and this takes \"rw\""
+        case nil:
+            check.refusal =
+                "the plugin may not write to the table \(table): permissions.tables in plugin.json names others, and "
+                + "this takes \"rw\" for it"
+        }
+        return check
+    }
+
+    /// Whether the plugin may write to the table.
+    var mayWrite: Bool { refusal == nil }
+
+    /// Refuses what writes to the table, where the plugin may not.
+    ///
+    /// - Throws: ``ScriptFailure`` of kind `permission`.
+    func requireWrite() throws(ScriptFailure) {
+        if let refusal { throw ScriptFailure(.permission, refusal) }
+    }
 
     /// Whether the server or the engine sets the property.
     func isSystem(_ name: String) -> Bool { name == "id" || dialect.isSystemProperty(name) }
 
     /// The record, if it may stand in the place of those that it was made from.
     ///
-    /// - Throws: ``ScriptFailure`` of kind `badResult` that names the field.
+    /// - Throws: ``ScriptFailure`` of kind `badResult` that names the field, and as ``requireWrite()``.
     func checked(_ record: JSON, from originals: [JSON?], id: String) throws -> JSON {
         let originals = originals.compactMap { $0 }
+        if !originals.contains(record) { try requireWrite() }
         var record = record
         // A part of a record would be the loss of the rest.
         guard record.kind == .object, record["id"]?.string == id else {
@@ -38,6 +75,7 @@ struct RecordCheck: Sendable {
             let name = String(decoding: name, as: UTF8.self)
             let place = row[name]
             if place == value { return }
+            try requireWrite()
             let found = try self.checked(value, name, from: place.map { [$0] } ?? []) { [row.record] }
             if let restored = found.restored { checked[name] = restored }
             isChanged = isChanged || found.isChanged

@@ -35,6 +35,9 @@ extension HostFunctions {
                 throw ScriptFailure(.runtime, "ctx.sleep takes milliseconds from 0 to 3600000")
             }
             return .wait(.sleep(.nanoseconds(Int64(milliseconds * 1e6))))
+        case "spec.load", "spec.ask":
+            guard settings.isSpec else { return nil }
+            return .wait(.spec(function, arguments))
         case "http.request": return try http(arguments[0] ?? .null, call)
         case "store.get", "store.count": return try store(function, arguments, call)
         case "next": return try next(arguments[0] ?? .null, call)
@@ -84,6 +87,7 @@ extension HostFunctions {
         call.nextCalls += 1
         var edited = try editor.request(document, bodies: call.bodies)
         edited.context.attempt += call.nextCalls - 1
+        call.exchanges.append(NextExchange(request: edited))
         return .wait(.next(edited))
     }
 

@@ -49,7 +49,7 @@ struct MemberRules {
     }
 
     private mutating func isPlain(_ value: UnsafeMutablePointer<json_t>, _ name: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard let place = place(of: name), !rules[place].isSystem else { return false }
+        guard check.mayWrite, let place = place(of: name), !rules[place].isSystem else { return false }
         let type = rules[place].type
         switch json_type(rawValue: UInt32(sluice_json_type(value))) {
         case JSON_NULL: return true

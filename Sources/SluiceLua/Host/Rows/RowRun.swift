@@ -113,6 +113,9 @@ struct RowRun {
         figures.calls = ["ok": counts.calls]
         figures.decisions = ["none": counts.calls - counts.changed, "changed": counts.changed].filter { $0.value > 0 }
         instance.figures[rows.plan.kind, default: .init()].add(figures)
+        instance.meters?.count(
+            rows.plan.kind, decisions: figures.decisions, fuel: figures.fuel, cpuTime: figures.cpuTime,
+            elapsed: figures.elapsed)
         instance.fuelUsed += Int64(figures.fuel)
     }
 }

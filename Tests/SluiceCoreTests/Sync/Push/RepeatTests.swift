@@ -150,6 +150,23 @@ struct RepeatTests {
         #expect(try await device.local("a")?["n"]?.int == (isEdited ? 2 : nil))
     }
 
+    @Test("what was read behind an empty answer is no refusal, and a remembered answer stays the older one")
+    func emptyAnswer() async throws {
+        let device = try await Device(.memory)
+        device.server.offer([.requestIDs])
+        try await device.todos.insert(["id": "a", "n": 1])
+        device.server.onRequest { $0.isWrite ? .answerAfter(.model(500, nil)) : .none }
+        _ = try await device.context.push()
+        device.server.seed("todos", [["id": "a", "n": 9]])
+        device.server.onRequest { $0.isWrite ? .answer(.model(204, nil)) : .none }
+        #expect(try await device.context.push().conflicts == 1)
+        device.server.onRequest(nil)
+        let held = try #require(try await device.context.queue.operations().first)
+        try await device.context.queue.retry(held.id)
+        #expect(try await device.context.push().isClean)
+        #expect(try await device.local("a") == ["id": "a", "n": 9])
+    }
+
     @Test("an insert that took effect only now is newer than what a pull has brought", arguments: StoreKind.allCases)
     func insertedAnew(_ kind: StoreKind) async throws {
         let device = try await Device(kind)

@@ -1,0 +1,89 @@
+internal import Foundation
+
+/// A file to which lines are added, each in one piece. Where it was moved away, by this or by another program, a new one
+/// is made in its place.
+final class LineFile {
+    /// A call to the system that did not go through.
+    struct Fault: Error, CustomStringConvertible {
+        let call: String
+        let code: CInt
+        var description: String { "\(call): \(String(cString: strerror(code)))" }
+    }
+
+    private let path: String
+    private let maximumBytes: Int?
+    private let kept: Int
+    private var descriptor: CInt = -1
+    private var place: (device: dev_t, number: ino_t) = (0, 0)
+    private var size = 0
+
+    init(path: String, maximumBytes: Int?, kept: Int) {
+        self.path = path
+        self.maximumBytes = maximumBytes
+        self.kept = max(0, kept)
+    }
+
+    deinit { shut() }
+
+    /// Adds a line, which has its end.
+    ///
+    /// - Throws: ``Fault``; then nothing of the line is in the file.
+    func append(_ line: [UInt8]) throws(Fault) {
+        try ready()
+        if let maximumBytes, size > 0, size + line.count > maximumBytes {
+            try rotate()
+            try ready()
+        }
+        var done = 0
+        while done < line.count {
+            let count = line.withUnsafeBytes { bytes in
+                write(descriptor, bytes.baseAddress?.advanced(by: done), line.count - done)
+            }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else {
+                let fault = Fault(call: "write", code: errno)
+                // The next line is to begin as one.
+                if done > 0 { _ = ftruncate(descriptor, off_t(size)) }
+                throw fault
+            }
+            done += count
+        }
+        size += line.count
+    }
+
+    /// Opens the file that the path leads to now.
+    func ready() throws(Fault) {
+        var info = stat()
+        if descriptor >= 0, stat(path, &info) == 0, place == (info.st_dev, info.st_ino) {
+            // It may have been cut meanwhile.
+            size = Int(info.st_size)
+            return
+        }
+        shut()
+        // It would wait for whoever reads a pipe.
+        let opened = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
+        guard opened >= 0 else { throw Fault(call: "open", code: errno) }
+        guard fstat(opened, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
+            close(opened)
+            throw Fault(call: "open", code: EINVAL)
+        }
+        (descriptor, place, size) = (opened, (info.st_dev, info.st_ino), Int(info.st_size))
+    }
+
+    private func rotate() throws(Fault) {
+        shut()
+        if kept == 0 {
+            guard unlink(path) == 0 else { throw Fault(call: "unlink", code: errno) }
+            return
+        }
+        for number in (1..<kept).reversed() where rename("\(path).\(number)", "\(path).\(number + 1)") != 0 {
+            guard errno == ENOENT else { throw Fault(call: "rename", code: errno) }
+        }
+        guard rename(path, "\(path).1") == 0 else { throw Fault(call: "rename", code: errno) }
+    }
+
+    private func shut() {
+        if descriptor >= 0 { close(descriptor) }
+        descriptor = -1
+    }
+}

@@ -1,0 +1,57 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+/// What a filter gave to `next`, and what came of it.
+struct NextExchange: Sendable {
+    /// How an exchange ended.
+    enum Ending: Sendable {
+        case response(Response)
+        case failed(String)
+    }
+
+    let request: Request
+    var ending: Ending?
+}
+
+/// Requests and answers as the decision log and specs have them: without credentials, the body as text.
+enum ExchangeDocument {
+    /// The longest body that is kept, in bytes.
+    static let maximumBody = 64 << 10
+
+    static func request(_ request: Request) -> JSON {
+        message(
+            ["method": JSON(request.head.method.rawValue), "path": JSON(request.head.path ?? "/")],
+            request.head.headerFields, request.body)
+    }
+
+    static func response(_ response: Response) -> JSON {
+        message(["status": JSON(response.status)], response.head.headerFields, response.body)
+    }
+
+    /// An exchange of `next`: the request, and the answer or the error.
+    static func next(_ exchange: NextExchange) -> JSON {
+        var json: JSON
+        switch exchange.ending {
+        case .response(let response): json = self.response(response)
+        case .failed(let message): json = ["error": JSON(message)]
+        case nil: json = .object
+        }
+        json["request"] = request(exchange.request)
+        return json
+    }
+
+    /// A body that is no text, or too long, is only noted: `"cut": true`.
+    private static func message(_ start: JSON, _ fields: HTTPFields, _ body: Body) -> JSON {
+        var json = start
+        var headers = JSON.object
+        for field in fields where !RequestDocument.credentials.contains(field.name.canonicalName) {
+            let before = headers[field.name.rawName]?.string.map { "\($0), " } ?? ""
+            headers[field.name.rawName] = JSON(before + field.value)
+        }
+        json["headers"] = headers
+        guard !body.isEmpty else { return json }
+        let text = body.bytes.count <= maximumBody ? String(validating: body.bytes, as: UTF8.self) : nil
+        if let text { json["body"] = JSON(text) } else { json["cut"] = true }
+        return json
+    }
+}

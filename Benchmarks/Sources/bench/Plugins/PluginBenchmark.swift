@@ -13,17 +13,22 @@ struct PluginBenchmark {
         var figures = try PluginPageBenchmark(rows: rows, pairs: pairs, directory: directory).run(pages, server)
         figures += try PluginWireBenchmark(pairs: pairs).run(server)
         figures += try PluginCallBenchmark(directory: directory).run()
-        figures.append(try load())
+        figures += try load()
         say("")
         for figure in figures { say(figure.line) }
     }
 
-    /// The loading of twenty plugins, against what is wanted: 20 ms.
-    private func load() throws -> Figure {
-        let count = 20
-        let times = try (0..<pairs).map { _ in try Child.measure(["load", "\(count)", "-"]).wall * 1000 }
+    /// The loading of twenty plugins, against what is wanted: 20 ms. On a busy machine the processor time is the one to
+    /// trust.
+    private func load() throws -> [Figure] {
+        let runs = try (0..<pairs).map { _ in try Child.measure(["load", "20", "-"]) }
+        let (wall, cpu) = (runs.map { $0.wall * 1000 }, runs.map { $0.cpu * 1000 })
         say("")
-        say("loading \(count) plugins: \(times.map { $0.fixed(1) }.joined(separator: ", ")) ms")
-        return Figure(bench: "plugin-load", unit: "us", value: times.median * 1000, floor: 20_000)
+        say("loading 20 plugins: \(wall.map { $0.fixed(1) }.joined(separator: ", ")) ms that passed")
+        say("                    \(cpu.map { $0.fixed(1) }.joined(separator: ", ")) ms of processor time")
+        return [
+            Figure(bench: "plugin-load", unit: "us", value: wall.median * 1000, floor: 20_000),
+            Figure(bench: "plugin-load-cpu", unit: "us", value: cpu.median * 1000, floor: 20_000),
+        ]
     }
 }

@@ -110,6 +110,32 @@ sluice_outcome sb_run(sluice_call *call, lua_CFunction entry, int arguments) {
     return call->outcome;
 }
 
+/// Refuses a function as the result, by its name where it is one of those that scripts are given.
+static int refuse_function(lua_State *L) {
+    int function = lua_gettop(L);
+    luaL_checkstack(L, 12, "result");
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &sb_key_public);
+    lua_rawgeti(L, -1, 1);
+    int public = lua_gettop(L);
+    lua_pushnil(L);
+    while (lua_next(L, public)) {
+        int library = lua_gettop(L);
+        if (lua_type(L, library - 1) == LUA_TSTRING && sb_push_frozen(L, library)) {
+            lua_pushnil(L);
+            while (lua_next(L, library + 1)) {
+                if (lua_rawequal(L, -1, function) && lua_type(L, -2) == LUA_TSTRING) {
+                    return sb_raise(
+                        L, SLUICE_FAILED_RESULT, "it returned a function: call it, %s.%s()",
+                        lua_tostring(L, library - 1), lua_tostring(L, -2));
+                }
+                lua_pop(L, 1);
+            }
+        }
+        lua_settop(L, library - 1);
+    }
+    return sb_raise(L, SLUICE_FAILED_RESULT, "it returned a function, which is no answer");
+}
+
 /// Takes the value on top as the call's result.
 int sb_finish_hook(lua_State *L, int status, lua_KContext context) {
     (void)status;
@@ -117,6 +143,7 @@ int sb_finish_hook(lua_State *L, int status, lua_KContext context) {
     sluice_call *call = sb_vm(L)->current;
     sb_charge(L, 0);
     if (lua_isnil(L, -1)) return 0;
+    if (lua_type(L, -1) == LUA_TFUNCTION) return refuse_function(L);
     const sb_handle *handle = sb_to_handle(L, -1);
     if (handle != NULL && (handle->cell->reader != NULL || sb_resolve(handle->cell) != NULL)) {
         call->result_cell = handle->cell;
@@ -149,6 +176,8 @@ static int enter_hook(lua_State *L) {
         return sb_raise(L, SLUICE_FAILED_RUNTIME, "the plugin has no hook '%s'", call->hook);
     }
     luaL_checkstack(L, (int)call->count + 8, "arguments");
+    // The first stays where it is: a hook that ends in a tail call leaves nothing else that says where it stands.
+    lua_pushvalue(L, -1);
     for (size_t index = 0; index < call->count; index++) {
         json_t *value = (json_t *)arguments[index].value;
         const sluice_reader *reader = arguments[index].reader;

@@ -166,11 +166,13 @@ int sb_require(lua_State *L) {
     lua_settop(L, 1);
     lua_rawgetp(L, LUA_REGISTRYINDEX, &sb_key_modules);
     lua_pushvalue(L, 1);
-    if (lua_rawget(L, 2) == LUA_TLIGHTUSERDATA) {
+    lua_rawget(L, 2);
+    bool is_known = lua_touserdata(L, -1) == &sb_key_environment;
+    if (lua_touserdata(L, -1) == &sb_key_modules) {
         return sb_raise(L, SLUICE_FAILED_RUNTIME, "'%s' requires itself", name);
     }
-    if (!lua_isnil(L, -1)) return 1;
-    if (vm->is_frozen) {
+    if (!is_known && !lua_isnil(L, -1)) return 1;
+    if (vm->is_frozen && is_known) {
         return sb_raise(L, SLUICE_FAILED_RUNTIME, "'%s' is not loaded: require it while the plugin loads", name);
     }
     for (size_t index = 0; index < vm->source_count; index++) {
@@ -179,7 +181,7 @@ int sb_require(lua_State *L) {
         lua_pushvalue(L, 1);
         lua_pushlightuserdata(L, &sb_key_modules);
         lua_rawset(L, 2);
-        sb_load_chunk(L, source->name, source->text, source->length);
+        sb_load_chunk(L, source->file == NULL ? source->name : source->file, source->text, source->length);
         lua_pushvalue(L, 1);
         lua_callk(L, 1, 1, 0, keep_module);
         return keep_module(L, LUA_OK, 0);

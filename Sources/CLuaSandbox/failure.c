@@ -10,18 +10,36 @@
 // What a kill raises; no script ever holds it.
 static char kill_mark;
 
-/// The innermost line of the plugin's own files.
+/// The place of the hook that a call began with: of one that has ended in a tail call nothing else is left.
+static bool find_hook(lua_State *L, const lua_Debug *entry, char file[LUA_IDSIZE], int *line) {
+    // The frame that entered the hook has its function as its first value.
+    if (lua_getlocal(L, entry, 1) == NULL) return false;
+    if (lua_type(L, -1) != LUA_TFUNCTION || lua_iscfunction(L, -1)) {
+        lua_pop(L, 1);
+        return false;
+    }
+    lua_Debug hook;
+    lua_getinfo(L, ">S", &hook);
+    if (strcmp(hook.short_src, sb_vm(L)->prelude_name) == 0) return false;
+    memcpy(file, hook.short_src, LUA_IDSIZE);
+    *line = hook.linedefined;
+    return true;
+}
+
+/// The innermost line of the plugin's own files; else the line where the hook is defined.
 bool sb_find_line(lua_State *L, char file[LUA_IDSIZE], int *line) {
     sluice_vm *vm = sb_vm(L);
-    lua_Debug activation;
-    for (int level = 0; lua_getstack(L, level, &activation); level++) {
-        if (level > 64) break;
+    lua_Debug activation, entry;
+    int level = 0;
+    for (; level <= 64 && lua_getstack(L, level, &activation); level++) {
+        entry = activation;
         if (!lua_getinfo(L, "Sl", &activation) || activation.currentline <= 0) continue;
         if (strcmp(activation.short_src, vm->prelude_name) == 0) continue;
         memcpy(file, activation.short_src, LUA_IDSIZE);
         *line = activation.currentline;
         return true;
     }
+    if (level > 0 && find_hook(L, &entry, file, line)) return true;
     file[0] = 0;
     *line = 0;
     return false;
@@ -110,6 +128,24 @@ static const char *split(const char *message, char file[LUA_IDSIZE], int *line) 
     return end + 2;
 }
 
+/// JSON's null is a light userdata, which Lua's own messages say of it. Objects have names of their own.
+static void name_null(char text[sb_message_bytes]) {
+    static const char *const words[][2] = {
+        {"a userdata value", "json.null"},       {"two userdata values", "two values of json.null"},
+        {"got light userdata", "got json.null"}, {"with userdata", "with json.null"},
+        {"compare userdata", "compare json.null"},
+    };
+    char named[sb_message_bytes];
+    for (size_t index = 0; index < sizeof words / sizeof *words; index++) {
+        const char *found = strstr(text, words[index][0]);
+        if (found == NULL) continue;
+        snprintf(
+            named, sizeof named, "%.*s%s%s", (int)(found - text), text, words[index][1],
+            found + strlen(words[index][0]));
+        memcpy(text, named, sizeof named);
+    }
+}
+
 /// Takes a character away that the bound of a message has cut in two.
 static void cut(char text[sb_message_bytes]) {
     size_t length = strlen(text);
@@ -136,10 +172,13 @@ json_t *sb_failure(sluice_call *call, lua_State *L, int status, sluice_outcome *
         return killed(call, call->latch, is_known ? call->kill_file : file, is_known ? call->kill_line : line);
     }
     if (lua_type(L, -1) != LUA_TSTRING) {
-        snprintf(text, sizeof text, "error object (a %s value)", lua_typename(L, lua_type(L, -1)));
+        bool is_null = lua_type(L, -1) == LUA_TLIGHTUSERDATA;
+        const char *kind = lua_typename(L, lua_type(L, -1));
+        snprintf(text, sizeof text, is_null ? "error object (json.null)" : "error object (a %s value)", kind);
         return sb_message(text, file, line);
     }
     snprintf(text, sizeof text, "%s", lua_tostring(L, -1));
+    name_null(text);
     cut(text);
     const char *rest = split(text, named, &named_line);
     if (rest == NULL) return sb_message(text, file, line);

@@ -182,6 +182,10 @@ json_t *sb_write(sb_writer *writer, int index, int depth);
 json_t *sb_copy(sb_writer *writer, const json_t *value, int depth);
 void sb_account(sluice_vm *vm, sb_writer *writer);
 void sb_set_mark(lua_State *L, char *mark);
+json_t *sb_sorted(json_t *object);
+
+// show.c
+json_t *sb_show(lua_State *L, int index);
 
 // dump.c
 void sb_push_dump(lua_State *L, const json_t *value);

@@ -244,7 +244,10 @@ int sb_class_define(lua_State *L) {
     }
     vm->classes = type;
     lua_settop(L, 2);
-    lua_createtable(L, 0, 4);
+    lua_createtable(L, 0, 5);
+    // What Lua's own messages call an object: "attempt to call a rec value".
+    lua_pushvalue(L, 1);
+    lua_setfield(L, 3, "__name");
     push_field(L, 2, "methods");
     push_field(L, 2, "getters");
     type->has_writable_names = push_names(L, 2, "writable");

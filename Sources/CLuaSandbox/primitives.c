@@ -30,8 +30,8 @@ static int after_wait(lua_State *L, int status, lua_KContext context) {
     return 1;
 }
 
-/// host(function, ...): calls the host, and waits where it says so.
-static int primitive_host(lua_State *L) {
+/// Calls the host. What is only shown is never refused; all else has to be a JSON value.
+static int call_host(lua_State *L, bool is_shown) {
     sluice_vm *vm = sb_vm(L);
     sluice_call *call = vm->current;
     const char *function = sb_check_string(L, 1, NULL);
@@ -42,7 +42,8 @@ static int primitive_host(lua_State *L) {
     json_decref(call->held);
     call->held = arguments;
     for (int index = 2; index <= count; index++) {
-        if (json_array_append_new(arguments, sb_to_json(L, index, SB_SHARE, 0)) == 0) continue;
+        json_t *argument = is_shown ? sb_show(L, index) : sb_to_json(L, index, SB_SHARE, 0);
+        if (json_array_append_new(arguments, argument) == 0) continue;
         sb_trip(vm, SLUICE_FAILED_MEMORY);
         return sb_kill(L);
     }
@@ -67,6 +68,12 @@ static int primitive_host(lua_State *L) {
     default: return host_refuses(L, answer, result);
     }
 }
+
+/// host(function, ...): calls the host, and waits where it says so.
+static int primitive_host(lua_State *L) { return call_host(L, false); }
+
+/// tell(function, ...): the same, with arguments of any kind: what JSON cannot say is said in words.
+static int primitive_tell(lua_State *L) { return call_host(L, true); }
 
 bool sluice_vm_may_wait(const sluice_vm *vm) {
     return vm->current != NULL && vm->current->budget.may_wait && lua_isyieldable(vm->current->coroutine);
@@ -194,6 +201,7 @@ void sb_push_primitives(lua_State *L) {
         {"child", sb_child},
         {"type_of", primitive_type_of},
         {"host", primitive_host},
+        {"tell", primitive_tell},
         {"json_encode", primitive_json_encode},
         {"json_decode", primitive_json_decode},
         {"array", primitive_array},

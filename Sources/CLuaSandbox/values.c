@@ -146,7 +146,7 @@ static int by_name(const void *left, const void *right) {
 }
 
 /// The same object with its members by name: Lua's own order is another one in every VM.
-static json_t *sorted(json_t *object) {
+json_t *sb_sorted(json_t *object) {
     size_t size = json_object_size(object), filled = 0;
     if (size < 2) return object;
     const char **names = malloc(size * sizeof *names);
@@ -209,7 +209,7 @@ static json_t *write_object(sb_writer *writer, int table, int depth) {
         object = NULL;
         lua_pop(L, 2);
     }
-    return object == NULL ? NULL : sorted(object);
+    return object == NULL ? NULL : sb_sorted(object);
 }
 
 /// Whether an empty table carries this mark.

@@ -101,6 +101,9 @@ static const sluice_source *find_main(const loading *load) {
     return &load->sources[0];
 }
 
+/// What messages call a text.
+static const char *title(const sluice_source *source) { return source->file == NULL ? source->name : source->file; }
+
 static int by_text(const void *left, const void *right) {
     return strcmp(
         json_string_value(*(json_t *const *)left), json_string_value(*(json_t *const *)right));
@@ -124,7 +127,7 @@ static int finish_load(lua_State *L, int status, lua_KContext context) {
     sb_charge(L, 0);
     if (lua_type(L, -1) != LUA_TTABLE) {
         return sb_raise(L, SLUICE_FAILED_RUNTIME, "'%s' must return a table of its hooks, such as { request = request }",
-                        find_main(load)->name);
+                        title(find_main(load)));
     }
     int table = lua_gettop(L);
     if (sb_push_frozen(L, table)) lua_replace(L, table);
@@ -136,7 +139,7 @@ static int finish_load(lua_State *L, int status, lua_KContext context) {
         const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tolstring(L, -2, &length) : NULL;
         if (name == NULL || memchr(name, 0, length) != NULL || lua_type(L, -1) != LUA_TFUNCTION) {
             return sb_raise(L, SLUICE_FAILED_RUNTIME, "'%s' must return a table of functions by name: '%s' is a %s",
-                            find_main(load)->name, name == NULL ? "?" : name, luaL_typename(L, -1));
+                            title(find_main(load)), name == NULL ? "?" : name, luaL_typename(L, -1));
         }
         json_t *text = json_stringn(name, length);
         if (text == NULL || json_array_append_new(load->names, text) != 0) {
@@ -164,8 +167,16 @@ static int finish_prelude(lua_State *L, int status, lua_KContext context) {
     sb_stretch_begin(vm->current);
     vm->sources = load->sources;
     vm->source_count = load->count;
+    // All are known by name, so that one that is required too late is told from one that is not there.
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &sb_key_modules);
+    for (size_t index = 0; index < load->count; index++) {
+        lua_pushstring(L, load->sources[index].name);
+        lua_pushlightuserdata(L, &sb_key_environment);
+        lua_rawset(L, 1);
+    }
+    lua_settop(L, 0);
     const sluice_source *main = find_main(load);
-    sb_load_chunk(L, main->name, main->text, main->length);
+    sb_load_chunk(L, title(main), main->text, main->length);
     lua_pushstring(L, main->name);
     lua_callk(L, 1, 1, context, finish_load);
     return finish_load(L, LUA_OK, context);

@@ -22,7 +22,7 @@ package struct ConfigurationFile: Sendable {
         do {
             data = try Data(contentsOf: URL(fileURLWithPath: path))
         } catch {
-            throw SluiceError(.invalidArgument, "\(path): the file cannot be read", cause: error)
+            throw SluiceError(.invalidArgument, "\(path): the file cannot be read: \(UnreadableFile.reason(path))")
         }
         guard let text = String(data: data, encoding: .utf8) else {
             throw SluiceError(.invalidArgument, "\(path): the file is not UTF-8")

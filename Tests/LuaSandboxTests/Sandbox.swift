@@ -102,7 +102,8 @@ final class Sandbox {
                 free(copy.1)
             }
         }
-        return copies.map { sluice_source(name: $0.0, text: $0.1, length: $0.2) }.withUnsafeBufferPointer(body)
+        return copies.map { sluice_source(name: $0.0, text: $0.1, length: $0.2, file: nil) }.withUnsafeBufferPointer(
+            body)
     }
 
     /// Calls a hook with an object of a class, and answers its waits with `replies` in their order.

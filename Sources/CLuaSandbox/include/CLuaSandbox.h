@@ -81,11 +81,13 @@ typedef struct sluice_budget {
     bool may_wait;
 } sluice_budget;
 
-/// A text of the plugin: `name` is as require and error messages say it ("main", "lib.rules").
+/// A text of the plugin: `name` is as require knows it ("main", "lib.rules"), `file` what messages and profiles call it
+/// ("main.lua", "lib/rules.lua"); NULL for the name.
 typedef struct sluice_source {
     const char *name;
     const char *text;
     size_t length;
+    const char *file;
 } sluice_source;
 
 /// What a member of an object is.
@@ -194,7 +196,7 @@ int sluice_vm_kills(const sluice_vm *vm);
 /// Whether the main stack is where it was after loading: false is a fault of this target.
 bool sluice_vm_is_balanced(const sluice_vm *vm);
 
-/// Counts fuel by line of the plugin's own files, for a profile and for coverage. A new object {"main:41": fuel}.
+/// Counts fuel by line of the plugin's own files, for a profile and for coverage. A new object {"main.lua:41": fuel}.
 void sluice_vm_profile_start(sluice_vm *vm);
 void *sluice_vm_profile_take(sluice_vm *vm);
 

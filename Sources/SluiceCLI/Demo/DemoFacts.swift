@@ -66,7 +66,8 @@ struct DemoFacts {
         }
         return [
             "record": JSON(ruling.recordID), "status": JSON(ruling.status), "judge": JSON(ruling.judge),
-            "fields": JSON(fields),
+            "verdict": ruling.verdict.map { JSON($0) } ?? .null, "reason": ruling.reason.map { JSON($0) } ?? .null,
+            "passed": ruling.passed.map { JSON($0) } ?? .null, "fields": JSON(fields),
         ]
     }
 }

@@ -6,8 +6,11 @@ internal import SluiceLua
 struct DemoPlugin: Sendable {
     /// What the story calls it.
     let title: String
-    let handler: any ConflictHandler
+    private let handler: any ConflictHandler
     private let plugins: Plugins
+
+    /// How many decisions are kept: a line that fails makes more than an application would look at.
+    private static let keptDecisions = 20_000
 
     /// - Parameters:
     ///   - name: the plugin's folder, or the name of one in the folder `Plugins`.
@@ -24,10 +27,28 @@ struct DemoPlugin: Sendable {
         guard plan.hooks[.onConflict] != nil else {
             throw CommandFailure.usage("\(plan.name) has no hook on_conflict, so it cannot decide the demo's conflict")
         }
-        plugins = try await Plugins([plan], options: PluginOptions(tables: [DemoMovies.schema]))
+        plugins = try await Plugins(
+            [plan],
+            options: PluginOptions(
+                tables: [DemoMovies.schema], decisionLogSize: Self.keptDecisions, keepsInputs: true))
         handler = plugins.conflictHandler
         title = "\(plan.name) in Lua"
     }
+
+    /// What the plugin says to a conflict, with the entry of the decision log; nil where it was not asked.
+    func answer(_ conflict: Conflict) async -> (decision: Result<ConflictDecision, any Error>, entry: PluginDecision?) {
+        let before = await plugins.decisions.last?.sequence ?? 0
+        let decision: Result<ConflictDecision, any Error>
+        do {
+            decision = .success(try await handler.decide(conflict))
+        } catch {
+            decision = .failure(error)
+        }
+        return (decision, await plugins.decisions.last { $0.sequence > before && $0.recordID == conflict.recordID })
+    }
+
+    /// Writes all that it decided into a file, with what it was given.
+    func write(to path: String) async throws { try DecisionFile(await plugins.decisions).append(to: path) }
 
     /// Left to itself, this merge leaves a field that both changed to the next handler.
     private static let configs: [String: JSON] = ["field-merge": ["rules": ["title": "client"], "default": "server"]]

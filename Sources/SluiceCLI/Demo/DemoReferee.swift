@@ -1,4 +1,5 @@
 internal import Sluice
+internal import SluiceLua
 internal import Synchronization
 
 /// The demo's conflict handler: asks a plugin if there is one, else decides field by field itself, and notes what was
@@ -27,6 +28,11 @@ final class DemoReferee: ConflictHandler {
         var fields: [Field]
         /// Who decided.
         var judge: String
+        /// What was decided where that is no record: `ask`, `delete`; and why, in the plugin's words.
+        var verdict: String?
+        var reason: String?
+        /// Who was asked before, and why the conflict was passed on.
+        var passed: String?
     }
 
     /// Who decides where nobody else is asked.
@@ -43,16 +49,27 @@ final class DemoReferee: ConflictHandler {
     var rulings: [Ruling] { noted.withLock { $0 } }
 
     func decide(_ conflict: Conflict) async throws -> ConflictDecision {
+        var passed: String?
         if let plugin {
-            let decision = try await plugin.handler.decide(conflict)
-            if decision != .next {
-                note(conflict, Self.record(of: decision, conflict), plugin.title) { _ in "the plugin" }
-                return decision
+            let (answer, entry) = await plugin.answer(conflict)
+            guard case .success(.next) = answer else {
+                let decision = try? answer.get()
+                let record = decision.flatMap { Self.record(of: $0, conflict) }
+                note(
+                    conflict, record, plugin.title, verdict: record == nil ? decision?.verdict ?? "failed" : nil,
+                    why: entry?.reason
+                ) { _ in entry?.reason ?? "the plugin" }
+                return try answer.get()
             }
+            passed = entry.map { "\(plugin.title) passes it on" + ($0.reason.map { " (\($0))" } ?? "") }
+            passed = passed ?? "\(plugin.title) is not asked: its match does not hold"
         }
         guard let server = conflict.server, let base = conflict.base, conflict.client != nil,
             !conflict.isDeletedOnServer
-        else { return .next }
+        else {
+            if let passed { note(conflict, nil, Self.name, verdict: "next", passed: passed) { _ in "" } }
+            return .next
+        }
         var merged = server
         var reasons: [String: String] = [:]
         for name in base.names where !Self.system.contains(name) {
@@ -61,23 +78,29 @@ final class DemoReferee: ConflictHandler {
             merged[name] = winner == .client ? ours : server[name]
             reasons[name] = reason
         }
-        note(conflict, merged, Self.name) { [reasons] in reasons[$0] ?? "" }
+        note(conflict, merged, Self.name, passed: passed) { [reasons] in reasons[$0] ?? "" }
         return .merge(merged)
     }
 
-    private func note(_ conflict: Conflict, _ decided: JSON?, _ judge: String, reason: (String) -> String) {
+    private func note(
+        _ conflict: Conflict, _ decided: JSON?, _ judge: String, verdict: String? = nil, why: String? = nil,
+        passed: String? = nil, reason: (String) -> String
+    ) {
         var fields: [Field] = []
         for name in conflict.base?.names ?? [] where !Self.system.contains(name) {
             let (base, ours, theirs) = (conflict.base?[name], conflict.client?[name], conflict.server?[name])
             guard ours != base || theirs != base else { continue }
             let value = decided?[name]
-            let winner: FieldMerge.Side? = value == ours && ours != base ? .client : value == theirs ? .server : nil
+            let winner: FieldMerge.Side? =
+                decided == nil ? nil : value == ours ? .client : value == theirs ? .server : nil
             fields.append(
                 Field(
                     name: name, base: base, server: theirs, client: ours, decided: value, winner: winner,
                     reason: reason(name)))
         }
-        let ruling = Ruling(recordID: conflict.recordID, status: conflict.status, fields: fields, judge: judge)
+        let ruling = Ruling(
+            recordID: conflict.recordID, status: conflict.status, fields: fields, judge: judge, verdict: verdict,
+            reason: why, passed: passed)
         noted.withLock { $0.append(ruling) }
     }
 
@@ -96,5 +119,20 @@ final class DemoReferee: ConflictHandler {
         if server == base || server == client { return (.client, "only change") }
         guard let ours = client?.string, let theirs = server?.string else { return (.server, "both; a rule") }
         return (ours.count > theirs.count ? .client : .server, "both; longer")
+    }
+}
+
+extension ConflictDecision {
+    /// What a decision is called that leads to no record.
+    fileprivate var verdict: String {
+        switch self {
+        case .delete: "delete"
+        case .defer: "defer"
+        case .ask: "ask"
+        case .abort: "abort"
+        case .client: "client: deleted here"
+        case .server, .discard: "server: it has none"
+        case .merge, .next: "next"
+        }
     }
 }

@@ -12,6 +12,9 @@ struct DemoStory {
     /// Who decides the conflict in the place of the handler in Swift.
     let plugin: DemoPlugin?
 
+    /// Where the decisions of a plugin are, in a folder that is kept.
+    private static let decisionsFile = "decisions.jsonl"
+
     func run() async throws -> DemoFacts {
         let start = ContinuousClock.now
         narrator.say("Sluice: \(Plain.count(rows)) movies, one server, two devices, and a network that fails.\n")
@@ -31,6 +34,7 @@ struct DemoStory {
                 facts = try await tell(&backend, devices, referee)
             }
             try await backend.close()
+            if let plugin, folder.isKept { try await plugin.write(to: folder.file(Self.decisionsFile)) }
             facts.seconds = (ContinuousClock.now - start).seconds
             close(facts)
             return facts
@@ -101,16 +105,21 @@ struct DemoStory {
     }
 
     private func tell(_ ruling: DemoReferee.Ruling, _ device: DemoDevice) {
-        narrator.bad(
-            "\(pad(device.name))conflict (\(ruling.status)) on \(ruling.recordID): \(ruling.judge) decides, "
-                + "field by field")
+        narrator.bad("\(pad(device.name))conflict (\(ruling.status)) on \(ruling.recordID): \(Self.words(of: ruling))")
         let table = TextTable(
             head: ["field", "before", "server", device.name, "decided"],
             rows: ruling.fields.map { field in
                 [field.name] + [field.base, field.server, field.client].map(TextTable.cell)
-                    + [Self.verdict(field, device.name)]
+                    + [ruling.verdict ?? Self.verdict(field, device.name)]
             })
         for line in table.lines() { narrator.detail(line) }
+    }
+
+    /// Who decided, and what became of it before.
+    private static func words(of ruling: DemoReferee.Ruling) -> String {
+        let passed = ruling.passed.map { "\(Plain.line($0)); " } ?? ""
+        guard let verdict = ruling.verdict else { return "\(passed)\(ruling.judge) decides, field by field" }
+        return "\(passed)\(ruling.judge) answers \(verdict)" + (ruling.reason.map { ": \(Plain.line($0))" } ?? "")
     }
 
     private static func verdict(_ field: DemoReferee.Field, _ device: String) -> String {
@@ -173,6 +182,8 @@ struct DemoStory {
               sluice query movies --store \(folder.file("anna.db")) --filter "year ge 2010" --top 5
               sluice serve --config \(folder.file("backend.yaml"))
             """)
+        guard plugin != nil else { return }
+        narrator.say("  sluice plugin explain \(folder.file(Self.decisionsFile)) 1")
     }
 
     private func pad(_ name: String) -> String { name + String(repeating: " ", count: max(0, 6 - name.count)) }

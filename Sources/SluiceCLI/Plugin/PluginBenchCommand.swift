@@ -14,8 +14,8 @@ struct PluginBenchCommand: OutcomeCommand {
 
     func outcome() async throws -> Outcome {
         var reports: [any ToolReport] = []
-        for bundle in try target.bundles {
-            reports.append(await PluginBench(bundle, rounds: rounds).run())
+        for (bundle, plan) in try target.subjects {
+            reports.append(await PluginBench(bundle, rounds: rounds, in: plan).run())
         }
         return Outcome(JoinedReport(reports))
     }

@@ -18,7 +18,8 @@ struct PluginConvergeCommand: OutcomeCommand {
     var table: String?
 
     @Option(
-        help: ArgumentHelp("The plugin's configuration, as JSON; else that of its first fixture.", valueName: "file"))
+        help: ArgumentHelp(
+            "The plugin's configuration, as JSON; else that of the policy or of its first fixture.", valueName: "file"))
     var config: String?
 
     @Option(help: ArgumentHelp("What chance begins with.", valueName: "seed"))
@@ -42,10 +43,11 @@ struct PluginConvergeCommand: OutcomeCommand {
             return schema
         }
         var reports: [any ToolReport] = []
-        for bundle in try target.bundles where bundle.manifest.hooks[.onConflict] != nil {
+        for (bundle, plan) in try target.subjects where bundle.manifest.hooks[.onConflict] != nil {
             var trial = PluginConvergence(bundle)
             trial.config = try PluginFiles.config(config)
             trial.schema = schema
+            trial.plan = plan
             trial.seed = seed
             trial.conflicts = conflicts
             trial.stories = stories

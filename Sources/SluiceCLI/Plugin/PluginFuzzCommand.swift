@@ -23,9 +23,10 @@ struct PluginFuzzCommand: OutcomeCommand {
     func outcome() async throws -> Outcome {
         let tables = try PluginFiles.tables(tableOptions.tables)
         var reports: [any ToolReport] = []
-        for bundle in try target.bundles {
+        for (bundle, plan) in try target.subjects {
             var fuzz = PluginFuzz(bundle)
             fuzz.tables = tables
+            fuzz.plan = plan
             fuzz.seed = seed
             fuzz.calls = calls
             fuzz.configurations = configurations

@@ -13,8 +13,8 @@ struct PluginProfileCommand: OutcomeCommand {
 
     func outcome() async throws -> Outcome {
         var reports: [any ToolReport] = []
-        for bundle in try target.bundles {
-            reports.append(await PluginProfile(bundle, filter: filter))
+        for (bundle, plan) in try target.subjects {
+            reports.append(await PluginProfile(bundle, filter: filter, in: plan))
         }
         return Outcome(JoinedReport(reports))
     }

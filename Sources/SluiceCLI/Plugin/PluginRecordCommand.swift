@@ -14,6 +14,11 @@ struct PluginRecordCommand: OutcomeCommand {
     @Argument(help: "The plugin's folder: the fixtures are written into its tests.")
     var plugin: String
 
+    @Option(
+        name: .customLong("as"),
+        help: ArgumentHelp("The name that the deployment's policy had it under.", valueName: "name"))
+    var name: String?
+
     @Option(help: ArgumentHelp("The configuration that the plugin had, as JSON.", valueName: "file"))
     var config: String?
 
@@ -27,9 +32,11 @@ struct PluginRecordCommand: OutcomeCommand {
     var json = false
 
     func outcome() async throws -> Outcome {
-        let name = try PluginBundle(folder: plugin).manifest.name
+        let name = try self.name ?? PluginBundle(folder: plugin).manifest.name
+        let decisions = try DecisionFile(path: file)
+        try decisions.requireDecisions(of: name)
         let recording = DecisionRecording(
-            try DecisionFile(path: file), of: name, config: try PluginFiles.config(config) ?? .object,
+            decisions, of: name, config: try PluginFiles.config(config) ?? .object,
             hiding: Set(hide.split(separator: ",").map(String.init)), limit: limit)
         try recording.write(to: plugin)
         return Outcome(recording)

@@ -13,6 +13,11 @@ struct PluginReplayCommand: OutcomeCommand {
     @Argument(help: "The folder of the version that is asked.")
     var plugin: String
 
+    @Option(
+        name: .customLong("as"),
+        help: ArgumentHelp("The name that the deployment's policy had it under.", valueName: "name"))
+    var name: String?
+
     @Option(help: ArgumentHelp("The configuration that it is to run with, as JSON.", valueName: "file"))
     var config: String?
 
@@ -22,7 +27,8 @@ struct PluginReplayCommand: OutcomeCommand {
     func outcome() async throws -> Outcome {
         let bundle = try PluginBundle(folder: plugin)
         return Outcome(
-            await DecisionReplay(
-                try DecisionFile(path: file), with: bundle, config: try PluginFiles.config(config) ?? .object))
+            try await DecisionReplay(
+                try DecisionFile(path: file), with: bundle, as: name, config: try PluginFiles.config(config) ?? .object)
+        )
     }
 }

@@ -10,7 +10,12 @@ struct PluginTargetOptions: ParsableArguments {
     @Flag(help: "Print exactly one JSON document.")
     var json = false
 
-    /// The plugins that the paths lead to.
+    /// The plugins that the paths lead to, those of a policy as it has them.
+    var subjects: [(bundle: PluginBundle, plan: PluginPlan?)] {
+        get throws { try paths.flatMap { try PluginTarget($0).subjects } }
+    }
+
+    /// The same without what a policy says of them.
     var bundles: [PluginBundle] { get throws { try paths.flatMap { try PluginTarget($0).bundles } } }
 }
 

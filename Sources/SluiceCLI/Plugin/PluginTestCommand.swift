@@ -18,9 +18,10 @@ struct PluginTestCommand: OutcomeCommand {
     func outcome() async throws -> Outcome {
         let tables = try PluginFiles.tables(tableOptions.tables)
         var reports: [FixtureReport] = []
-        for bundle in try target.bundles {
+        for (bundle, plan) in try target.subjects {
             var runner = FixtureRunner(bundle)
             runner.tables = tables
+            runner.plan = plan
             runner.filter = filter
             runner.measuresCoverage = coverage
             reports.append(await runner.run())

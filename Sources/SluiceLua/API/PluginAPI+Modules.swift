@@ -12,7 +12,8 @@ extension PluginAPI {
     static let modules: [Part] = [
         Part(
             name: "decide", type: "sluice.Decide",
-            text: "What hooks answer with. Each takes a table of options; `reason` is kept in the decision log.",
+            text:
+                "What hooks answer with. Each takes a table of options; `reason` is kept in the decision log. An option that a decision does not have, or of another type, is an error.",
             isModule: true,
             members: [
                 function(
@@ -40,7 +41,9 @@ extension PluginAPI {
                 function("server", [options], "sluice.Decision", "The server's record stands."),
                 function("client", [options], "sluice.Decision", "The local record is sent on top of the server's."),
                 function(
-                    "merge", [("record", "any"), options], "sluice.Decision", "That whole record is stored and sent."),
+                    "merge", [("record", "any"), options], "sluice.Decision",
+                    "That whole record is stored and sent. A table that leaves out fields which both sides have names them in `remove`."
+                ),
                 function("delete", [options], "sluice.Decision", "The record is deleted here and there."),
                 function("discard", [options], "sluice.Decision", "The local change is given up."),
                 function("ask", [options], "sluice.Decision", "The operation is held until a person decides."),
@@ -96,7 +99,9 @@ extension PluginAPI {
                 ),
                 function("hex", [("text", "string")], "string", "The bytes as hexadecimal digits."),
                 function("uuid", [], "string", "A new UUID. Needs the permission `random`."),
-                function("random", [], "number", "A number from 0 up to but not 1. Needs the permission `random`."),
+                function(
+                    "random", [], "number",
+                    "A number from 0 up to but not 1. As Lua's `math.random` it needs the permission `random`."),
             ]),
         Part(
             name: "http", type: "sluice.HTTP",
@@ -159,7 +164,8 @@ extension PluginAPI {
             ]),
         Part(
             name: "log", type: "sluice.Log",
-            text: "The log: 100 lines of 2 KiB a call, those of `print` among them. Also there as `ctx.log`.",
+            text:
+                "The log: 100 lines of 2 KiB a call, those of `print` among them. What JSON cannot say is shown in words: a line fails no hook. Also there as `ctx.log`.",
             isModule: true,
             members: ["debug", "info", "warn", "error"].map {
                 function($0, [("message", "string"), ("fields?", "table")], "", "Writes a line.")

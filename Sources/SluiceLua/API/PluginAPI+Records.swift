@@ -107,8 +107,15 @@ extension PluginAPI {
             field(
                 "status", "string?",
                 "Of a status: `idle`, `offline`, `pulling`, `pushing`, `waiting`, `needs_attention`."),
-            field("step", "string?", "Of progress: `pushing` or `pulling`; with `rows`, `bytes`, `total`, `table`."),
-            field("tables", "string[]?", "Of changes: the tables; with `count`."),
+            field("until", "number?", "Of the status `waiting`: until when, in seconds since 1970."),
+            field("held", "integer?", "Of the status `needs_attention`: how many operations wait for a person."),
+            field("step", "string?", "Of progress: `pushing` or `pulling`."),
+            field("rows", "integer?", "Of progress: how many rows are done."),
+            field("bytes", "integer?", "Of progress: how many bytes went over the line."),
+            field("total", "integer?", "Of progress: how many rows there are, where that is known."),
+            field("table", "string?", "Of progress: the table, where it is about one."),
+            field("tables", "string[]?", "Of changes: the tables."),
+            field("count", "integer?", "Of changes: how many."),
         ])
 
     private static let question = Part(

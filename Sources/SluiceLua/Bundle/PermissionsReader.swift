@@ -24,6 +24,9 @@ struct PermissionsReader {
             return Self.isHost($0) ? $0.lowercased() : nil
         }
         if let kv = members["kv"] {
+            guard kv.value.kind == .object else {
+                throw kv.expected("an object with the room that it needs, such as {\"bytes\": 4096}")
+            }
             let members = try kv.members(["bytes"])
             guard let bytes = members["bytes"] else { throw kv.refusal("expected a member bytes, found none") }
             permissions.kvBytes = try bytes.integer(in: 1...(1 << 20))

@@ -15,8 +15,10 @@ public struct PluginBundle: Sendable {
 
     /// A text that scripts can be loaded from.
     public struct Source: Sendable, Hashable {
-        /// The name by which `require` and messages know it: `main`, `lib.rules`.
+        /// The name by which `require` knows it: `main`, `lib.rules`.
         public let name: String
+        /// Its path in the bundle, by which messages know it: `main.lua`, `lib/rules.lua`.
+        public let path: String
         /// The text, in UTF-8.
         public let text: [UInt8]
     }
@@ -57,12 +59,12 @@ public struct PluginBundle: Sendable {
         guard let main = files[manifest.main], let name = BundleName.module(of: manifest.main) else {
             throw refusal("there is no \(manifest.main), which \(PluginManifest.fileName) names as main")
         }
-        var sources = [Source(name: name, text: main)]
+        var sources = [Source(name: name, path: manifest.main, text: main)]
         for path in paths where path.hasPrefix("lib/") && path.hasSuffix(".lua") {
             guard let name = BundleName.module(of: path) else {
                 throw refusal("\(path): a source's name has no dot but the one of .lua")
             }
-            sources.append(Source(name: name, text: files[path] ?? []))
+            sources.append(Source(name: name, path: path, text: files[path] ?? []))
         }
         self.sources = sources
         self.files = files

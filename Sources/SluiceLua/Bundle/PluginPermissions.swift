@@ -15,7 +15,7 @@ public struct PluginPermissions: Sendable, Hashable {
     public var change: [String] = []
     /// Whether `time.now` is there.
     public var clock = false
-    /// Whether `math.random` and `crypto.uuid` are there.
+    /// Whether `math.random`, `crypto.random` and `crypto.uuid` are there.
     public var random = false
     /// Which tables of the local store `store` reads (`r`, `rw`) and decisions may write to (`rw`), by name or pattern.
     /// Where none is named, decisions may write to every table that the plugin is asked about.

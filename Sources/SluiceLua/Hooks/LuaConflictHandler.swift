@@ -10,7 +10,7 @@ struct LuaConflictHandler: ConflictHandler {
         let document = ConflictDocument(conflict: conflict, check: check)
         let subject = MatchSubject(
             conflict.operation, status: conflict.status, fieldsChanged: document.bothChanged)
-        guard hook.match.matches(subject) else { return .next }
+        guard hook.matches(subject) else { return .next }
         let call = HookCall(
             plan: hook, arguments: [LuaArgument("conflict", document.json)], table: conflict.table,
             recordID: conflict.recordID, interpret: { try document.decision($0) })

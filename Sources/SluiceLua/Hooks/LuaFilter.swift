@@ -21,9 +21,9 @@ struct LuaFilter: Filter {
 
     func handle(_ request: Request, next: Next) async throws -> Response {
         let subject = MatchSubject(request)
-        let before = self.request.flatMap { $0.match.matches(subject) ? $0 : nil }
-        let around = filter.flatMap { $0.match.matches(subject) ? $0 : nil }
-        let behind = response.flatMap { $0.match.beforeAnswer.matches(subject) ? $0 : nil }
+        let before = self.request.flatMap { $0.matches(subject) ? $0 : nil }
+        let around = filter.flatMap { $0.matches(subject) ? $0 : nil }
+        let behind = response.flatMap { $0.match.beforeAnswer.matches(subject) && $0.only.matches(subject) ? $0 : nil }
         guard before != nil || around != nil || behind != nil else { return try await next(request) }
         if let exchange = PluginExchange.current {
             return try await run(request, exchange, before, around, behind, next)
@@ -130,7 +130,7 @@ struct LuaFilter: Filter {
     ) async throws -> BehindStep {
         var subject = MatchSubject(request)
         subject.status = response.status
-        guard hook.match.matches(subject) else { return .answer(response) }
+        guard hook.matches(subject) else { return .answer(response) }
         do {
             let verdict = try await asked(hook, request, response, elapsed, exchange)
             if caller.isShadow { return .answer(response) }

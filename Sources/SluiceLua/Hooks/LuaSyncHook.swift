@@ -10,7 +10,7 @@ struct LuaSyncHook: SyncHook {
 
     func wants(_ point: HookPoint, table: String) -> Bool {
         // What else a match asks for is not known yet.
-        set.hooks(at: point).contains { $0.hook.match.isFor(table: table) }
+        set.hooks(at: point).contains { $0.hook.isFor(table: table) }
     }
 
     func beforeEnqueue(_ change: EnqueuedChange) async throws -> EnqueueDecision {
@@ -22,7 +22,7 @@ struct LuaSyncHook: SyncHook {
             let subject = MatchSubject(
                 table: change.table, kind: RequestContext.Action(change.kind),
                 fieldsChanged: names.filter { record[$0] != before[$0] }, sampleKey: change.recordID)
-            guard plugin.hook.match.matches(subject) else { continue }
+            guard plugin.hook.matches(subject) else { continue }
             let check = set.check(change.table, of: plugin)
             let argument = LuaArgument("op", OperationView.document(of: change))
             let verdict = try await plugin.ask(
@@ -44,7 +44,7 @@ struct LuaSyncHook: SyncHook {
 
     func beforePush(_ operation: TableOperation, record: JSON?) async throws -> BeforePushDecision {
         for plugin in set.push {
-            guard plugin.hook.match.matches(MatchSubject(operation, fieldsChanged: record?.names)) else { continue }
+            guard plugin.hook.matches(MatchSubject(operation, fieldsChanged: record?.names)) else { continue }
             let check = set.check(operation.table, of: plugin)
             let argument = LuaArgument(
                 "op", OperationView.document(of: operation, record: record, dialect: set.dialect))
@@ -59,7 +59,7 @@ struct LuaSyncHook: SyncHook {
     func onPushError(_ failure: PushFailure) async throws -> PushErrorDecision {
         let operation = failure.operation
         for plugin in set.pushError {
-            guard plugin.hook.match.matches(MatchSubject(operation, status: failure.status)) else { continue }
+            guard plugin.hook.matches(MatchSubject(operation, status: failure.status)) else { continue }
             let check = set.check(operation.table, of: plugin)
             let argument = LuaArgument("failure", OperationView.document(of: failure, dialect: set.dialect))
             let decision = try await plugin.ask(
@@ -71,7 +71,7 @@ struct LuaSyncHook: SyncHook {
     }
 
     func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision] {
-        let plugins = set.pull.filter { $0.hook.match.matches(MatchSubject(table: page.table)) }
+        let plugins = set.pull.filter { $0.hook.matches(MatchSubject(table: page.table)) }
         if plugins.count == 1 { return try await ask(plugins[0], page) }
         var decisions = [PulledRowDecision](repeating: .keep, count: page.rows.count)
         var part = page

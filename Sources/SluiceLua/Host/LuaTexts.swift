@@ -5,10 +5,13 @@ enum LuaTexts {
     /// Calls `body` with a chunk's name and text.
     static func with<Result>(_ source: LuaSource, _ body: (sluice_source) -> Result) -> Result {
         source.name.withCString { name in
-            source.text.withUnsafeBytes { bytes in
-                body(
-                    sluice_source(
-                        name: name, text: bytes.baseAddress?.assumingMemoryBound(to: CChar.self), length: bytes.count))
+            source.file.withCString { file in
+                source.text.withUnsafeBytes { bytes in
+                    body(
+                        sluice_source(
+                            name: name, text: bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
+                            length: bytes.count, file: file))
+                }
             }
         }
     }
@@ -22,9 +25,19 @@ enum LuaTexts {
     }
 }
 
-/// A text of a plugin by the name that `require` and error messages know: `main`, `lib.rules`.
+/// A text of a plugin by the name that `require` knows: `main`, `lib.rules`.
 struct LuaSource: Sendable, Hashable {
     let name: String
+    /// What error messages call it: `main.lua`, `lib/rules.lua`.
+    let file: String
     /// The text, in UTF-8.
     let text: [UInt8]
+
+    init(name: String, file: String? = nil, text: [UInt8]) {
+        self.name = name
+        self.file = file ?? name
+        self.text = text
+    }
+
+    init(_ source: PluginBundle.Source) { self.init(name: source.name, file: source.path, text: source.text) }
 }

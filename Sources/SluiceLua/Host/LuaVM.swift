@@ -172,6 +172,6 @@ final class LuaVM {
 
     /// Counts fuel by line from now on.
     func startProfile() { sluice_vm_profile_start(vm) }
-    /// The fuel of each line since the last time: `{"main:41": 1200}`.
+    /// The fuel of each line since the last time: `{"main.lua:41": 1200}`.
     func takeProfile() -> JSON { JSON(JSONHandle(owningRaw: sluice_vm_profile_take(vm))) }
 }

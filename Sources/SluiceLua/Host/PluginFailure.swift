@@ -54,7 +54,7 @@ public struct PluginFailure: Error, Sendable, Hashable, CustomStringConvertible 
         line = failure.line
     }
 
-    /// `acme.audit, before_push, main:41: the fuel ran out`.
+    /// `acme.audit, before_push, main.lua:41: the fuel ran out`.
     public var description: String {
         let place = file.map { file in line.map { ", \(file):\($0)" } ?? ", \(file)" } ?? ""
         return "\(plugin), \(hook)\(place): \(message)"

@@ -69,14 +69,19 @@ final class PluginInstance {
         }
         let hooks = try vm.load(
             prelude: Prelude.source,
-            sources: plan.bundle.sources.map { LuaSource(name: $0.name, text: $0.text) }, environment: environment,
+            sources: plan.bundle.sources.map(LuaSource.init), environment: environment,
             budget: plan.loadBudget.sandbox(isDeterministic: plan.manifest.isDeterministic, mayWait: false))
         let (found, declared) = (Set(hooks), Set(plan.manifest.hooks.keys.map(\.rawValue)))
         guard found == declared else {
             let missing = declared.subtracting(found).sorted().map { "\($0) is declared and not returned" }
-            let surplus = found.subtracting(declared).sorted().map { "\($0) is returned and not declared" }
+            let known = HookKind.allCases.map(\.rawValue)
+            let surplus = found.subtracting(declared).sorted().map { name in
+                let hint = known.contains(name) ? "" : NearestKey.suggestion(for: name, among: known) ?? ""
+                return "\(name) is returned and not declared\(hint.replacing(";", with: ","))"
+            }
             throw ScriptFailure(
-                .load, "plugin.json and main.lua differ: \((missing + surplus).joined(separator: "; "))", file: "main")
+                .load, "plugin.json and \(plan.manifest.main) differ: \((missing + surplus).joined(separator: "; "))",
+                file: plan.manifest.main)
         }
         return vm
     }

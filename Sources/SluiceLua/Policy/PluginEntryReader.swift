@@ -12,7 +12,7 @@ struct PluginEntryReader {
         bundle: PluginBundle? = nil, deployment: Deployment
     ) throws(SluiceError) {
         self.place = place
-        let members = try node.members(["path", "mode", "config", "disabled", "order", "memory", "hooks"])
+        let members = try node.members(["path", "mode", "config", "tables", "disabled", "order", "memory", "hooks"])
         guard let path = members["path"] else {
             throw place.refusal("the key path is missing: the plugin's folder, such as path: plugins/\(name)")
         }
@@ -25,6 +25,7 @@ struct PluginEntryReader {
         }
         if let memory = members["memory"] { plan.memoryBytes = try Self.memory(memory) }
         if let hooks = members["hooks"] { try readHooks(hooks) }
+        if let tables = members["tables"] { try narrow(to: tables) }
         if let disabled = members["disabled"] { try disable(disabled) }
     }
 
@@ -73,6 +74,28 @@ struct PluginEntryReader {
         guard let bytes = ByteSize.bytes(text), range.contains(bytes)
         else { throw node.refusal("memory must be a size from 256KiB to 8MiB: limits are lowered only") }
         return bytes
+    }
+
+    /// Leaves the plugin those tables of the ones that its manifest names.
+    private mutating func narrow(to node: ConfigurationNode) throws(SluiceError) {
+        let kinds = plan.hooks.keys.filter { $0.conditions.contains(.tables) }
+        var tables: [String] = []
+        for item in try node.items() {
+            let table = try item.text()
+            let isName = !table.contains("*") && !table.contains("?")
+            if isName, !kinds.contains(where: { plan.hooks[$0]?.match.isFor(table: table) == true }) {
+                throw item.refusal(
+                    "\(plan.name) is not for \(table): its manifest names other tables, and a policy adds none")
+            }
+            tables.append(table)
+        }
+        guard !tables.isEmpty else { throw node.refusal("expected a table; mode: off leaves the plugin out") }
+        do throws(SluiceError) {
+            let match = try Match(tables: tables)
+            for kind in kinds { plan.hooks[kind]?.only = match }
+        } catch {
+            throw node.refusal(error.message)
+        }
     }
 
     private mutating func disable(_ node: ConfigurationNode) throws(SluiceError) {

@@ -91,6 +91,10 @@ extension Prelude {
           rules = rules or {}
           if type(rules) ~= "table" then error("c:merge takes a table of rules", 3) end
           for field, rule in pairs(rules) do
+            if decision_names[rule] then
+              fail("result", "the rule for " .. tostring(field) .. " is decide." .. decision_names[rule]
+                .. ": a rule returns the field's value")
+            end
             if type(rule) ~= "function" and not merge_rules[rule] then
               error("a merge rule is a function or a name such as server, client, max, union or ask: " .. tostring(field)
                 .. " has " .. tostring(rule), 3)
@@ -108,6 +112,10 @@ extension Prelude {
             local side, why, value
             if type(rule) == "function" then
               value = rule(cv, sv, bv)
+              if is_decision(value) then
+                fail("result", "the rule for " .. field .. " returned decide." .. tostring(value.decision)
+                  .. ": a rule returns the field's value")
+              end
               if value == nil then side = "server" end
             else
               side, why, value = merge_rules[rule](c, field, cv, sv, bv)
@@ -115,7 +123,7 @@ extension Prelude {
             if why then return decide.ask { reason = why } end
             fields[field] = side and { side = side } or { value = value }
           end
-          return { decision = "merge", fields = json.object(fields) }
+          return setmetatable({ decision = "merge", fields = json.object(fields) }, decided)
         end
         class("conflict", {
           methods = methods({ conflict = true }, {

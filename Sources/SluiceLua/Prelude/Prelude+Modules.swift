@@ -9,6 +9,11 @@ extension Prelude {
         local time = { now = of "time.now", parse = of "time.parse", format = of "time.format" }
         function time.add(t, seconds) return t + seconds end
 
+        -- Lua's own, but for chance: what hangs on it has to be the same in a fixture each time.
+        local numbers = {}
+        for name, value in pairs(math) do numbers[name] = value end
+        numbers.random = of "math.random"
+
         local crypto = {
           sha256 = of "crypto.sha256", hmac_sha256 = of "crypto.hmac", base64 = of "crypto.base64",
           base64_decode = of "crypto.decode", hex = of "crypto.hex", uuid = of "crypto.uuid",
@@ -21,8 +26,14 @@ extension Prelude {
         local store = { get = of "store.get", count = of "store.count" }
 
         local text = { diff3 = of "text.diff3", levenshtein = of "text.distance" }
-        function text.trim(s) return (gsub(gsub(s, "^%s+", ""), "%s+$", "")) end
+        local function a_text(name, s)
+          if type(s) == "number" then return tostring(s) end
+          if type(s) ~= "string" then fail("runtime", "text." .. name .. " takes a text, not " .. shown(s)) end
+          return s
+        end
+        function text.trim(s) return (gsub(gsub(a_text("trim", s), "^%s+", ""), "%s+$", "")) end
         function text.split(s, separator)
+          s = a_text("split", s)
           if separator == nil or separator == "" then error("text.split needs a separator", 2) end
           local parts, from = {}, 1
           while true do
@@ -35,16 +46,22 @@ extension Prelude {
             from = j + 1
           end
         end
-        function text.lines(s) return text.split(gsub(s, "\r\n", "\n"), "\n") end
-        function text.starts_with(s, start) return sub(s, 1, #start) == start end
-        function text.ends_with(s, ending) return ending == "" or sub(s, -#ending) == ending end
+        function text.lines(s) return text.split(gsub(a_text("lines", s), "\r\n", "\n"), "\n") end
+        function text.starts_with(s, start)
+          start = a_text("starts_with", start)
+          return sub(a_text("starts_with", s), 1, #start) == start
+        end
+        function text.ends_with(s, ending)
+          ending = a_text("ends_with", ending)
+          return ending == "" or sub(a_text("ends_with", s), -#ending) == ending
+        end
 
         local log = {}
         for _, level in ipairs { "debug", "info", "warn", "error" } do
           log[level] = function(a, b, c)
             if a == log then a, b = b, c end
-            if type(a) ~= "string" then a = tostring(a) end
-            host("log", level, a, b)
+            if a == nil then a = "nil" end
+            tell("log", level, a, b)
           end
         end
         log = freeze(log)
@@ -53,7 +70,7 @@ extension Prelude {
         local function print(...)
           local count, parts = select("#", ...), { ... }
           for i = 1, count do parts[i] = tostring(parts[i]) end
-          host("log", "debug", concat(parts, "\t", 1, count))
+          tell("log", "debug", concat(parts, "\t", 1, count))
         end
 
         """#

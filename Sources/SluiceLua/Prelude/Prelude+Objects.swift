@@ -130,7 +130,8 @@ extension Prelude {
         })
 
         local config, deployment = freeze(env.config or {}), freeze(env.deployment or {})
-        local trace = freeze { set = of "trace.set", event = of "trace.event" }
+        local function told(name) return function(...) tell(name, ...) end end
+        local trace = freeze { set = told "trace.set", event = told "trace.event" }
         local function last(name) return function(a, b) return host(name, b or a) end end
         local sleep = last "ctx.sleep"
         class("ctx", {

@@ -7,13 +7,28 @@ enum Prelude {
     private static let start = #"""
         local p, env = ...
         local class, object, child, get, set, names = p.class, p.object, p.child, p.get, p.set, p.names
-        local host, freeze, null, raw, type_of = p.host, p.freeze, p.null, p.raw, p.type_of
-        local error, type, pairs, ipairs, select, tostring = error, type, pairs, ipairs, select, tostring
-        local math_type = math.type
-        local insert, concat, sub, find, gsub = table.insert, table.concat, string.sub, string.find, string.gsub
+        local host, tell, fail = p.host, p.tell, p.fail
+        local freeze, null, raw, type_of = p.freeze, p.null, p.raw, p.type_of
+        local error, type, pairs, ipairs, select = error, type, pairs, ipairs, select
+        local tostring, setmetatable, math_type = tostring, setmetatable, math.type
+        local insert, concat, sort = table.insert, table.concat, table.sort
+        local sub, find, gsub = string.sub, string.find, string.gsub
 
         -- A host function under its own name.
         local function of(name) return function(...) return host(name, ...) end end
+
+        -- A value in a message.
+        local function shown(v)
+          if v == null then return "json.null" end
+          if type(v) == "string" then return '"' .. sub(v, 1, 64) .. '"' end
+          if type(v) == "table" or type(v) == "function" then return "a " .. type(v) end
+          return tostring(v)
+        end
+        -- Which of the known names was meant; else all of them.
+        local function nearest(name, known)
+          sort(known)
+          return host("names.nearest", name, known) or "; it takes " .. concat(known, ", ")
+        end
 
         """#
 
@@ -21,7 +36,7 @@ enum Prelude {
         local globals = {
           decide = freeze(decide), json = freeze(json), time = freeze(time), crypto = freeze(crypto),
           http = freeze(http), kv = freeze(kv), secrets = freeze(secrets), store = freeze(store),
-          text = freeze(text), log = log, print = print,
+          text = freeze(text), log = log, print = print, math = freeze(numbers),
         }
         if env.spec then globals.spec = freeze { load = of "spec.load", ask = of "spec.ask" } end
         return globals

@@ -22,12 +22,12 @@ extension Plugins {
 extension PluginSet {
     fileprivate func tell(_ event: PluginEvent) async {
         for plugin in self.event {
-            let match = plugin.hook.match
+            let hook = plugin.hook
             // An event of no table is for all that do not ask for tables.
             let isFor =
                 event.tables.isEmpty
-                ? match.matches(MatchSubject())
-                : event.tables.contains { match.matches(MatchSubject(table: $0)) }
+                ? hook.matches(MatchSubject())
+                : event.tables.contains { hook.matches(MatchSubject(table: $0)) }
             guard isFor else { continue }
             _ = try? await plugin.ask(
                 [LuaArgument("event", event.json)], as: Bool.self, table: event.tables.first ?? "", recordID: nil

@@ -63,7 +63,7 @@ struct ServedLocalOnlyHook: SyncHook {
     let hookName = LuaSyncHook.name
 
     func wants(_ point: HookPoint, table: String) -> Bool {
-        point == .beforeEnqueue && plugins.current.enqueue.contains { $0.hook.match.isFor(table: table) }
+        point == .beforeEnqueue && plugins.current.enqueue.contains { $0.hook.isFor(table: table) }
     }
 
     func beforeEnqueue(_ change: EnqueuedChange) async throws -> EnqueueDecision {

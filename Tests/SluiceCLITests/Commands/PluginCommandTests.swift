@@ -33,4 +33,38 @@ import Testing
             #expect(try await Program.sluice("plugin", "test", scratch.file("nowhere")).status == 2)
         }
     }
+
+    @Test("a file that cannot be read is refused in plain words")
+    func unreadable() async throws {
+        try await withScratch { scratch in
+            let folder = scratch.file("movie-merge")
+            _ = try await Program.sluice("plugin", "new", folder)
+            for (arguments, words) in [
+                (["plugin", "order", folder], "it is a folder"),
+                (["plugin", "test", folder, "--tables", scratch.file("none.yaml")], "there is none"),
+                (["plugin", "explain", scratch.file("none.jsonl"), "1"], "there is none"),
+                (["plugin", "check", scratch.file("none.yaml")], "there is none"),
+            ] {
+                let result = try await Program.sluice.run(arguments)
+                #expect(result.status == 2 && result.errors.contains(words), "\(result)")
+                #expect(!result.errors.contains("NSCocoa") && !result.errors.contains("Error Domain"), "\(result)")
+            }
+        }
+    }
+
+    @Test("the tools for a policy take its configuration and its limits")
+    func policy() async throws {
+        try await withScratch { scratch in
+            let folder = scratch.file("movie-merge")
+            _ = try await Program.sluice("plugin", "new", folder)
+            let policy = scratch.file("policy.yaml")
+            let text =
+                "plugins:\n  films:\n    path: movie-merge\n    hooks: { on_conflict: { limits: { fuel: 10 } } }\n"
+            try text.write(toFile: policy, atomically: true, encoding: .utf8)
+            for tool in ["test", "bench", "converge", "fuzz"] {
+                let result = try await Program.sluice("plugin", tool, policy)
+                #expect(result.status == 1 && result.output.contains("films"), "\(tool): \(result)")
+            }
+        }
+    }
 }

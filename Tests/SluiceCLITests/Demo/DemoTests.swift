@@ -126,4 +126,87 @@ import Testing
         #expect(result.status == 2)
         #expect(result.output == "")
     }
+
+    /// A plugin of that body, in a folder that goes away.
+    private func withHandler(
+        _ body: String, match: String = "movies", _ test: (_ folder: String, _ scratch: Scratch) async throws -> Void
+    ) async throws {
+        try await withScratch { scratch in
+            let folder = scratch.file("judge")
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try #"""
+            {"name": "judge", "version": "1.0.0", "api": "1.0",
+             "hooks": {"on_conflict": {"match": {"tables": ["\#(match)"]}}}}
+            """#.write(toFile: "\(folder)/plugin.json", atomically: true, encoding: .utf8)
+            try "return { on_conflict = function(c)\n\(body)\nend }"
+                .write(toFile: "\(folder)/main.lua", atomically: true, encoding: .utf8)
+            try await test(folder, scratch)
+        }
+    }
+
+    @Test(
+        "what a plugin decides is told with its reason, also where it is no record",
+        arguments: [
+            ("return decide.ask { reason = 'who knows' }", "judge in Lua answers ask: who knows", "ask"),
+            ("return decide.defer { reason = 'later' }", "judge in Lua answers defer: later", "defer"),
+            ("return decide.delete()", "judge in Lua answers delete", "delete"),
+            ("error('no idea')", "judge in Lua answers failed", "failed"),
+            ("return decide.client { reason = 'mine' }", "judge in Lua decides, field by field", "ben's (mine)"),
+        ])
+    func verdicts(_ body: String, _ words: String, _ cell: String) async throws {
+        try await withHandler(body) { folder, _ in
+            let output = try await Program.sluice("demo", "--plugin", folder).output
+            #expect(output.contains(words), "\(output)")
+            let lines = output.split(separator: "\n").map { $0.drop { $0 == " " } }
+            let duration = lines.first { $0.hasPrefix("duration ") } ?? ""
+            #expect(duration.hasSuffix(cell), "\(output)")
+        }
+    }
+
+    @Test("the demo says which plugin left the conflict to the next handler, and why")
+    func passedOn() async throws {
+        try await withHandler("return decide.next { reason = 'not mine' }") { folder, _ in
+            let output = try await Program.sluice("demo", "--plugin", folder).output
+            #expect(output.contains("judge in Lua passes it on (not mine); a handler in Swift decides"), "\(output)")
+        }
+        try await withHandler("return decide.next()", match: "films") { folder, _ in
+            let output = try await Program.sluice("demo", "--plugin", folder).output
+            #expect(
+                output.contains("judge in Lua is not asked: its match does not hold; a handler in Swift"), "\(output)")
+        }
+    }
+
+    @Test("a demo that is kept has the plugin's decisions: to explain, to record, to replay")
+    func decisions() async throws {
+        try await withHandler("return c:merge { default = 'client' }") { folder, scratch in
+            let kept = scratch.file("kept")
+            let demo = try await Program.sluice("demo", "--plugin", folder, "--keep", kept)
+            #expect(demo.status == 0 && demo.output.contains("plugin explain \(kept)/decisions.jsonl 1"), "\(demo)")
+            let file = "\(kept)/decisions.jsonl"
+            let told = try await Program.sluice("plugin", "explain", file, "1")
+            #expect(told.status == 0 && told.output.contains("title: base Fight Club") == false, "\(told)")
+            #expect(told.output.contains("decided merge") && told.output.contains("changed on both sides"), "\(told)")
+            let recorded = try await Program.sluice("plugin", "record", file, folder)
+            #expect(recorded.status == 0 && recorded.output.contains("1 fixture, 0 decisions"), "\(recorded)")
+            #expect(try await Program.sluice("plugin", "test", folder).status == 0)
+            #expect(try await Program.sluice("plugin", "replay", file, folder).status == 0)
+            try "return { on_conflict = function(c) return decide.server() end }"
+                .write(toFile: "\(folder)/main.lua", atomically: true, encoding: .utf8)
+            let replayed = try await Program.sluice("plugin", "replay", file, folder)
+            #expect(replayed.status == 1 && replayed.output.contains("merge -> server"), "\(replayed)")
+            let other = try await Program.sluice("plugin", "replay", file, folder, "--as", "other")
+            #expect(other.status == 2 && other.errors.contains("only of judge"), "\(other)")
+        }
+    }
+
+    @Test("nothing is told before the plugin and its configuration are accepted")
+    func refusedFirst() async throws {
+        try await withHandler("error('no')") { folder, _ in
+            try "error('broken')".write(toFile: "\(folder)/main.lua", atomically: true, encoding: .utf8)
+            let broken = try await Program.sluice("demo", "--plugin", folder)
+            #expect(broken.status == 2 && broken.output == "", "\(broken)")
+            let config = try await Program.sluice("demo", "--plugin", folder, "--plugin-config", "{")
+            #expect(config.status == 2 && config.output == "", "\(config)")
+        }
+    }
 }

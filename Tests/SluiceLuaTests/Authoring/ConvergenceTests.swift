@@ -105,6 +105,18 @@ struct ConvergenceTests {
         #expect(report.isGood, "\(report.lines)")
     }
 
+    @Test("a handler that adds what may have arrived already is found out; one that asks then is not")
+    func twice() async throws {
+        let add = "c:merge { default = 'server', qty = function(x, y, z) return y + (x - (z or 0)) end }"
+        let careless = try await report(Self.merging + "return " + add)
+        #expect(!careless.isGood && careless.broken[.countsOnce]?.count ?? 0 > 0, "\(careless.lines)")
+        let careful = try await report(
+            Self.merging + "if c.maybe_applied then return decide.ask() end return " + add)
+        #expect(careful.broken[.countsOnce] == nil, "\(careful.lines)")
+        let byRule = try await report("return c:merge { default = 'server', qty = 'sum_delta' }")
+        #expect(byRule.broken[.countsOnce] == nil && byRule.decisions["ask"] ?? 0 > 0, "\(byRule.lines)")
+    }
+
     @Test(
         "the rule sum_delta and counter-merge converge on numbers at every edge, and lose no digit",
         arguments: ["sum_delta", "counter-merge"], [UInt64(1), 2, 3])

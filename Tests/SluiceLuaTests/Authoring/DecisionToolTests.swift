@@ -69,11 +69,11 @@ struct DecisionToolTests {
     @Test("a replay says which answers another version changes, and which stay")
     func replay() async throws {
         let (file, bundle) = try await decisions()
-        let same = await DecisionReplay(file, with: bundle)
+        let same = try await DecisionReplay(file, with: bundle)
         #expect(same.isGood && same.asked == 2, "\(same.lines)")
         let other = try PluginBundle.handler(
             "if c.client.n == 3 then return decide.server { reason = 'x' } end " + Self.main)
-        let replay = await DecisionReplay(file, with: other)
+        let replay = try await DecisionReplay(file, with: other)
         #expect(replay.changes.map(\.before.sequence) == [2])
         #expect(replay.lines.first == "#2 on_conflict todo/1: merge -> server")
         #expect(replay.lines.last == "sample 1.0.0: 2 asked again, 1 change, 0 passed over")
@@ -94,8 +94,30 @@ struct DecisionToolTests {
         let fixture = try #require(DecisionFixture.fixture(decision, config: .object))
         #expect(fixture["given"]?["request"]?["body"] == #"{"id":"1"}"#)
         #expect(fixture["given"]?["request"]?["path"] == "/tables/todos?a=1")
-        let replay = await DecisionReplay(DecisionFile([decision]), with: try text.plan.bundle)
+        let replay = try await DecisionReplay(DecisionFile([decision]), with: try text.plan.bundle)
         #expect(replay.isGood && replay.asked == 1, "\(replay.lines)")
+    }
+
+    @Test("a replay says why it cannot be: a configuration that does not fit, a name that has decided nothing")
+    func replayRefusals() async throws {
+        let (file, bundle) = try await decisions()
+        let wanting = try PluginBundle.handler(
+            Self.main,
+            extra: [
+                "config_schema": [
+                    "type": "object", "properties": ["field": ["type": "string"]], "required": ["field"],
+                ]
+            ])
+        let config = await #expect(throws: SluiceError.self) { try await DecisionReplay(file, with: wanting) }
+        #expect(config?.message.contains("field") == true, "\(config?.message ?? "")")
+        let name = await #expect(throws: SluiceError.self) {
+            try await DecisionReplay(file, with: bundle, as: "stock-amounts")
+        }
+        #expect(name?.message == "there is no decision of stock-amounts, only of sample: --as says the name")
+        var renamed = file.decisions
+        for index in renamed.indices { renamed[index].plugin = "stock-amounts" }
+        let replay = try await DecisionReplay(DecisionFile(renamed), with: bundle, as: "stock-amounts")
+        #expect(replay.asked == 2 && replay.isGood, "\(replay.lines)")
     }
 
     @Test("a filter is asked again with what next answered then, and its requests are compared")
@@ -131,12 +153,12 @@ struct DecisionToolTests {
         let folder = try TemporaryFolder()
         try DecisionFile(decisions).append(to: "\(folder.path)/d.jsonl")
         let file = try DecisionFile(path: "\(folder.path)/d.jsonl")
-        let same = await DecisionReplay(file, with: try plugin("1").plan.bundle)
+        let same = try await DecisionReplay(file, with: try plugin("1").plan.bundle)
         #expect(same.isGood && same.asked == 3 && same.passedOver == 0, "\(same.lines)")
-        let other = await DecisionReplay(file, with: try plugin("x").plan.bundle)
+        let other = try await DecisionReplay(file, with: try plugin("x").plan.bundle)
         #expect(other.changes.count == 3)
         #expect(other.changes[0].differences == [#"sent[1].headers.X-A: was "1", is "x""#])
-        let changed = await DecisionReplay(
+        let changed = try await DecisionReplay(
             file,
             with: try plugin("1", "if res.status == 200 then return decide.fail { message = 'm' } end").plan.bundle)
         #expect(changed.changes.map(\.before.sequence) == [1, 2])

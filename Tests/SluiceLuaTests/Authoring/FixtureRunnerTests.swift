@@ -29,7 +29,7 @@ struct FixtureRunnerTests {
 
     @Test("a decision that is as expected passes, whatever else it says")
     func passes() async throws {
-        let bundle = try PluginBundle.handler("return decide.ask { reason = 'why', extra = 1 }")
+        let bundle = try PluginBundle.handler("return decide.ask { reason = 'why' }")
         let result = try await run(bundle, expecting(["decision": ["decision": "ask"]]))
         #expect(result.differences == [])
         #expect(result.fuel > 0)
@@ -177,5 +177,21 @@ struct FixtureRunnerTests {
             // One that sends again after another status is another filter.
             #expect(result.isPassed == (status == 503 || path == "tests/once.json"), "\(result.differences)")
         }
+    }
+
+    @Test(
+        "what is no record is refused where one is given",
+        arguments: [
+            (HookKind.onConflict, ["conflict": ["client": "x"]], "/given/conflict/client"),
+            (.onConflict, ["conflict": ["base": [1]]], "/given/conflict/base"),
+            (.beforePush, ["operation": ["record": 5]], "/given/operation/record"),
+            (.onPushError, ["error": ["record": true]], "/given/error/record"),
+            (.afterPullPage, ["page": ["rows": ["x"]]], "/given/page/rows/0"),
+        ] as [(HookKind, JSON, String)])
+    func noRecord(hook: HookKind, given: JSON, place: String) async throws {
+        let bundle = try PluginBundle.sample([hook.rawValue], "return { \(hook.rawValue) = function() end }")
+        let fixture: JSON = ["name": "a", "hook": JSON(hook.rawValue), "given": given, "expect": [:]]
+        let differences = try await run(bundle, fixture).differences
+        #expect(differences.first?.contains("\(place): expected a record") == true, "\(differences)")
     }
 }

@@ -18,7 +18,7 @@ struct MeasureTests {
         let hook = try #require(report.hooks.first)
         #expect(report.isGood && report.hooks.count == 1)
         #expect(hook.fuel[0] > 100 && hook.nanoseconds > 0 && hook.memory > 10_000 && hook.budget == 1_000_000)
-        #expect(report.lines[1].hasPrefix("on_conflict: 1 fixtures, fuel "))
+        #expect(report.lines[1].hasPrefix("on_conflict: 1 fixture, fuel "))
     }
 
     @Test("bench is not content with a call near its budget, nor with a fixture that does not pass")

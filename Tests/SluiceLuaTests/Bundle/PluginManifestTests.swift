@@ -129,6 +129,7 @@ struct PluginManifestTests {
                 #"{"permissions": {"http": ["{url}"]}}"#,
                 "or \"{name}\" for a property of config_schema whose format is uri"
             ),
+            (#"{"permissions": {"kv": true}}"#, "/permissions/kv: expected an object with the room that it needs"),
             (#"{"permissions": {"kv": {}}}"#, "/permissions/kv: expected a member bytes"),
             (#"{"permissions": {"kv": {"bytes": -1}}}"#, "/permissions/kv/bytes: expected a whole number from 1"),
             (

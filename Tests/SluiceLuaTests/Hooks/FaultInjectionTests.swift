@@ -142,7 +142,7 @@ struct FaultInjectionTests {
         device.server.seed("todos", [["id": "1", "title": "goat milk"]])
         _ = try await device.context.push()
         let failure = try await device.context.queue.operations().first?.failure
-        #expect(failure?.message.contains("probe, on_conflict, main:2: no idea") == true)
+        #expect(failure?.message.contains("probe, on_conflict, main.lua:2: no idea") == true)
     }
 
     @Test("a conflict is merged by a script, stored and sent")

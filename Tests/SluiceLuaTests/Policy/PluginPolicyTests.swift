@@ -230,7 +230,7 @@ struct PluginPolicyTests {
         let path = try place.folder.write(small, to: "plugins.yaml")
         #expect(try PluginPolicy(file: path).plans.count == 1)
         let message = #expect(throws: SluiceError.self) { try PluginPolicy(file: path + "x") }?.message
-        #expect(message?.hasSuffix("plugins.yamlx: the file cannot be read") == true)
+        #expect(message?.hasSuffix("plugins.yamlx: the file cannot be read: there is none") == true)
     }
 
     @Test("hostile YAML is refused: depth, aliases that multiply, ten thousand plugins")
@@ -266,7 +266,7 @@ struct PluginPolicyTests {
             // Less than the host's own text takes.
             let error = await #expect(throws: SluiceError.self) { try await Plugins([try plan(name, "fuel: 1000")]) }
             #expect((error?.cause as? PluginFailure)?.kind == .fuel)
-            #expect((error?.cause as? PluginFailure)?.file == "main")
+            #expect((error?.cause as? PluginFailure)?.file == "main.lua")
         }
         let refused = place.refusal(
             "plugins: { x: { path: plugins/without, hooks: { init: { limits: { fuel: 9000000 } } } } }")

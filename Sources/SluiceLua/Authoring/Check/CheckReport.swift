@@ -32,7 +32,7 @@ public struct CheckReport: ToolReport {
     public var lines: [String] {
         let errors = findings.count { $0.severity == .error }
         return findings.map { "\($0.place): \($0.severity.rawValue): \($0.message)" }
-            + ["\(plugin): \(errors) errors, \(findings.count - errors) warnings"]
+            + ["\(plugin): \(errors.counted("error")), \((findings.count - errors).counted("warning"))"]
     }
 
     /// The same for a program.

@@ -6,6 +6,7 @@ struct PermissionUse {
     private static let needs: [(permission: String, path: [String])] = [
         ("http", ["http"]), ("kv", ["kv"]), ("secrets", ["secrets"]), ("tables", ["store"]),
         ("clock", ["time", "now"]), ("random", ["crypto", "uuid"]), ("random", ["crypto", "random"]),
+        ("random", ["math", "random"]),
     ]
     /// What of a request is changed by writing to it, by the permission.
     private static let changes = [
@@ -22,8 +23,8 @@ struct PermissionUse {
     mutating func add(_ outline: LuaOutline, of file: String) {
         for use in outline.uses {
             for (permission, path) in Self.needs where used[permission] == nil {
-                // A module that is passed on whole may be used for anything.
-                let isWhole = use.path.count == 1 && path[0] == use.path[0]
+                // A module that is passed on whole may be used for anything; of math that says little.
+                let isWhole = use.path.count == 1 && path[0] == use.path[0] && path[0] != "math"
                 if use.path.starts(with: path) || isWhole { used[permission] = (file, use) }
             }
             if use.path == ["secrets", "get"], let name = use.argument { secrets.append((name, file, use.line)) }

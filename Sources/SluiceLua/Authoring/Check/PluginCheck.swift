@@ -79,7 +79,7 @@ public struct PluginCheck: Sendable {
             }
         }
         if let failure {
-            let file = failure.file.map { "\($0.replacing(".", with: "/")).lua" } ?? bundle.manifest.main
+            let file = failure.file ?? bundle.manifest.main
             report.error(failure.line.map { "\(file):\($0)" } ?? file, failure.message)
         } else if let refusal {
             report.warn(
@@ -93,7 +93,7 @@ public struct PluginCheck: Sendable {
         for source in bundle.sources {
             // What is no Lua has been refused by the machine.
             guard let outline = LuaOutline(source.text) else { continue }
-            outlines.append(("\(source.name.replacing(".", with: "/")).lua", outline))
+            outlines.append((source.path, outline))
         }
         let own = Set(outlines.flatMap(\.outline.uses).filter(\.isWritten).map { $0.path[0] })
         let uses = outlines.flatMap { file, outline in outline.uses.map { (file, $0) } }
@@ -111,7 +111,41 @@ public struct PluginCheck: Sendable {
         } catch {
             report.error(bundle.manifest.main, error.message)
         }
+        for (file, outline) in outlines { hooks(bundle, file, outline, outlines.map(\.outline), &report) }
         permissions(bundle, outlines, &report)
+    }
+
+    /// What a text does in hooks that is an error there: members that are not there, globals, modules that come too late.
+    private static func hooks(
+        _ bundle: PluginBundle, _ file: String, _ outline: LuaOutline, _ all: [LuaOutline], _ report: inout CheckReport
+    ) {
+        let scopes = HookScopes(
+            outline, declared: Set(bundle.manifest.hooks.keys), isMain: file == bundle.manifest.main)
+        for (line, message) in scopes.unknownMembers { report.error("\(file):\(line)", message) }
+        let modules = bundle.sources.map(\.name)
+        let early = Set(all.flatMap(\.uses).filter { $0.path == ["require"] && $0.function == nil }.map(\.argument))
+        for use in outline.uses {
+            let place = "\(file):\(use.line)"
+            if use.path == ["require"], let module = use.argument, !modules.contains(module) {
+                let hint = NearestKey.suggestion(for: module, among: modules) ?? ""
+                report.error(place, "there is no module \(module) in the plugin\(hint)")
+                continue
+            }
+            let words: String
+            if use.isWritten, use.path.count == 1, use.function != nil {
+                words = "the global \(use.path[0]) cannot be written once the plugin is loaded; say local"
+            } else if use.path == ["require"], let module = use.argument, use.function != nil, !early.contains(module) {
+                words = "\(module) cannot be required once the plugin is loaded; require it outside of functions"
+            } else {
+                continue
+            }
+            // Another function may be called while the plugin is loaded, where both can be done.
+            if scopes.hook(around: use.function) != nil {
+                report.error(place, words)
+            } else {
+                report.warn(place, words)
+            }
+        }
     }
 
     private static func permissions(
@@ -158,11 +192,17 @@ public struct PluginCheck: Sendable {
     private static func company(
         _ bundle: PluginBundle, _ fixtures: [PluginFixture], _ report: inout CheckReport
     ) {
+        // Of a fixture that cannot be read nobody knows which hook it calls.
+        guard fixtures.count == bundle.fixtures.count else { return about(bundle, &report) }
         let tested = Set(fixtures.map(\.hook))
         for kind in HookKind.allCases where bundle.manifest.hooks[kind] != nil && !tested.contains(kind) {
             if kind == .initialize, !fixtures.isEmpty { continue }
             report.warn("tests", "no fixture calls \(kind.rawValue)")
         }
+        about(bundle, &report)
+    }
+
+    private static func about(_ bundle: PluginBundle, _ report: inout CheckReport) {
         if bundle.files["README.md"] == nil { report.warn("README.md", "there is none") }
         if bundle.manifest.summary == nil { report.warn(PluginManifest.fileName, "there is no description") }
     }

@@ -12,6 +12,8 @@ public struct ConvergenceReport: ToolReport {
         case terminates
         /// What only one side changed is in what comes of it.
         case keepsFields = "keeps_fields"
+        /// An edit that had arrived already, unanswered, is not added again.
+        case countsOnce = "counts_once"
         /// In the end all replicas and the server hold the same.
         case endsEqual = "ends_equal"
         /// It answers, and does not fail.
@@ -56,12 +58,12 @@ public struct ConvergenceReport: ToolReport {
     public var lines: [String] {
         let counts = decisions.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
         return [
-            "# \(plugin), seed \(seed): \(conflicts) conflicts (\(counts)), \(stories) stories, "
-                + "\(held) of them left to someone"
+            "# \(plugin), seed \(seed): \(conflicts.counted("conflict")) (\(counts)), "
+                + "\(stories) \(stories == 1 ? "story" : "stories"), \(held) of them left to someone"
         ]
             + Claim.allCases.map { claim in
                 guard let (count, example) = broken[claim] else { return "\(claim.words): yes" }
-                return "\(claim.words): NO, \(count) times, for example \(example)"
+                return "\(claim.words): NO, \(count.counted("time")), for example \(example)"
             }
     }
 
@@ -89,6 +91,7 @@ extension ConvergenceReport.Claim {
         case .idempotent: "merges equal records to themselves"
         case .terminates: "terminates"
         case .keepsFields: "loses no field that one side changed alone"
+        case .countsOnce: "adds nothing twice where an edit may have arrived"
         case .endsEqual: "replicas end equal"
         case .answers: "answers"
         }

@@ -4,8 +4,10 @@ public import SluiceCore
 /// and push in any order. The same seed plays the same ones.
 public struct PluginConvergence: Sendable {
     private let bundle: PluginBundle
-    /// The configuration; nil for that of the first fixture of a conflict.
+    /// The configuration; nil for that of ``plan``, and without one for that of the first fixture of a conflict.
     public var config: JSON?
+    /// What a deployment makes of the plugin, where its limits and its configuration are to count.
+    public var plan: PluginPlan?
     /// The table whose columns records are made of; nil for fields and values as the fixtures have them.
     public var schema: TableSchema?
     /// The wire of the server: which fields of a record are the server's.
@@ -33,15 +35,21 @@ public struct PluginConvergence: Sendable {
                 "\(bundle.location): no fixture has a conflict with fields to make records of; give a table's columns")
         }
         let fixtures = bundle.fixtures.compactMap { try? bundle.fixture(at: $0) }
-        let config = config ?? fixtures.first { $0.hook == .onConflict }?.config ?? .object
-        let plan = try PluginPlan(bundle, config: config)
+        let plan: PluginPlan
+        if config == nil, let deployed = self.plan {
+            plan = deployed.tried()
+        } else {
+            let config = config ?? fixtures.first { $0.hook == .onConflict }?.config ?? .object
+            plan = try PluginPlan(bundle, config: config).limited(as: self.plan)
+        }
         // No time in a record is in the future of the world that it is in.
         var world = FixtureWorld.Script()
         world.clock = fixtures.filter { $0.hook == .onConflict }.map(\.world.clock).max() ?? world.clock
         world.secrets = fixtures.first { !$0.world.secrets.isEmpty }?.world.secrets ?? [:]
         let judge = try await judge(plan, source.table, world)
         let second = try await self.judge(plan, source.table, world)
-        var report = ConvergenceReport(plugin: bundle.manifest.name, seed: seed, allowsLoss: allowsLoss)
+        var report = ConvergenceReport(
+            plugin: self.plan?.name ?? bundle.manifest.name, seed: seed, allowsLoss: allowsLoss)
         var chance = SeededChance(seed: seed)
         for _ in 0..<conflicts {
             await decide(triple(source, &chance), judge, second, &report)
@@ -53,6 +61,7 @@ public struct PluginConvergence: Sendable {
             await story.play(judge)
             report.stories += 1
             if let failure = story.failure { report.note(.answers, "\(failure)") }
+            for example in story.doubled { report.note(.countsOnce, example) }
             if story.isHeld { report.held += 1 }
             if story.isUnfinished { report.note(.terminates, story.words) }
             if !story.isEqual { report.note(.endsEqual, story.words) }
@@ -79,7 +88,11 @@ public struct PluginConvergence: Sendable {
         var base = source.record("1", using: &chance)
         base[dialect.columns.version] = "v1"
         let client = source.edited(base, using: &chance)
-        var server = Int.random(in: 0..<10, using: &chance) == 0 ? client : source.edited(base, using: &chance)
+        // An earlier send may not have been answered; then the edit is in the server's record, or it is not.
+        let isUncertain = Int.random(in: 0..<6, using: &chance) == 0
+        let isApplied = isUncertain && Bool.random(using: &chance)
+        var server = source.edited(isApplied ? client : base, using: &chance)
+        if !isUncertain, Int.random(in: 0..<10, using: &chance) == 0 { server = client }
         server[dialect.columns.version] = "v2"
         server[dialect.columns.updatedAt] = JSON(FixtureWorld.begin.description)
         let time = FixtureWorld.begin.advanced(by: .seconds(Int.random(in: -60...60, using: &chance)))
@@ -87,7 +100,7 @@ public struct PluginConvergence: Sendable {
             id: "op-1", sequence: 1, table: source.table, recordID: "1", kind: .update, createdAt: time)
         operation.attempts = 1
         return Conflict(
-            operation: operation, client: client, server: server, base: base, maybeApplied: false, status: 412,
+            operation: operation, client: client, server: server, base: base, maybeApplied: isUncertain, status: 412,
             isDeletedOnServer: false)
     }
 
@@ -115,6 +128,7 @@ public struct PluginConvergence: Sendable {
         case .server?, .discard?: result = server
         default: return
         }
+        if conflict.maybeApplied, let doubled = Self.doubled(conflict, result) { report.note(.countsOnce, doubled) }
         func own(_ record: JSON) -> [String] { record.names.filter { $0 != "id" && !dialect.isSystemProperty($0) } }
         let names =
             own(base) + own(client).filter { base[$0] == nil }
@@ -137,7 +151,19 @@ public struct PluginConvergence: Sendable {
         }
     }
 
-    private static func words(_ conflict: Conflict) -> String {
+    /// A number to which the edit was added although the server may have it already: says it, nil where there is none.
+    static func doubled(_ conflict: Conflict, _ result: JSON) -> String? {
+        guard let client = conflict.client, let server = conflict.server, let base = conflict.base else { return nil }
+        let name = client.names.first { name in
+            guard let mine = client[name]?.double, let theirs = server[name]?.double, let before = base[name]?.double,
+                mine != before, theirs != before, let found = result[name]?.double
+            else { return false }
+            return found == theirs + (mine - before) && found != mine && found != theirs
+        }
+        return name.map { "\($0) of \(words(conflict)): \(FixtureComparison.words(result))" }
+    }
+
+    static func words(_ conflict: Conflict) -> String {
         let sides = [("client", conflict.client), ("server", conflict.server), ("base", conflict.base)]
         return sides.map { "\($0) \(FixtureComparison.words($1))" }.joined(separator: ", ")
     }

@@ -11,6 +11,9 @@ struct ReplicaStory {
         var base: JSON?
         var isChanged = false
         var isHeld = false
+        /// What was sent and not answered: the server has taken it.
+        var sent: JSON?
+        var isUncertain = false
     }
 
     /// How often a change is sent in a row before the engine holds it.
@@ -23,7 +26,11 @@ struct ReplicaStory {
     private(set) var version = 1
     private(set) var replicas: [Replica]
     private(set) var isUnfinished = false
+    /// Whether answers are lost on their way.
+    private var losesAnswers = true
     private(set) var failure: PluginFailure?
+    /// Edits that had arrived, and were added again.
+    private(set) var doubled: [String] = []
 
     init(_ source: ConflictSource, dialect: Dialect, replicas count: Int, chance: SeededChance) {
         self.source = source
@@ -62,6 +69,7 @@ struct ReplicaStory {
             default: pull(index)
             }
         }
+        losesAnswers = false
         // Each replica that has something sends it; a change that others overtake is sent again.
         for _ in 0..<(replicas.count * 4) {
             for index in replicas.indices {
@@ -74,13 +82,14 @@ struct ReplicaStory {
     }
 
     private mutating func edit(_ index: Int) {
-        guard !replicas[index].isHeld, let record = replicas[index].record else { return }
+        // While nobody knows whether a change has arrived, the next one waits behind it.
+        guard !replicas[index].isHeld, !replicas[index].isUncertain, let record = replicas[index].record else { return }
         replicas[index].record = source.edited(record, using: &chance)
         replicas[index].isChanged = true
     }
 
     private mutating func delete(_ index: Int) {
-        guard !replicas[index].isHeld, replicas[index].record != nil else { return }
+        guard !replicas[index].isHeld, !replicas[index].isUncertain, replicas[index].record != nil else { return }
         replicas[index].record = nil
         replicas[index].isChanged = true
     }
@@ -98,11 +107,25 @@ struct ReplicaStory {
                 replicas[index].base?[dialect.columns.version] == server?[dialect.columns.version]
             if isCurrent {
                 if replicas[index].record != nil || server != nil { write(replicas[index].record) }
+                // The answer may be lost, and the replica does not know what has become of its change.
+                if losesAnswers, Int.random(in: 0..<8, using: &chance) == 0 {
+                    replicas[index].isUncertain = true
+                    replicas[index].sent = server
+                    return
+                }
                 return settle(index)
             }
+            // What the server has is what was sent: nobody is asked.
+            if replicas[index].isUncertain, replicas[index].sent == server { return settle(index) }
             if round == Self.rounds - 1 { break }
             let conflict = conflict(index)
             let answer = await judge.answer(conflict)
+            replicas[index].isUncertain = false
+            if conflict.maybeApplied, case .merge(let record)? = answer.decision,
+                let example = PluginConvergence.doubled(conflict, record)
+            {
+                doubled.append(example)
+            }
             guard let decision = answer.decision else {
                 failure = failure ?? answer.failure
                 replicas[index].isHeld = true
@@ -149,8 +172,8 @@ struct ReplicaStory {
             createdAt: FixtureWorld.begin)
         operation.attempts = 1
         return Conflict(
-            operation: operation, client: replica.record, server: server, base: replica.base, maybeApplied: false,
-            status: 412, isDeletedOnServer: server == nil)
+            operation: operation, client: replica.record, server: server, base: replica.base,
+            maybeApplied: replica.isUncertain, status: 412, isDeletedOnServer: server == nil)
     }
 
     /// Whether all that is not held holds what the server has.

@@ -33,7 +33,10 @@ public struct DecisionExplanation: ToolReport {
         } else {
             lines += (input.members ?? []).map { "given \($0): \(FixtureComparison.words($1))" }
         }
-        if let answer = entry.answer { lines.append("answered \(FixtureComparison.words(answer))") }
+        if var answer = entry.answer {
+            answer["built"] = nil
+            lines.append("answered \(FixtureComparison.words(answer))")
+        }
         return lines
     }
 

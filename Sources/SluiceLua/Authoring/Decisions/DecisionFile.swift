@@ -88,6 +88,18 @@ public struct DecisionFile: Sendable {
         }
     }
 
+    /// Refuses the name of a plugin that has decided nothing.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` that says whose decisions there are.
+    public func requireDecisions(of plugin: String) throws(SluiceError) {
+        let names = Set(decisions.map(\.plugin))
+        guard !names.contains(plugin) else { return }
+        guard !names.isEmpty else { throw SluiceError(.invalidArgument, "there are no decisions") }
+        throw SluiceError(
+            .invalidArgument,
+            "there is no decision of \(plugin), only of \(names.sorted().joined(separator: ", ")): --as says the name")
+    }
+
     /// The decision with that number, or the last one about that record.
     public func decision(_ key: String) -> PluginDecision? {
         decisions.last { String($0.sequence) == key } ?? decisions.last { $0.recordID == key }

@@ -42,7 +42,9 @@ public struct DecisionRecording: ToolReport {
 
     /// The paths, and what was passed over.
     public var lines: [String] {
-        files.keys.sorted() + ["\(files.count) fixtures, \(passedOver) decisions without their input passed over"]
+        files.keys.sorted() + [
+            "\(files.count.counted("fixture")), \(passedOver.counted("decision")) without input passed over"
+        ]
     }
 
     /// The same for a program.

@@ -27,12 +27,21 @@ public struct DecisionReplay: ToolReport {
     /// Whether no answer changes.
     public var isGood: Bool { changes.isEmpty }
 
-    /// Replays the decisions of the bundle's name.
+    /// Replays the decisions of a plugin.
     ///
-    /// - Parameter config: the configuration that the version is to run with.
-    public init(_ file: DecisionFile, with bundle: PluginBundle, config: JSON = .object) async {
+    /// - Parameters:
+    ///   - name: the name that the deployment had it under; nil for that of the manifest.
+    ///   - config: the configuration that the version is to run with.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` where the configuration is not as the schema says, or the file
+    ///   has no decision of that name.
+    public init(
+        _ file: DecisionFile, with bundle: PluginBundle, as name: String? = nil, config: JSON = .object
+    ) async throws(SluiceError) {
+        _ = try PluginPlan(bundle, config: config)
+        let name = name ?? bundle.manifest.name
+        try file.requireDecisions(of: name)
         plugin = "\(bundle.manifest.name) \(bundle.manifest.version)"
-        for entry in file.decisions where entry.plugin == bundle.manifest.name {
+        for entry in file.decisions where entry.plugin == name {
             let exchanges = entry.hook == .filter ? entry.input?["next"]?.elements ?? [] : []
             guard entry.waits == exchanges.count, entry.decision != "passed_on",
                 let json = DecisionFixture.fixture(entry, config: config),
@@ -79,10 +88,10 @@ public struct DecisionReplay: ToolReport {
         comparison.differences.map { $0.replacing("expected", with: "was").replacing("found", with: "is") }
     }
 
-    /// An answer without its reason, and without the time that it took: nothing hangs on them.
+    /// An answer without its reason, how it was made, and the time that it took: nothing hangs on them.
     private static func plain(_ answer: JSON) -> JSON {
         var answer = answer
-        if answer["decision"] != nil { answer["reason"] = nil }
+        if answer["decision"] != nil { (answer["reason"], answer["built"]) = (nil, nil) }
         answer["elapsed"] = nil
         return answer
     }
@@ -94,7 +103,7 @@ public struct DecisionReplay: ToolReport {
             let about = entry.recordID.map { " \(entry.table ?? "")/\($0)" } ?? ""
             return ["#\(entry.sequence) \(entry.hook.rawValue)\(about): \(entry.decision) -> \(change.decision)"]
                 + change.differences.map { "  \($0)" }
-        } + ["\(plugin): \(asked) asked again, \(changes.count) change, \(passedOver) passed over"]
+        } + ["\(plugin): \(asked) asked again, \(changes.count.counted("change")), \(passedOver) passed over"]
     }
 
     /// The same for a program.

@@ -21,7 +21,7 @@ public struct FixtureReport: ToolReport {
         var lines = ["# \(plugin)", "1..\(results.count)"]
         for (index, result) in results.enumerated() {
             lines.append("\(result.isPassed ? "ok" : "not ok") \(index + 1) - \(result.path): \(result.name)")
-            lines += result.differences.map { "  # \($0)" }
+            lines += (result.differences + result.notes).map { "  # \($0)" }
         }
         if let coverage { lines += coverage.lines.map { "# \($0)" } }
         return lines + ["\(passed) passed, \(failed) failed"]

@@ -9,6 +9,9 @@ public import SluiceCore
 /// ```
 public struct FixtureRunner: Sendable {
     let bundle: PluginBundle
+    /// What a deployment makes of the plugin, where its limits and its configuration are to count: the configuration
+    /// for fixtures that say none. One that passes with the defaults alone passes, and what differs is noted.
+    public var plan: PluginPlan?
     /// The wire of the server: which fields of a record are the server's.
     public var dialect: Dialect = .azureV2
     /// Tables whose columns are declared: what plugins make of their records is checked by it.
@@ -26,11 +29,11 @@ public struct FixtureRunner: Sendable {
         var spent: [String: Int] = [:]
         let results = await run(&spent)
         return FixtureReport(
-            plugin: bundle.manifest.name, results: results,
+            plugin: plan?.name ?? bundle.manifest.name, results: results,
             coverage: measuresCoverage ? LineCoverage(bundle, spent: spent) : nil)
     }
 
-    /// The fuel by line of all of them: `["main:41": 1200]`.
+    /// The fuel by line of all of them: `["main.lua:41": 1200]`.
     func spent() async -> [String: Int] {
         var spent: [String: Int] = [:]
         _ = await run(&spent)
@@ -71,11 +74,21 @@ public struct FixtureRunner: Sendable {
 
     func run(_ fixture: PluginFixture, _ spent: inout [String: Int]) async -> FixtureResult {
         do {
-            let trial = try FixtureTrial(fixture, bundle, dialect: dialect, tables: tables)
-            let (differences, cost, lines) = try await trial.run(measuresCoverage: measuresCoverage)
+            let trial = try FixtureTrial(fixture, bundle, dialect: dialect, tables: tables, in: plan)
+            var (differences, cost, lines) = try await trial.run(measuresCoverage: measuresCoverage)
+            var notes: [String] = []
+            // A fixture without a configuration is about the defaults: under a policy it may come out otherwise.
+            if plan != nil, !fixture.hasConfig, !differences.isEmpty,
+                let own = try? FixtureTrial(
+                    fixture, bundle, dialect: dialect, tables: tables, in: plan, keepsConfig: true)
+            {
+                notes = differences.map { "with the configuration of the policy: \($0)" }
+                (differences, _, _) = try await own.run(measuresCoverage: false)
+            }
             for (line, fuel) in lines { spent[line, default: 0] += fuel }
             return FixtureResult(
-                path: fixture.path, name: fixture.name, hook: fixture.hook, differences: differences, cost: cost)
+                path: fixture.path, name: fixture.name, hook: fixture.hook, differences: differences, notes: notes,
+                cost: cost)
         } catch {
             let message = (error as? SluiceError)?.message ?? "\(error)"
             return FixtureResult(path: fixture.path, name: fixture.name, hook: fixture.hook, differences: [message])

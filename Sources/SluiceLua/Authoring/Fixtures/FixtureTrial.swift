@@ -8,15 +8,24 @@ struct FixtureTrial {
     let dialect: Dialect
     let tables: [TableSchema]
 
+    /// - Parameters:
+    ///   - deployed: what a deployment makes of the plugin: its limits count, and its configuration where the fixture says
+    ///     none.
+    ///   - keepsConfig: whether a fixture that says none has the defaults all the same.
     /// - Throws: ``SluiceError`` of code `invalidArgument` where the configuration is not as the schema says, or the
     ///   plugin does not have the hook.
     init(
-        _ fixture: PluginFixture, _ bundle: PluginBundle, dialect: Dialect, tables: [TableSchema]
+        _ fixture: PluginFixture, _ bundle: PluginBundle, dialect: Dialect, tables: [TableSchema],
+        in deployed: PluginPlan? = nil, keepsConfig: Bool = false
     ) throws(SluiceError) {
         self.fixture = fixture
         self.dialect = dialect
         self.tables = tables
-        plan = try PluginPlan(bundle, config: fixture.config, deployment: fixture.deployment)
+        if let deployed, !fixture.hasConfig, !keepsConfig {
+            plan = deployed.tried(in: fixture.deployment)
+        } else {
+            plan = try PluginPlan(bundle, config: fixture.config, deployment: fixture.deployment).limited(as: deployed)
+        }
         hook = plan.hooks[fixture.hook]
         guard hook != nil || fixture.hook == .initialize else {
             throw SluiceError(

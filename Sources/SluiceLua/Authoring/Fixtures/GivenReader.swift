@@ -58,6 +58,13 @@ struct GivenReader {
         return tags
     }
 
+    /// A record; nil where there is none or where it is null.
+    private func record(_ place: JSONPlace?) throws(SluiceError) -> JSON? {
+        guard let place, !place.value.isNull else { return nil }
+        guard place.value.kind == .object else { throw place.expected("a record, such as {\"id\": \"1\"}, or null") }
+        return place.value
+    }
+
     // MARK: - operations
 
     private static let operationNames = [
@@ -68,7 +75,7 @@ struct GivenReader {
     func operation(_ place: JSONPlace) throws(SluiceError) -> (operation: TableOperation, record: JSON?, before: JSON?)
     {
         let members = try place.members(Self.operationNames)
-        let (record, before) = (members["record"]?.value, members["before"]?.value)
+        let (record, before) = (try record(members["record"]), try record(members["before"]))
         var operation = TableOperation(
             id: try members["operation"]?.text() ?? "op-1",
             sequence: Int64(try members["sequence"]?.integer(in: 0...Int.max) ?? 1),
@@ -112,9 +119,8 @@ struct GivenReader {
             "table", "id", "kind", "status", "attempt", "operation", "queued_at", "maybe_applied", "deleted", "client",
             "server", "base",
         ])
-        let sides = ["client", "server", "base"].map { name in
-            members[name].flatMap { $0.value.isNull ? nil : $0.value }
-        }
+        var sides: [JSON?] = []
+        for name in ["client", "server", "base"] { sides.append(try record(members[name])) }
         let id = try members["id"]?.text() ?? sides.compactMap { $0?["id"]?.string }.first ?? "1"
         var operation = TableOperation(
             id: try members["operation"]?.text() ?? "op-1", sequence: 1, table: try members["table"]?.text() ?? "todo",
@@ -138,7 +144,7 @@ struct GivenReader {
         for name in ["table", "id", "kind", "attempt"] where described[name] == nil {
             described[name] = members[name]?.value
         }
-        let record = members["record"]?.value
+        let record = try record(members["record"])
         var (operation, _, _) = try operation(place.child(described, "operation"))
         operation.failedAttempts = try members["failed_attempts"]?.integer(in: 0...1_000) ?? operation.failedAttempts
         let failure = PushFailure(
@@ -170,7 +176,9 @@ struct GivenReader {
         let members = try place.members(["table", "rows", "query"])
         var page = PulledPage(
             table: try members["table"]?.text() ?? "todo", queryName: try members["query"]?.text(), rows: [])
-        for record in try members["rows"]?.elements(upTo: 10_000) ?? [] { page.rows.append(row(record.value)) }
+        for record in try members["rows"]?.elements(upTo: 10_000) ?? [] {
+            if let row = try self.record(record) { page.rows.append(self.row(row)) }
+        }
         return page
     }
 

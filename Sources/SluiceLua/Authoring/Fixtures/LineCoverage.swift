@@ -4,7 +4,7 @@ internal import SluiceCore
 public struct LineCoverage: Sendable {
     /// What is known of one file.
     public struct File: Sendable {
-        /// The file: `main`, `lib.rules`.
+        /// The file: `main.lua`, `lib/rules.lua`.
         public let name: String
         /// How many statements it has inside of functions.
         public let statements: Int
@@ -15,15 +15,15 @@ public struct LineCoverage: Sendable {
     /// The files with statements, in the order of the bundle.
     public let files: [File]
 
-    /// - Parameter spent: the fuel by line, as the sandbox counts it: `{"main:41": 1200}`.
+    /// - Parameter spent: the fuel by line, as the sandbox counts it: `{"main.lua:41": 1200}`.
     init(_ bundle: PluginBundle, spent: [String: Int]) {
         files = bundle.sources.compactMap { source in
             guard let outline = LuaOutline(source.text), !outline.statements.isEmpty else { return nil }
             let missing = outline.statements.filter { statement in
-                !statement.lines.contains { spent["\(source.name):\($0)"] != nil }
+                !statement.lines.contains { spent["\(source.path):\($0)"] != nil }
             }
             return File(
-                name: source.name, statements: outline.statements.count,
+                name: source.path, statements: outline.statements.count,
                 missing: Set(missing.map(\.lines.lowerBound)).sorted())
         }
     }

@@ -11,6 +11,8 @@ public struct PluginFixture: Sendable {
     public let hook: HookKind
     /// The configuration, before the schema's defaults.
     public let config: JSON
+    /// Whether the fixture says it, and is not for any.
+    let hasConfig: Bool
     /// Where the plugin runs.
     public let deployment: Deployment
     /// What the hook is given.
@@ -48,6 +50,7 @@ public struct PluginFixture: Sendable {
         hook = try HookKind(rawValue: needed("hook").choice(of: HookKind.allCases.map(\.rawValue))) ?? .initialize
         given = members["given"] ?? root.child(.object, "given")
         config = members["config"]?.value ?? .object
+        hasConfig = members["config"] != nil
         deployment = try members["deployment"].map(Self.deployment) ?? Deployment()
         world = try FixtureWorld.Script(members["host"] ?? root.child(.object, "host"))
         expectation = try FixtureExpectation(needed("expect"))

@@ -98,7 +98,7 @@ extension PluginHost {
     /// Counts the fuel of a plugin's lines from now on.
     func startProfile(of id: PluginInstance.ID) { instances[id]?.vm.startProfile() }
 
-    /// The fuel of each line since then: `{"main:41": 1200}`.
+    /// The fuel of each line since then: `{"main.lua:41": 1200}`.
     func takeProfile(of id: PluginInstance.ID) -> JSON { instances[id]?.vm.takeProfile() ?? .object }
 
     /// The guards of the sandbox that do not hold.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import SluiceConfiguration
 internal import SluiceCore
 
 /// A folder that tools for authors write to.
@@ -31,7 +32,7 @@ struct AuthorFolder {
         do {
             return [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
         } catch {
-            throw SluiceError(.invalidArgument, "\(path) cannot be read: \(error.localizedDescription)")
+            throw SluiceError(.invalidArgument, "\(path) cannot be read: \(UnreadableFile.reason(path))")
         }
     }
 }

@@ -47,9 +47,9 @@ public struct FuzzReport: ToolReport {
     public var lines: [String] {
         let counts = outcomes.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
         return [
-            "# \(plugin), seed \(seed): \(calls) calls (\(counts)), \(configurations) configurations, "
+            "# \(plugin), seed \(seed): \(calls.counted("call")) (\(counts)), \(configurations.counted("configuration")), "
                 + "\(refused) refused by the schema"
-        ] + findings.flatMap { ["\($0.message) (\($0.count) times)", "  \($0.fixture)"] }
+        ] + findings.flatMap { ["\($0.message) (\($0.count.counted("time")))", "  \($0.fixture)"] }
             + [findings.isEmpty ? "nothing found" : "\(findings.count) found"]
     }
 

@@ -9,6 +9,8 @@ public struct PluginFuzz: Sendable {
     private let bundle: PluginBundle
     /// Tables whose columns are declared: conflicts get records of theirs too.
     public var tables: [TableSchema] = []
+    /// What a deployment makes of the plugin, where its limits and its configuration are to count.
+    public var plan: PluginPlan?
     /// What chance begins with.
     public var seed: UInt64 = 1
     /// How many calls.
@@ -21,7 +23,7 @@ public struct PluginFuzz: Sendable {
 
     /// Tries.
     public func run() async -> FuzzReport {
-        var report = FuzzReport(plugin: bundle.manifest.name, seed: seed)
+        var report = FuzzReport(plugin: plan?.name ?? bundle.manifest.name, seed: seed)
         var chance = SeededChance(seed: seed)
         let fixtures = bundle.fixtures.compactMap { try? JSON(parsing: bundle.files[$0] ?? []) }
         for _ in 0..<calls {
@@ -79,7 +81,7 @@ public struct PluginFuzz: Sendable {
 
     private func call(_ json: JSON, _ report: inout FuzzReport) async {
         guard let fixture = try? PluginFixture(json, path: "fuzz"),
-            let trial = try? FixtureTrial(fixture, bundle, dialect: .azureV2, tables: tables),
+            let trial = try? FixtureTrial(fixture, bundle, dialect: .azureV2, tables: tables, in: plan),
             let outcome = try? await trial.outcome(in: FixtureWorld(fixture.world))
         else { return }
         report.calls += 1
@@ -93,7 +95,7 @@ public struct PluginFuzz: Sendable {
 
     private func configure(_ config: JSON, _ report: inout FuzzReport) async {
         report.configurations += 1
-        guard let plan = try? PluginPlan(bundle, config: config) else {
+        guard let plan = try? PluginPlan(bundle, config: config).limited(as: plan) else {
             report.refused += 1
             return
         }
@@ -110,7 +112,10 @@ public struct PluginFuzz: Sendable {
     static func isFault(_ failure: PluginFailure) -> Bool {
         switch failure.kind {
         case .runtime:
-            ["attempt to ", "bad argument #", "stack overflow", "number has no integer representation"].contains {
+            [
+                "attempt to ", "bad argument #", " takes a text, not ", "stack overflow",
+                "number has no integer representation",
+            ].contains {
                 failure.message.contains($0)
             }
         case .permission, .breakerOpen, .cancelled, .load: false

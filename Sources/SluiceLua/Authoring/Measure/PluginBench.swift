@@ -4,10 +4,14 @@ public import SluiceCore
 public struct PluginBench: Sendable {
     private let bundle: PluginBundle
     private let rounds: Int
+    private let plan: PluginPlan?
 
     /// A bench that calls each fixture so many times, each in a machine of its own.
-    public init(_ bundle: PluginBundle, rounds: Int = 20) {
+    ///
+    /// - Parameter plan: what a deployment makes of the plugin, where its limits and its configuration are to count.
+    public init(_ bundle: PluginBundle, rounds: Int = 20, in plan: PluginPlan? = nil) {
         self.bundle = bundle
+        self.plan = plan
         self.rounds = max(1, rounds)
     }
 
@@ -15,7 +19,8 @@ public struct PluginBench: Sendable {
     public func run() async -> BenchReport {
         var hooks: [HookKind: BenchReport.Hook] = [:]
         var failed: [String] = []
-        let runner = FixtureRunner(bundle)
+        var runner = FixtureRunner(bundle)
+        runner.plan = plan
         for path in bundle.fixtures {
             guard let fixture = try? bundle.fixture(at: path), fixture.hook != .initialize else { continue }
             let first = await runner.run(fixture)
@@ -25,7 +30,8 @@ public struct PluginBench: Sendable {
             }
             var times = [first.time]
             for _ in 1..<rounds { times.append(await runner.run(fixture).time) }
-            let budget = (bundle.manifest.hooks[fixture.hook]?.budget ?? fixture.hook.budget).fuel
+            let declared = plan?.hooks[fixture.hook]?.budget ?? bundle.manifest.hooks[fixture.hook]?.budget
+            let budget = (declared ?? fixture.hook.budget).fuel
             var hook = hooks[fixture.hook] ?? .init(hook: fixture.hook, budget: budget)
             hook.fixtures += 1
             hook.fuel.append(first.fuel)
@@ -36,7 +42,8 @@ public struct PluginBench: Sendable {
             hooks[fixture.hook] = hook
         }
         return BenchReport(
-            plugin: bundle.manifest.name, hooks: HookKind.allCases.compactMap { hooks[$0] }, failed: failed)
+            plugin: plan?.name ?? bundle.manifest.name, hooks: HookKind.allCases.compactMap { hooks[$0] },
+            failed: failed)
     }
 }
 
@@ -83,7 +90,7 @@ public struct BenchReport: ToolReport {
     public var lines: [String] {
         let measured = hooks.map { hook in
             let tenths = Int((hook.share * 1000).rounded(.up))
-            return "\(hook.hook.rawValue): \(hook.fixtures) fixtures, fuel \(hook.fuel.min() ?? 0) to "
+            return "\(hook.hook.rawValue): \(hook.fixtures.counted("fixture")), fuel \(hook.fuel.min() ?? 0) to "
                 + "\(hook.fuel.max() ?? 0) of \(hook.budget) (\(tenths / 10).\(tenths % 10) %, \(hook.dearest)), "
                 + "up to \(hook.nanoseconds) ns, \((hook.memory + 1023) / 1024) KiB"
         }

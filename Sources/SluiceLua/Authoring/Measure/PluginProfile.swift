@@ -4,7 +4,7 @@ public import SluiceCore
 public struct PluginProfile: ToolReport {
     /// A line and what was spent on it.
     public struct Line: Sendable, Hashable {
-        /// The file: `main`, `lib.rules`.
+        /// The file: `main.lua`, `lib/rules.lua`.
         public var file: String
         /// The line, from 1.
         public var line: Int
@@ -24,17 +24,20 @@ public struct PluginProfile: ToolReport {
     public let isGood = true
 
     /// Runs the fixtures and specs of a bundle, and counts.
-    public init(_ bundle: PluginBundle, filter: String? = nil) async {
+    ///
+    /// - Parameter plan: what a deployment makes of the plugin, where its limits and its configuration are to count.
+    public init(_ bundle: PluginBundle, filter: String? = nil, in plan: PluginPlan? = nil) async {
         var runner = FixtureRunner(bundle)
+        runner.plan = plan
         runner.measuresCoverage = true
         runner.filter = filter
         let counted = await runner.spent()
         var texts: [String: [Substring]] = [:]
         for source in bundle.sources {
-            texts[source.name] = String(decoding: source.text, as: UTF8.self)
+            texts[source.path] = String(decoding: source.text, as: UTF8.self)
                 .split(separator: "\n", omittingEmptySubsequences: false)
         }
-        plugin = bundle.manifest.name
+        plugin = plan?.name ?? bundle.manifest.name
         total = counted.values.reduce(0, +)
         spent = counted.compactMap { place, fuel in
             guard let colon = place.lastIndex(of: ":"), let line = Int(place[place.index(after: colon)...]) else {

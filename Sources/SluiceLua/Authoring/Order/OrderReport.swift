@@ -46,7 +46,7 @@ public struct OrderReport: ToolReport {
                 return Link(
                     place: index + 1, name: link.name, hooks: plan?.hooks(in: chain).map(\.kind.rawValue) ?? [],
                     why: link.why,
-                    isAsked: plan.map { Self.isAsked($0.matches(in: chain), subjects) } ?? true,
+                    isAsked: plan.map { Self.isAsked($0, in: chain, subjects) } ?? true,
                     isShadow: plan?.mode == .shadow)
             }
             chains.append((chain, links))
@@ -68,6 +68,13 @@ public struct OrderReport: ToolReport {
             default: RequestContext.Action.allCases
             }
         return kinds.map { MatchSubject(table: table, method: method, kind: $0, authority: host) }
+    }
+
+    private static func isAsked(_ plan: PluginPlan, in chain: HookChain, _ subjects: [MatchSubject]) -> Bool? {
+        if let table = subjects.first?.table, plan.hooks(in: chain).allSatisfy({ !$0.only.isFor(table: table) }) {
+            return false
+        }
+        return isAsked(plan.matches(in: chain), subjects)
     }
 
     private static func isAsked(_ matches: [Match], _ subjects: [MatchSubject]) -> Bool? {

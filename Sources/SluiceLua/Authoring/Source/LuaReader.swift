@@ -7,16 +7,27 @@ struct LuaReader {
 
     private let tokens: [LuaToken]
     private var place = 0
-    private var scopes: [Set<String>] = [[]]
-    private var functions = 0
+    /// Names with the parameter that each is, where it is one.
+    private var scopes: [[String: Parameter?]] = [[:]]
+    /// The functions around the place, the outermost first.
+    private var functions: [Int] = []
+    /// The name under which the function is kept that comes next.
+    private var pending: String?
+    private var assigned: Set<Parameter> = []
     private var depth = 0
     var outline = LuaOutline()
+
+    private struct Parameter: Hashable {
+        var function: Int
+        var place: Int
+    }
 
     init(_ tokens: [LuaToken]) { self.tokens = tokens }
 
     mutating func chunk() throws -> LuaOutline {
         try block()
         guard token.kind == .end else { throw NotLua() }
+        outline.members.removeAll { assigned.contains(Parameter(function: $0.function, place: $0.parameter)) }
         return outline
     }
 
@@ -43,13 +54,26 @@ struct LuaReader {
 
     // MARK: - scopes
 
-    private func isLocal(_ name: String) -> Bool { scopes.contains { $0.contains(name) } }
-    private mutating func declare(_ names: some Sequence<String>) { scopes[scopes.count - 1].formUnion(names) }
+    private func isLocal(_ name: String) -> Bool { scopes.contains { $0[name] != nil } }
+    private mutating func declare(_ names: some Sequence<String>) {
+        for name in names { scopes[scopes.count - 1][name] = .some(nil) }
+    }
 
-    private mutating func inScope(_ names: [String] = [], _ body: (inout Self) throws -> Void) throws {
+    /// The parameter that a name is.
+    private func parameter(_ name: String) -> Parameter? {
+        for scope in scopes.reversed() { if let found = scope[name] { return found } }
+        return nil
+    }
+
+    private mutating func inScope(
+        _ names: [String] = [], of function: Int? = nil, _ body: (inout Self) throws -> Void
+    ) throws {
         guard depth < Self.maximumDepth else { throw NotLua() }
         depth += 1
-        scopes.append(Set(names))
+        scopes.append([:])
+        for (place, name) in names.enumerated() {
+            scopes[scopes.count - 1][name] = .some(function.map { Parameter(function: $0, place: place) })
+        }
         try body(&self)
         scopes.removeLast()
         depth -= 1
@@ -77,7 +101,7 @@ struct LuaReader {
 
     /// Takes note of a statement that began on that line.
     private mutating func mark(_ start: Int, to end: Int? = nil) {
-        guard functions > 0 else { return }
+        guard !functions.isEmpty else { return }
         outline.statements.append(.init(lines: start...max(start, end ?? lastLine)))
     }
 
@@ -149,14 +173,19 @@ struct LuaReader {
         while skip(".") { path.append(try name()) }
         let isMethod = skip(":")
         if isMethod { path.append(try name()) }
-        if !isLocal(first) { outline.uses.append(.init(path: path, line: start, isWritten: true)) }
+        if !isLocal(first) {
+            outline.uses.append(.init(path: path, line: start, isWritten: true, function: functions.last))
+        }
+        pending = path.last
         try body(isMethod: isMethod)
         mark(lastLine)
     }
 
     private mutating func local(_ start: Int) throws {
         if skip("function") {
-            declare([try name()])
+            let name = try name()
+            declare([name])
+            pending = name
             try body(isMethod: false)
             return mark(lastLine)
         }
@@ -168,7 +197,10 @@ struct LuaReader {
                 try need(">")
             }
         } while skip(",")
-        if skip("=") { try expressions() }
+        if skip("=") {
+            if names.count == 1 { keep(as: names[0]) }
+            try expressions()
+        }
         declare(names)
         mark(start)
     }
@@ -184,7 +216,15 @@ struct LuaReader {
                 case .use(let index): outline.uses[index].isWritten = true
                 case .local(let path) where path.count > 1:
                     outline.writes.append(.init(path: path, line: start, isWritten: true))
-                case .local, .other: break
+                case .local(let path): if let parameter = parameter(path[0]) { assigned.insert(parameter) }
+                case .other: break
+                }
+            }
+            if targets.count == 1 {
+                switch targets[0] {
+                case .use(let index): keep(as: outline.uses[index].path.last)
+                case .local(let path): keep(as: path.last)
+                case .other: break
                 }
             }
             try expressions()
@@ -192,6 +232,17 @@ struct LuaReader {
             guard case .other = targets[0] else { throw NotLua() }
         }
         mark(start)
+    }
+
+    /// Takes note of the name under which what comes next is kept: a function, or one of another name.
+    private mutating func keep(as name: String?) {
+        if token.is("function") {
+            pending = name
+        } else if token.kind == .name, let name {
+            let next = tokens[min(place + 1, tokens.count - 1)]
+            let isRead = next.kind == .string || [".", ":", "(", "[", "{"].contains { next.is($0) }
+            if !isRead { outline.aliases[name] = token.text }
+        }
     }
 
     // MARK: - expressions
@@ -242,8 +293,10 @@ struct LuaReader {
                 try need("]")
                 try need("=")
             } else if token.kind == .name, tokens[min(place + 1, tokens.count - 1)].is("=") {
+                let name = token.text
                 advance()
                 advance()
+                keep(as: name)
             }
             try expression()
             guard skip(",") || skip(";") else { break }
@@ -259,9 +312,12 @@ struct LuaReader {
             guard skip(",") else { break }
         }
         try need(")")
-        functions += 1
-        try inScope(names) { try $0.block() }
-        functions -= 1
+        let function = outline.functions.count
+        outline.functions.append(.init(name: pending, parent: functions.last))
+        pending = nil
+        functions.append(function)
+        try inScope(names, of: function) { try $0.block() }
+        functions.removeLast()
         try need("end")
     }
 
@@ -277,7 +333,7 @@ struct LuaReader {
             if isLocal(first) {
                 target = .local([first])
             } else {
-                outline.uses.append(.init(path: [first], line: line))
+                outline.uses.append(.init(path: [first], line: line, function: functions.last))
                 target = .use(outline.uses.count - 1)
             }
         }
@@ -290,19 +346,30 @@ struct LuaReader {
                 case .other: break
                 }
             } else if skip("[") {
+                note(target)
                 try expression()
                 try need("]")
                 target = .other
             } else if token.is(":") || token.is("(") || token.is("{") || token.kind == .string {
                 let isMethod = skip(":")
-                if isMethod { _ = try name() }
+                note(target, isMethod ? try name() : nil)
                 if case .use(let index) = target, !isMethod { outline.uses[index].argument = firstText }
                 try arguments()
                 target = .other
             } else {
+                note(target)
                 return target
             }
         }
+    }
+
+    /// Takes note of the members that are read of a parameter.
+    private mutating func note(_ target: Target, _ method: String? = nil) {
+        guard case .local(let path) = target, let parameter = parameter(path[0]) else { return }
+        let whole = path + [method].compactMap { $0 }
+        guard whole.count > 1 else { return }
+        outline.members.append(
+            .init(function: parameter.function, parameter: parameter.place, path: whole, line: lastLine))
     }
 
     /// The text that a call begins with, where one is written out.

@@ -17,7 +17,9 @@ struct SpecRunner {
     func run(_ path: String, _ spent: inout [String: Int]) async -> [FixtureResult] {
         let module = "lib." + String(path.split(separator: "/").last?.dropLast(4) ?? "spec")
         /// Messages name the file as its author knows it.
-        func words(_ message: String) -> String { message.replacing("\(module):", with: "\(path):") }
+        func words(_ message: String) -> String {
+            message.replacing("\(module.replacing(".", with: "/")).lua:", with: "\(path):")
+        }
         func failed(_ message: String) -> [FixtureResult] {
             [FixtureResult(path: path, name: "can be run", hook: nil, differences: [words(message)])]
         }
@@ -53,7 +55,7 @@ struct SpecRunner {
                     } ?? [], cost: run.cost))
         }
         // The spec's own main is no file of the bundle.
-        for (line, fuel) in await rig.host.takeProfile(of: rig.id).members ?? [] where !line.hasPrefix("main:") {
+        for (line, fuel) in await rig.host.takeProfile(of: rig.id).members ?? [] where !line.hasPrefix("main.lua:") {
             spent[line, default: 0] += Int(fuel.int ?? 0)
         }
         for (line, fuel) in await stage.spent { spent[line, default: 0] += fuel }

@@ -10,6 +10,11 @@ public struct PluginTarget: Sendable {
     /// The bundles, where the path is no policy.
     public let bundles: [PluginBundle]
 
+    /// The plugins with what a deployment makes of each; nil for a bundle by itself.
+    public var subjects: [(bundle: PluginBundle, plan: PluginPlan?)] {
+        policy == nil ? bundles.map { ($0, nil) } : plans.map { ($0.bundle, $0) }
+    }
+
     /// Finds what there is at a path: a file ending in `.yaml` or `.yml` is a policy, a folder with a manifest a bundle,
     /// and another folder one with bundles in it.
     ///

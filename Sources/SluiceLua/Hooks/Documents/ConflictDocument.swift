@@ -75,6 +75,20 @@ struct ConflictDocument: Sendable {
         return try check.checked(merged, from: [client, server], id: conflict.recordID)
     }
 
+    /// Refuses a table in which fields are missing that both sides have: a part of a record would be the loss of the
+    /// rest.
+    private func requireWhole(_ record: JSON, _ removed: JSON?) throws {
+        let named = Set((removed?.elements ?? []).compactMap(\.string))
+        let missing = (conflict.client?.names ?? []).filter { name in
+            !check.isSystem(name) && conflict.server?[name] != nil && record[name] == nil && !named.contains(name)
+        }
+        guard let first = missing.first else { return }
+        throw ScriptFailure(
+            .badResult,
+            "decide.merge leaves out \(missing.joined(separator: ", ")), which both sides have: begin with c.server, or "
+                + "say that it is to go with remove = { \"\(first)\" }")
+    }
+
     /// The decision that the hook's answer comes to.
     func decision(_ result: HookReturn) throws -> HookAnswer {
         guard let decision = try DecisionDocument(result, of: .onConflict) else {
@@ -96,6 +110,7 @@ struct ConflictDocument: Sendable {
                 value = .merge(try merged(fields))
             } else {
                 let record = try decision.record()
+                if decision.json["built"]?.bool == true { try requireWhole(record, decision.json["remove"]) }
                 value = .merge(
                     try check.checked(
                         record, from: [conflict.client, conflict.server, conflict.base], id: conflict.recordID))

@@ -40,11 +40,27 @@ enum CryptoFunctions {
         return Base64.bytes(encoded).flatMap { String(validating: $0, as: UTF8.self) }.map { JSON($0) }
     }
 
-    /// A UUID of version 4, or a number from 0 up to but not 1.
+    /// A whole number as `math.random(m, n)` makes it: from `m`, or 1, to the last argument; of 0 alone any.
+    private static func whole(_ arguments: JSON, using generator: inout some RandomNumberGenerator) throws -> JSON {
+        let bounds = (arguments.elements ?? []).map { value in value.int ?? value.double.flatMap { Int64(exactly: $0) }
+        }
+        guard bounds.count <= 2, let first = bounds.first ?? nil, let last = bounds.last ?? nil else {
+            throw ScriptFailure(.runtime, "math.random takes nothing, or one or two whole numbers")
+        }
+        if bounds.count == 1, last == 0 { return JSON(Int64.random(in: .min ... .max, using: &generator)) }
+        let least = bounds.count == 1 ? 1 : first
+        guard least <= last else { throw ScriptFailure(.runtime, "math.random: the interval is empty") }
+        return JSON(Int64.random(in: least...last, using: &generator))
+    }
+
+    /// A UUID of version 4, or a number: from 0 up to but not 1, or a whole one between bounds.
     static func chance(
         _ function: String, _ arguments: JSON, using generator: inout some RandomNumberGenerator
     ) throws -> JSON {
-        if function == "crypto.random" { return JSON(Double.random(in: 0..<1, using: &generator)) }
+        if function == "crypto.random" || function == "math.random" && arguments.count == 0 {
+            return JSON(Double.random(in: 0..<1, using: &generator))
+        }
+        if function == "math.random" { return try whole(arguments, using: &generator) }
         var bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
         bytes[6] = bytes[6] & 0x0F | 0x40
         bytes[8] = bytes[8] & 0x3F | 0x80

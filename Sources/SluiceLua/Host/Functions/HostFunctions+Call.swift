@@ -63,7 +63,7 @@ extension HostFunctions {
         }
         let level = arguments[0]?.string ?? "info"
         let fields = arguments[2].flatMap { $0.isNull ? nil : clipped($0) }
-        let line = PluginLogLine(level: level, message: clip(redact(arguments[1]?.string ?? "")), fields: fields)
+        let line = PluginLogLine(level: level, message: clip(redact(Self.words(arguments[1]))), fields: fields)
         call.log.append(line)
         var metadata: Logger.Metadata = ["plugin": "\(plan.name)", "hook": "\(call.plan.rawValue)"]
         if let fields { metadata["fields"] = "\(fields)" }

@@ -51,6 +51,9 @@ final class HostFunctions {
         case "crypto.hex": return .value(try CryptoFunctions.hex(arguments))
         case "text.diff3": return .value(try TextFunctions.merged(arguments))
         case "text.distance": return .value(try TextFunctions.distance(arguments))
+        case "names.nearest":
+            let known = arguments[1]?.elements?.compactMap(\.string) ?? []
+            return .value(NearestKey.suggestion(for: arguments[0]?.string ?? "", among: known).map { JSON($0) })
         case "query.get": return .value(QueryFunctions.value(arguments))
         case "query.set": return .value(try QueryFunctions.setting(arguments))
         case "query.list": return .value(QueryFunctions.list(arguments))
@@ -66,7 +69,7 @@ final class HostFunctions {
             let now = isDeterministic ? call?.startedAt : settings.environment.now()
             guard let now else { throw Denied("time.now cannot be used while a deterministic plugin is loaded") }
             return .value(TimeFunctions.seconds(now))
-        case "crypto.uuid", "crypto.random":
+        case "crypto.uuid", "crypto.random", "math.random":
             guard permissions.random else { throw Denied("\(function) needs the permission random") }
             if isDeterministic || settings.seed != nil {
                 guard let call else {
@@ -85,12 +88,15 @@ final class HostFunctions {
             return .value(JSON(handle))
         case "log" where call == nil:
             settings.logger.log(
-                level: Self.level(arguments[0]?.string), "\(redact(arguments[1]?.string ?? ""))",
+                level: Self.level(arguments[0]?.string), "\(redact(Self.words(arguments[1])))",
                 metadata: ["plugin": "\(plan.name)"])
             return .value(nil)
         default: return nil
         }
     }
+
+    /// The text of a log line: a text as it is, and any other value as JSON.
+    static func words(_ value: JSON?) -> String { value.map { $0.string ?? $0.description } ?? "" }
 
     static func level(_ name: String?) -> Logger.Level {
         switch name {

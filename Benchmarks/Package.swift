@@ -6,18 +6,23 @@ let package = Package(
     dependencies: [
         .package(name: "sluice", path: ".."),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
     ],
     targets: [
-        // What Sluice is compared with: C over libsqlite3 and jansson, and nothing else.
-        .target(name: "CFloor", linkerSettings: [.linkedLibrary("sqlite3"), .linkedLibrary("jansson")]),
+        // What Sluice is compared with: C over libsqlite3, jansson and Lua, and nothing else.
+        .target(
+            name: "CFloor",
+            linkerSettings: [.linkedLibrary("sqlite3"), .linkedLibrary("jansson"), .linkedLibrary("lua5.4")]),
         .executableTarget(
             name: "bench",
             dependencies: [
                 "CFloor",
                 .product(name: "SluiceCore", package: "sluice"),
+                .product(name: "SluiceHTTP", package: "sluice"),
                 .product(name: "SluiceLua", package: "sluice"),
                 .product(name: "SluiceSQLite", package: "sluice"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
             ],
             swiftSettings: [
                 .enableUpcomingFeature("ExistentialAny"),

@@ -98,6 +98,7 @@ sluice_outcome sb_run(sluice_call *call, lua_CFunction entry, int arguments) {
         call->error = sb_failure(call, call->coroutine, status, &call->outcome);
         json_decref(call->result);
         call->result = NULL;
+        call->result_cell = NULL;
     }
     vm->current = NULL;
     if (call->outcome != SLUICE_WAITS) {
@@ -144,17 +145,22 @@ int sb_finish_hook(lua_State *L, int status, lua_KContext context) {
     if (lua_isnil(L, -1)) return 0;
     if (lua_type(L, -1) == LUA_TFUNCTION) return refuse_function(L);
     const sb_handle *handle = sb_to_handle(L, -1);
-    if (handle != NULL) {
-        json_t *value = sb_resolve(handle->cell);
-        if (value != NULL) {
-            call->result = json_incref(value);
-            call->result_class = handle->cell->type->name;
-            return 0;
-        }
+    if (handle != NULL && (handle->cell->reader != NULL || sb_resolve(handle->cell) != NULL)) {
+        call->result_cell = handle->cell;
+        call->result_class = handle->cell->type->name;
+        return 0;
     }
     call->result = sb_to_json(L, -1, SB_SHARE, 0);
     sb_charge(L, 0);
     return 0;
+}
+
+/// A hook is called with the same classes again and again.
+static const sb_class *find_class(sluice_vm *vm, size_t index, const char *name) {
+    if (index >= sizeof vm->recent / sizeof *vm->recent) return sb_find_class(vm, name);
+    const sb_class *recent = vm->recent[index];
+    if (recent != NULL && strcmp(recent->name, name) == 0) return recent;
+    return vm->recent[index] = sb_find_class(vm, name);
 }
 
 static int enter_hook(lua_State *L) {
@@ -174,15 +180,17 @@ static int enter_hook(lua_State *L) {
     lua_pushvalue(L, -1);
     for (size_t index = 0; index < call->count; index++) {
         json_t *value = (json_t *)arguments[index].value;
-        if (arguments[index].class_name == NULL || value == NULL) {
+        const sluice_reader *reader = arguments[index].reader;
+        if (arguments[index].class_name == NULL || (value == NULL && reader == NULL)) {
             sb_push_json(L, value);
             continue;
         }
-        const sb_class *type = sb_find_class(vm, arguments[index].class_name);
+        const sb_class *type = find_class(vm, index, arguments[index].class_name);
         if (type == NULL) {
             return sb_raise(L, SLUICE_FAILED_RUNTIME, "the prelude has no class '%s'", arguments[index].class_name);
         }
         call->roots[index] = sb_cell_new(L, type, json_incref(value));
+        call->roots[index]->reader = reader;
         sb_push_object(L, call->roots[index]);
     }
     lua_callk(L, (int)call->count, 1, 0, sb_finish_hook);
@@ -219,13 +227,24 @@ sluice_outcome sluice_call_resume(sluice_call *call, sluice_host_answer answer, 
 
 void *sluice_call_result(const sluice_call *call, const char **class_name) {
     if (class_name != NULL) *class_name = call->result_class;
-    return json_incref(call->result);
+    return json_incref(call->result_cell == NULL ? call->result : sb_resolve(call->result_cell));
 }
 
 const void *sluice_call_argument(const sluice_call *call, size_t index, bool *is_changed) {
-    const sb_cell *cell = index < call->count ? call->roots[index] : NULL;
+    sb_cell *cell = index < call->count ? call->roots[index] : NULL;
     if (is_changed != NULL) *is_changed = cell != NULL && cell->is_changed;
-    return cell == NULL ? NULL : cell->value;
+    return cell == NULL ? NULL : sb_resolve(cell);
+}
+
+bool sluice_call_has_set_only(const sluice_call *call, size_t index, const void **members) {
+    const sb_cell *cell = index < call->count ? call->roots[index] : NULL;
+    if (cell == NULL || cell->reader == NULL || call->outcome != SLUICE_DONE || call->result != NULL) return false;
+    if (call->result_cell != NULL && call->result_cell != cell) return false;
+    for (size_t other = 0; other < call->count; other++) {
+        if (other != index && call->roots[other] != NULL && call->roots[other]->is_changed) return false;
+    }
+    *members = cell->written;
+    return true;
 }
 
 void *sluice_call_error(const sluice_call *call) { return json_incref(call->error); }

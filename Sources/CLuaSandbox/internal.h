@@ -12,6 +12,7 @@
 enum {
     sb_hook_interval = 100,     // steps of the virtual machine between two looks at the budget
     sb_idle_coroutines = 16,    // kept for the next calls
+    sb_most_reads = 16,         // of members by a reader: then the whole object is made
     sb_spare_cells = 64,        // as well
     sb_message_bytes = 2048,    // of an error that reaches the host
     sb_most_keys = 1 << 14,     // in the hash part of one table
@@ -33,6 +34,9 @@ typedef struct sb_cell {
     struct sb_cell *beside;  // in the same bucket, for a child
     const sb_class *type;
     json_t *value;  // of a root; a child's is found through its parent
+    const sluice_reader *reader;  // of a root, as long as it has no value
+    json_t *written;              // what was set since, beside the reader
+    int reads;
     char *name;     // of the member, for a child: in `short_name` where it fits
     size_t name_length, bucket;
     int depth;  // levels above it
@@ -84,6 +88,7 @@ struct sluice_call {
 
     sluice_outcome outcome;
     json_t *result;
+    sb_cell *result_cell;  // of an object that was returned: its value is made when somebody asks
     const char *result_class;
     json_t *error;
 };
@@ -113,6 +118,7 @@ struct sluice_vm {
     sluice_outcome raised;  // what kind the error is that is on its way
 
     sb_class *classes;
+    const sb_class *recent[4];  // of the last call's arguments, by their places
     bool is_frozen;
     char prelude_name[LUA_IDSIZE];
     const sluice_source *sources;
@@ -189,7 +195,7 @@ void sb_push_object(lua_State *L, sb_cell *cell);
 sb_cell *sb_cell_new(lua_State *L, const sb_class *type, json_t *value);
 sb_handle *sb_to_handle(lua_State *L, int index);
 sb_cell *sb_check_object(lua_State *L, int index);
-json_t *sb_resolve(const sb_cell *cell);
+json_t *sb_resolve(sb_cell *cell);
 json_t *sb_own(lua_State *L, sb_cell *cell);
 void sb_free_cells(sluice_call *call);
 void sb_free_spare_cells(sluice_vm *vm);

@@ -7,9 +7,11 @@
 // Upvalues of a class's metamethods.
 enum { up_methods = 1, up_getters, up_writable, up_readonly, up_class };
 
-static json_t *resolve(lua_State *L, const sb_cell *cell) {
+static json_t *resolve(lua_State *L, sb_cell *cell) {
     json_t *value = sb_resolve(cell);
-    if (value == NULL) sb_raise(L, SLUICE_FAILED_RUNTIME, "the member '%s' is no object any more", cell->name);
+    if (value == NULL) {
+        sb_raise(L, SLUICE_FAILED_RUNTIME, "the member '%s' is no object any more", cell->name == NULL ? "" : cell->name);
+    }
     return value;
 }
 
@@ -24,11 +26,50 @@ static const json_t *member(lua_State *L, const json_t *value, int key) {
     return json_array_get(value, (size_t)lua_tointeger(L, key) - 1);
 }
 
+/// Leaves the member on the stack. The first few of an object with a reader are looked for where they stand; a script that
+/// goes on reading is better off with the whole.
+static void push_member(lua_State *L, sb_cell *cell, int key) {
+    if (cell->reader == NULL || cell->reads == sb_most_reads || lua_type(L, key) != LUA_TSTRING) {
+        sb_push_json(L, member(L, resolve(L, cell), key));
+        return;
+    }
+    size_t length;
+    const char *name = lua_tolstring(L, key, &length);
+    cell->reads++;
+    const json_t *written = json_object_getn(cell->written, name, length);
+    if (written != NULL) {
+        sb_push_json(L, written);
+        return;
+    }
+    sluice_member found = cell->reader->member(cell->reader->context, name, length);
+    switch (found.kind) {
+    case SLUICE_MEMBER_ABSENT: lua_pushnil(L); return;
+    case SLUICE_MEMBER_NULL: lua_pushlightuserdata(L, &sb_key_null); return;
+    case SLUICE_MEMBER_BOOLEAN: lua_pushboolean(L, found.boolean); return;
+    case SLUICE_MEMBER_INTEGER: lua_pushinteger(L, found.integer); return;
+    case SLUICE_MEMBER_REAL: lua_pushnumber(L, found.real); return;
+    case SLUICE_MEMBER_TEXT: lua_pushlstring(L, found.text, found.length); return;
+    case SLUICE_MEMBER_VALUE: break;
+    }
+    sluice_call *call = sb_vm(L)->current;
+    call->held = found.value;
+    sb_push_json(L, call->held);
+    json_decref(call->held);
+    call->held = NULL;
+}
+
 /// get(object, name): the JSON value's own member; a container is a copy.
 int sb_get(lua_State *L) {
-    sb_cell *cell = sb_check_object(L, 1);
-    sb_push_json(L, member(L, resolve(L, cell), 2));
+    push_member(L, sb_check_object(L, 1), 2);
     return 1;
+}
+
+/// The object of what is set beside a reader.
+static json_t *own_written(lua_State *L, sb_cell *cell) {
+    cell->is_changed = true;
+    if (cell->written == NULL) cell->written = json_object();
+    sb_vm(L)->current->json_bytes += 128;
+    return cell->written;
 }
 
 static int write_member(lua_State *L, sb_cell *cell) {
@@ -36,11 +77,11 @@ static int write_member(lua_State *L, sb_cell *cell) {
     size_t length;
     bool is_name = lua_type(L, 2) == LUA_TSTRING;
     const char *name = is_name ? lua_tolstring(L, 2, &length) : NULL;
-    json_t *old = resolve(L, cell);
+    json_t *old = cell->reader == NULL ? resolve(L, cell) : NULL;
     size_t size = json_array_size(old);
     lua_Integer position = lua_isinteger(L, 2) ? lua_tointeger(L, 2) : 0;
     bool is_position = json_is_array(old) && position >= 1 && (lua_Unsigned)position <= size + 1;
-    if (json_is_object(old) ? !is_name : !is_position) {
+    if (json_is_array(old) ? !is_position : !is_name) {
         return sb_raise(L, SLUICE_FAILED_RUNTIME, "no such place to write to in a '%s'", cell->type->name);
     }
     if (is_name && memchr(name, 0, length) != NULL) {
@@ -51,7 +92,7 @@ static int write_member(lua_State *L, sb_cell *cell) {
         // Held by the call until it has its place, in case that making room for it fails.
         value = vm->current->held = sb_to_json(L, 3, SB_COPY, cell->depth + 1);
     }
-    json_t *holder = sb_own(L, cell);
+    json_t *holder = value != NULL && cell->reader != NULL ? own_written(L, cell) : sb_own(L, cell);
     bool is_written = true;
     if (is_name) {
         if (value == NULL) {
@@ -132,7 +173,7 @@ static int object_index(lua_State *L) {
         lua_callk(L, 1, 1, 0, give_back);
         return give_back(L, LUA_OK, 0);
     }
-    sb_push_json(L, member(L, resolve(L, cell), 2));
+    push_member(L, cell, 2);
     return 1;
 }
 

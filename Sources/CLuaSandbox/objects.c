@@ -78,6 +78,7 @@ void sb_free_cells(sluice_call *call) {
         sb_cell *cell = call->cells;
         call->cells = cell->next;
         json_decref(cell->value);
+        json_decref(cell->written);
         if (cell->parent != NULL) call->buckets[cell->bucket] = NULL;
         if (cell->name != cell->short_name) free(cell->name);
         if (vm->spare_cell_count == sb_spare_cells) {
@@ -98,9 +99,23 @@ void sb_free_spare_cells(sluice_vm *vm) {
     }
 }
 
+/// Makes the value of what was only read and set by member so far. NULL if there is no memory for it.
+static json_t *take_whole(sb_cell *cell) {
+    json_t *whole = cell->reader->whole(cell->reader->context);
+    if (whole == NULL || (cell->written != NULL && json_object_update(whole, cell->written) != 0)) {
+        json_decref(whole);
+        return NULL;
+    }
+    json_decref(cell->written);
+    cell->written = NULL;
+    cell->reader = NULL;
+    cell->is_own = true;
+    return cell->value = whole;
+}
+
 /// The JSON value that a cell stands for; NULL when the member it was is gone.
-json_t *sb_resolve(const sb_cell *cell) {
-    if (cell->parent == NULL) return cell->value;
+json_t *sb_resolve(sb_cell *cell) {
+    if (cell->parent == NULL) return cell->reader == NULL ? cell->value : take_whole(cell);
     json_t *parent = sb_resolve(cell->parent);
     json_t *value = parent == NULL ? NULL : json_object_getn(parent, cell->name, cell->name_length);
     return json_is_object(value) || json_is_array(value) ? value : NULL;
@@ -121,6 +136,7 @@ static json_t *shallow_copy(lua_State *L, json_t *value) {
 json_t *sb_own(lua_State *L, sb_cell *cell) {
     cell->is_changed = true;
     if (cell->parent == NULL) {
+        if (sb_resolve(cell) == NULL) out_of_memory(L);
         if (cell->is_own) return cell->value;
         json_t *copy = shallow_copy(L, cell->value);
         json_decref(cell->value);

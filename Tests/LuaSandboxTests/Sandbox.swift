@@ -119,7 +119,7 @@ final class Sandbox {
         defer { free(name) }
         var outcome: sluice_outcome
         if let value {
-            var given = sluice_argument(class_name: name, value: value.pointer)
+            var given = sluice_argument(class_name: name, value: value.pointer, reader: nil)
             outcome = sluice_vm_call(vm, hook, &given, 1, budget, ids, &call)
         } else {
             outcome = sluice_vm_call(vm, hook, nil, 0, budget, ids, &call)

@@ -3,18 +3,23 @@ internal import Glibc
 /// `bench [--only pull|plugins] [--rows N] [--pairs N] [--directory DIR] [--keep]`
 @main
 enum Bench {
-    static func main() async {
-        do {
-            let arguments = Array(CommandLine.arguments.dropFirst())
-            if arguments.first == "--child" {
-                try await child(arguments)
-            } else {
-                try run(try Options(arguments))
+    /// Waits here for the end: a main thread that is given to the runtime does what valgrind cannot follow.
+    static func main() {
+        Task.detached {
+            do {
+                let arguments = Array(CommandLine.arguments.dropFirst())
+                if arguments.first == "--child" {
+                    try await child(Array(arguments.dropFirst()))
+                } else {
+                    try run(try Options(arguments))
+                }
+                exit(0)
+            } catch {
+                File.complain("bench: \(error)")
+                exit(1)
             }
-        } catch {
-            File.complain("bench: \(error)")
-            exit(1)
         }
+        while true { pause() }
     }
 
     private static func run(_ options: Options) throws {
@@ -29,18 +34,27 @@ enum Bench {
         if options.keep { print("kept: \(directory)") }
     }
 
-    /// One measured run: `--child sluice|floor|plugins PAGES DATABASE`, or `--child load COUNT -`.
-    private static func child(_ arguments: [String]) async throws {
-        guard arguments.count == 4 else { throw BenchFailure("--child is for the benchmark itself") }
-        let (pages, database) = (arguments[2], arguments[3])
-        let measurement = try await Measurement.of {
-            switch arguments[1] {
-            case "floor": try PullRuns.floor(pages: pages, database: database)
-            case "plugins": try await PluginRuns.pull(pages: pages, database: database)
-            case "load": try await PluginRuns.load(Int(pages) ?? 0)
-            default: try await PullRuns.sluice(pages: pages, database: database)
+    /// One run for the parent: its name, and two words that mean something to it.
+    private static func child(_ words: [String]) async throws {
+        guard words.count == 3 else { throw BenchFailure("--child is for the benchmark itself") }
+        let (name, first, second) = (words[0], words[1], words[2])
+        if name == "serve" { return try await WireServer.serve(pages: first) }
+        let count = Int(first) ?? 0
+        let measurement =
+            switch name {
+            case "floor": try await Measurement.of { try PullRuns.floor(pages: first, database: second) }
+            case "sluice":
+                try await Measurement.of { try await PullRuns.sluice(pages: first, database: second) }
+            case "plugins": try await PageRuns.withHook(pages: first, database: second)
+            case "check": try await Measurement.of { try await PageRuns.check(first, against: second) }
+            case "load": try await Measurement.of { try await PluginPlans.load(count) }
+            case "send": try await ExchangeRuns.overTheWire(count, to: second, plugins: [])
+            case "send-plugin":
+                try await ExchangeRuns.overTheWire(count, to: second, plugins: [PluginPlans.filter()])
+            case "exchange": try await Measurement.of { try await ExchangeRuns.atOnce(count, second) }
+            case "lua-floor": try await Measurement.of { try ExchangeRuns.floor(count) }
+            default: throw BenchFailure("there is no run \(name)")
             }
-        }
         print(measurement.line)
     }
 }

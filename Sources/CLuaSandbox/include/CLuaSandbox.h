@@ -90,13 +90,46 @@ typedef struct sluice_source {
     const char *file;
 } sluice_source;
 
+/// What a member of an object is.
+typedef enum sluice_member_kind {
+    SLUICE_MEMBER_ABSENT = 0,
+    SLUICE_MEMBER_NULL,
+    SLUICE_MEMBER_BOOLEAN,
+    SLUICE_MEMBER_INTEGER,
+    SLUICE_MEMBER_REAL,
+    /// `text` and `length`, in UTF-8, borrowed until the reader is asked again.
+    SLUICE_MEMBER_TEXT,
+    /// `value`, a new JSON value, for everything else.
+    SLUICE_MEMBER_VALUE,
+} sluice_member_kind;
+
+typedef struct sluice_member {
+    sluice_member_kind kind;
+    bool boolean;
+    int64_t integer;
+    double real;
+    const char *text;
+    size_t length;
+    void *value;
+} sluice_member;
+
+/// A JSON object that is read where it stands: what the script does not ask for is never made. `member` gives the member
+/// of that name, `whole` the object as a new value that nobody else holds. Neither may enter the VM. Both are called
+/// until the call has ended.
+typedef struct sluice_reader {
+    void *context;
+    sluice_member (*member)(void *context, const char *name, size_t length);
+    void *(*whole)(void *context);
+} sluice_reader;
+
 /// What a hook is called with: an object of a class that the prelude has defined, over a JSON object or array. The
 /// script sees a handle that dies with the call. A written-to argument is copied first (json_copy of what is written
 /// to), so the giver's value never changes: sluice_call_argument has the new one. A NULL class passes the value itself,
-/// converted.
+/// converted. With a class, a reader may stand in the place of the value.
 typedef struct sluice_argument {
     const char *class_name;
-    const void *value;  // borrowed
+    const void *value;            // borrowed
+    const sluice_reader *reader;  // borrowed until the call has ended; NULL for a value
 } sluice_argument;
 
 /// The default bounds.
@@ -134,6 +167,11 @@ void *sluice_call_result(const sluice_call *call, const char **class_name);
 
 /// What has become of an argument: its JSON value, borrowed from the call, and whether the script wrote to it.
 const void *sluice_call_argument(const sluice_call *call, size_t index, bool *is_changed);
+
+/// Whether a call, after SLUICE_DONE, has done no more than to set members of the argument at `index`, which has a
+/// reader, and has returned nothing or that argument. Then *members is an object of those members, borrowed from the call,
+/// or NULL where it has set none, and nothing else has to be asked for.
+bool sluice_call_has_set_only(const sluice_call *call, size_t index, const void **members);
 
 /// Why a call failed: a new JSON object {message, file, line}; never an address, never what a metamethod says.
 void *sluice_call_error(const sluice_call *call);

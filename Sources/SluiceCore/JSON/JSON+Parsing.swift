@@ -45,26 +45,28 @@ extension JSON {
 extension JSONTape {
     /// The value whose token is at `index`, as a new one of jansson's.
     func value(at index: Int, in bytes: UnsafeBufferPointer<UInt8>) -> UnsafeMutablePointer<json_t>? {
-        var builder = JSONTreeBuilder(tape: self, bytes: bytes, index: index)
-        return builder.build()
+        tokens.withUnsafeBufferPointer { tokens in
+            var builder = JSONTreeBuilder(tokens: tokens, bytes: bytes, index: index)
+            return builder.build()
+        }
     }
 }
 
 /// Turns tokens into jansson values.
-private struct JSONTreeBuilder {
-    let tape: JSONTape
+struct JSONTreeBuilder {
+    let tokens: UnsafeBufferPointer<JSONTape.Token>
     let bytes: UnsafeBufferPointer<UInt8>
     var index: Int
 
     mutating func build() -> UnsafeMutablePointer<json_t>? {
-        let token = tape.tokens[index]
+        let token = tokens[index]
         index += 1
         switch token.kind {
         case .null: return json_null()
         case .bool: return token.flag ? json_true() : json_false()
         case .number:
             return JSONHandle.value(
-                of: JSONNumber(valid: tape.bytes(token, in: bytes), hasFraction: token.flag))
+                of: JSONNumber(valid: source(token), hasFraction: token.flag))
         case .string, .key:
             return withText(token) { json_stringn_nocheck($0, $1) }
         case .array:
@@ -74,7 +76,7 @@ private struct JSONTreeBuilder {
         case .object:
             let object = json_object()
             while index < Int(token.next) {
-                let key = tape.tokens[index]
+                let key = tokens[index]
                 index += 1
                 let member = build()
                 withText(key) { _ = json_object_setn_new_nocheck(object, $0, $1, member) }
@@ -85,13 +87,17 @@ private struct JSONTreeBuilder {
 
     private func withText<Result>(_ token: JSONTape.Token, _ body: (UnsafePointer<CChar>?, Int) -> Result) -> Result {
         if token.flag {
-            var text = tape.text(token, in: bytes)
+            var text = JSONEscape.decode(source(token))
             return text.withUTF8 { decoded in
                 decoded.withMemoryRebound(to: CChar.self) { body($0.baseAddress ?? sluice_json_nul(), $0.count) }
             }
         }
-        return tape.bytes(token, in: bytes).withMemoryRebound(to: CChar.self) {
+        return source(token).withMemoryRebound(to: CChar.self) {
             body($0.baseAddress ?? sluice_json_nul(), $0.count)
         }
+    }
+
+    private func source(_ token: JSONTape.Token) -> UnsafeBufferPointer<UInt8> {
+        UnsafeBufferPointer(rebasing: bytes[Int(token.start)..<Int(token.end)])
     }
 }

@@ -152,6 +152,13 @@ package final class JSONHandle: @unchecked Sendable {
         }
     }
 
+    /// Whether a value may hold others.
+    static func isContainer(_ value: UnsafeMutablePointer<json_t>?) -> Bool {
+        guard let value else { return false }
+        let type = sluice_json_type(value)
+        return type == Int32(JSON_OBJECT.rawValue) || type == Int32(JSON_ARRAY.rawValue)
+    }
+
     func member(_ name: String) -> JSONHandle? {
         guard isType(JSON_OBJECT) else { return nil }
         var name = name

@@ -5,6 +5,14 @@ package enum FNV1a {
 
     /// The hash of those bytes, or of what `seed` is the hash of and those bytes behind it.
     package static func hash(_ bytes: some Sequence<UInt8>, behind seed: UInt64? = nil) -> UInt64 {
-        bytes.reduce(seed ?? basis) { ($0 ^ UInt64($1)) &* prime }
+        // What lies in one piece is read without asking for each byte.
+        bytes.withContiguousStorageIfAvailable { hash(of: $0, seed ?? basis) }
+            ?? bytes.reduce(seed ?? basis) { ($0 ^ UInt64($1)) &* prime }
+    }
+
+    private static func hash(of bytes: UnsafeBufferPointer<UInt8>, _ seed: UInt64) -> UInt64 {
+        var hash = seed
+        for byte in bytes { hash = (hash ^ UInt64(byte)) &* prime }
+        return hash
     }
 }

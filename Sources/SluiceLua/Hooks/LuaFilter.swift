@@ -153,8 +153,7 @@ struct LuaFilter: Filter {
         _ read: @escaping @Sendable (HookReturn, RequestEditor) throws -> HookAnswer
     ) async throws -> Verdict {
         let editor = caller.editor(of: request)
-        let document = editor.document(body: 0)
-        var arguments = [LuaArgument("req", document)]
+        var arguments = [LuaArgument("req", editor.given)]
         if hook.kind == .filter { arguments.append(LuaArgument("next", .object)) }
         return try await asked(hook, arguments, [request.body], editor, exchange, next) { try read($0, editor) }
     }

@@ -71,56 +71,68 @@ struct LuaSyncHook: SyncHook {
     }
 
     func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision] {
+        let plugins = set.pull.filter { $0.hook.matches(MatchSubject(table: page.table)) }
+        if plugins.count == 1 { return try await ask(plugins[0], page) }
         var decisions = [PulledRowDecision](repeating: .keep, count: page.rows.count)
-        var rows = page.rows
-        for plugin in set.pull where plugin.hook.matches(MatchSubject(table: page.table)) {
-            let shown = rows.indices.filter { if case .drop = decisions[$0] { false } else { true } }
-            var part = page
-            part.rows = shown.map { rows[$0] }
-            let answers = try await plugin.ask(part, set.check(page.table, of: plugin))
-            for (index, answer) in zip(shown, answers) {
-                switch answer {
-                case .keep: break
-                case .change(let record):
-                    rows[index].record = record
-                    decisions[index] = answer
-                case .set(let members):
-                    rows[index].set(members)
-                    decisions[index] = .change(rows[index].record)
-                case .drop: decisions[index] = answer
-                }
+        var part = page
+        var shown = Array(page.rows.indices)
+        for plugin in plugins {
+            for (place, answer) in zip(part.rows.indices, try await ask(plugin, part)) {
+                part.rows[place].take(answer)
+                decisions[shown[place]] = decisions[shown[place]].followed(by: answer)
             }
+            let left = part.rows.indices.filter { !decisions[shown[$0]].isDrop }
+            (part.rows, shown) = (left.map { part.rows[$0] }, left.map { shown[$0] })
         }
         return decisions
+    }
+
+    private func ask(_ plugin: PluginHook, _ page: PulledPage) async throws -> [PulledRowDecision] {
+        try await plugin.ask(page, set.check(page.table, of: plugin))
     }
 }
 
 extension PluginHook {
     /// Asks about the rows of a page, in one visit of the plugins' thread.
     fileprivate func ask(_ page: PulledPage, _ check: RecordCheck) async throws -> [PulledRowDecision] {
-        let kept = page.rows.map { _ in PulledRowDecision.keep }
         if hook.kind == .afterPullPage {
             let limited = PluginHook(caller: caller, hook: hook.limited(toRows: page.rows.count))
             return try await limited.ask(
                 [LuaArgument("page", PageDocument.document(of: page))], as: [PulledRowDecision].self, table: page.table,
                 recordID: nil
-            ) { try PulledVerdict.readPage($0, page, check) } ?? kept
+            ) { try PulledVerdict.readPage($0, page, check) } ?? page.rows.map { _ in .keep }
         }
-        let calls = page.rows.map { row in
-            HookCall(
-                plan: hook, arguments: [LuaArgument("rec", row.record)], table: page.table, recordID: row.id,
-                interpret: { try PulledVerdict.read($0, row, check) })
+        let answers = try await caller.ask(
+            PulledRows(page, hook, check),
+            fuel: HookKind.afterPullPage.budget.fuel(forRecords: page.rows.count))
+        if isShadow { return page.rows.map { _ in .keep } }
+        for (index, failure) in answers.failures {
+            try pass(failure, table: page.table, recordID: page.rows[index].id)
         }
-        let results = try await caller.askAll(
-            calls, as: PulledRowDecision.self, fuel: HookKind.afterPullPage.budget.fuel(forRecords: calls.count))
-        if isShadow { return kept }
-        return try zip(page.rows, results).map { row, result in
-            switch result {
-            case .success(let decision): return decision
-            case .failure(let failure):
-                try pass(failure, table: page.table, recordID: row.id)
-                return .keep
-            }
+        return answers.decisions
+    }
+}
+
+extension PulledRowDecision {
+    fileprivate var isDrop: Bool { if case .drop = self { true } else { false } }
+
+    /// Both decisions in one, the other being about the row as this one leaves it.
+    fileprivate func followed(by other: PulledRowDecision) -> PulledRowDecision {
+        switch (self, other) {
+        case (_, .keep): self
+        case (.set(let members), .set(let more)): .set(members.setting(more))
+        case (.change(let record), .set(let members)): .change(record.setting(members))
+        default: other
+        }
+    }
+}
+
+extension PulledRow {
+    fileprivate mutating func take(_ decision: PulledRowDecision) {
+        switch decision {
+        case .set(let members): set(members)
+        case .change(let changed): record = changed
+        case .keep, .drop: break
         }
     }
 }

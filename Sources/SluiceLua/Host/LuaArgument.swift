@@ -21,7 +21,8 @@ struct LuaArgument: Sendable {
         let handle = first.value.handle
         return withExtendedLifetime(handle) {
             first.withType { type in
-                with(arguments.dropFirst(), behind: done + [sluice_argument(class_name: type, value: handle.raw)], body)
+                let argument = sluice_argument(class_name: type, value: handle.raw, reader: nil)
+                return with(arguments.dropFirst(), behind: done + [argument], body)
             }
         }
     }

@@ -83,12 +83,50 @@ final class LuaVM {
 
     /// Begins a call.
     func call(_ hook: String, _ arguments: [LuaArgument], budget: sluice_budget, id: UInt64) -> LuaCall.Step {
-        var pointer: OpaquePointer?
-        let outcome = LuaArgument.with(arguments[...]) { arguments in
-            hook.withCString { sluice_vm_call(vm, $0, arguments, arguments.count, budget, id, &pointer) }
+        step(
+            LuaArgument.with(arguments[...]) { arguments in
+                arguments.withUnsafeBufferPointer { arguments in
+                    hook.withCString { begin($0, arguments, budget: budget, id: id) }
+                }
+            }, id: id)
+    }
+
+    /// A call as it came back from C.
+    enum Begun {
+        /// It is over, and has to be ended.
+        case done(OpaquePointer)
+        /// It waits or has failed; without a pointer there was no memory for it.
+        case other(OpaquePointer?, sluice_outcome)
+    }
+
+    /// Begins a call. Whoever began it ends it, or has ``step(_:id:)`` do so.
+    func call(
+        _ hook: StaticString, _ arguments: UnsafeBufferPointer<sluice_argument>, budget: sluice_budget, id: UInt64
+    ) -> Begun {
+        hook.withUTF8Buffer { name in
+            name.withMemoryRebound(to: CChar.self) {
+                begin($0.baseAddress, arguments, budget: budget, id: id)
+            }
         }
-        guard let pointer else { return .failed(ScriptFailure(.memory, "there is no memory for another call"), nil) }
-        return step(outcome, LuaCall(pointer, id: id, of: self))
+    }
+
+    private func begin(
+        _ hook: UnsafePointer<CChar>?, _ arguments: UnsafeBufferPointer<sluice_argument>, budget: sluice_budget,
+        id: UInt64
+    ) -> Begun {
+        var pointer: OpaquePointer?
+        let outcome = sluice_vm_call(vm, hook, arguments.baseAddress, arguments.count, budget, id, &pointer)
+        guard let pointer, outcome == SLUICE_DONE else { return .other(pointer, outcome) }
+        return .done(pointer)
+    }
+
+    /// How far a call has come that has begun.
+    func step(_ begun: Begun, id: UInt64) -> LuaCall.Step {
+        switch begun {
+        case .done(let pointer): .done(LuaCall(pointer, id: id, of: self))
+        case .other(let pointer?, let outcome): step(outcome, LuaCall(pointer, id: id, of: self))
+        case .other(nil, _): .failed(ScriptFailure(.memory, "there is no memory for another call"), nil)
+        }
     }
 
     /// Goes on with a call that waited.

@@ -23,8 +23,8 @@ struct PluginCaller: Sendable {
         while true {
             switch step {
             case .done(let answer, let saves):
-                if !saves.isEmpty { try await save(saves, call) }
-                return try reply(answer, call)
+                if !saves.isEmpty { try await save(saves, call.plan.kind) }
+                return try reply(answer, call.plan.kind)
             case .failed(let failure):
                 if failure.kind == .cancelled, Task.isCancelled { throw nextError ?? CancellationError() }
                 throw failure
@@ -58,40 +58,43 @@ struct PluginCaller: Sendable {
         try await ask(call, as: type, next: { _ in throw CancellationError() }).value
     }
 
-    /// Asks a plugin that does not wait several questions at once.
-    func askAll<Value: Sendable>(
-        _ calls: [HookCall], as type: Value.Type, fuel: Int64
-    ) async throws -> [Result<Value, PluginFailure>] {
-        let steps = await host.begin(calls, of: id, fuel: fuel)
-        var results: [Result<Value, PluginFailure>] = []
-        for (call, step) in zip(calls, steps) {
+    /// Asks about the rows of a page at once.
+    ///
+    /// - Returns: what was decided, and the failures, by the rows' places.
+    func ask(
+        _ rows: PulledRows, fuel: Int64
+    ) async throws -> (decisions: [PulledRowDecision], failures: [(index: Int, failure: PluginFailure)]) {
+        let steps = await host.begin(rows, of: id, fuel: fuel)
+        var decisions = steps.decisions
+        var failures: [(index: Int, failure: PluginFailure)] = []
+        for (index, step) in steps.others {
             switch step {
             case .done(let answer, let saves):
-                if !saves.isEmpty { try await save(saves, call) }
-                results.append(.success(try reply(answer, call).value))
-            case .failed(let failure): results.append(.failure(failure))
+                if !saves.isEmpty { try await save(saves, rows.plan.kind) }
+                decisions[index] = try reply(answer, rows.plan.kind).value
+            case .failed(let failure): failures.append((index, failure))
             case .passedOn: throw CancellationError()
             case .waits(let waiting, _, _):
                 guard case .failed(let failure) = await host.end(waiting, .yield) else { throw CancellationError() }
-                results.append(.failure(failure))
+                failures.append((index, failure))
             }
         }
-        return results
+        return (decisions, failures)
     }
 
-    private func reply<Value: Sendable>(_ answer: HookAnswer, _ call: HookCall) throws -> Reply<Value> {
+    private func reply<Value: Sendable>(_ answer: HookAnswer, _ hook: HookKind) throws -> Reply<Value> {
         guard let value = answer.value as? Value else {
-            throw failure(.badResult, "the answer is of another kind", call.plan.kind)
+            throw failure(.badResult, "the answer is of another kind", hook)
         }
         return Reply(value: value, scratch: answer.scratch, shared: answer.shared)
     }
 
     /// Saves what the call has written; a decision that hangs on what could not be saved is not made.
-    private func save(_ values: [String: JSON?], _ call: HookCall) async throws {
+    private func save(_ values: [String: JSON?], _ hook: HookKind) async throws {
         do {
             try await services.storage.save(values, of: plan.name)
         } catch {
-            throw failure(.runtime, "kv could not be saved: \(error)", call.plan.kind)
+            throw failure(.runtime, "kv could not be saved: \(error)", hook)
         }
     }
 

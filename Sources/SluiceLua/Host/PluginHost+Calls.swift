@@ -13,7 +13,7 @@ extension PluginHost {
         return begin(call, of: instance)
     }
 
-    private func begin(_ call: HookCall, of instance: PluginInstance) -> CallStep {
+    func begin(_ call: HookCall, of instance: PluginInstance) -> CallStep {
         let kind = call.plan.kind
         let now = now
         if let breaker = instance.breakers[kind], breaker.isOpen(at: now) {
@@ -23,34 +23,20 @@ extension PluginHost {
         guard instance.functions.calls.count < PluginInstance.maximumCalls else {
             return refused(ScriptFailure(.runtime, "too many calls of the plugin are under way"), call, instance)
         }
-        let state = CallState(id: nextCall(), call, at: now)
-        let isDeterministic = instance.plan.manifest.isDeterministic
-        if let seed = settings.seed {
-            state.random = SeededChance(seed: seed)
-        } else if isDeterministic {
-            state.random = SeededChance(
-                seed: FNV1a.hash("\(instance.plan.name) \(instance.inputHash(of: call))".utf8))
-        }
+        let state = CallState(id: nextCall(), call, at: now, seed: seed(of: instance))
         instance.functions.current = state
         let step = instance.vm.call(
             kind.rawValue, call.arguments + [instance.context(of: call)],
             budget: call.plan.budget.sandbox(
-                isDeterministic: isDeterministic, mayWait: kind.mayWait, fuel: call.fuel), id: state.id)
+                isDeterministic: instance.plan.manifest.isDeterministic, mayWait: kind.mayWait, fuel: call.fuel),
+            id: state.id)
         return take(step, state, instance)
     }
 
-    /// Asks a plugin one question after the other, each whatever became of the one before: for hooks that do not wait.
-    /// Together they may use that much fuel.
-    func begin(_ all: [HookCall], of id: PluginInstance.ID, fuel: Int64) -> [CallStep] {
-        guard let instance = instances[id] else { return all.map { begin($0, of: id) } }
-        var left = fuel
-        return all.map { call in
-            var call = call
-            call.fuel = min(left, call.plan.budget.fuel)
-            let before = instance.fuelUsed
-            let step = begin(call, of: instance)
-            left = max(1, left - (instance.fuelUsed - before))
-            return step
+    /// What the chance of a call begins with that has to be repeatable.
+    func seed(of instance: PluginInstance) -> (HookCall) -> UInt64 {
+        { [given = settings.seed] call in
+            given ?? FNV1a.hash("\(instance.plan.name) \(instance.inputHash(of: call))".utf8)
         }
     }
 
@@ -97,7 +83,7 @@ extension PluginHost {
         return failed(ScriptFailure(kind, message), state, instance)
     }
 
-    private func take(_ step: LuaCall.Step, _ state: CallState, _ instance: PluginInstance) -> CallStep {
+    func take(_ step: LuaCall.Step, _ state: CallState, _ instance: PluginInstance) -> CallStep {
         instance.functions.current = nil
         switch step {
         case .waits(let lua, let wait):
@@ -122,10 +108,7 @@ extension PluginHost {
             do {
                 return succeeded(try interpreted(lua, state, instance), state, instance)
             } catch {
-                let failure =
-                    (error as? ScriptFailure) ?? (error as? Denied).map { ScriptFailure(.permission, $0.message) }
-                    ?? ScriptFailure(.badResult, "\(error)")
-                return failed(failure, state, instance)
+                return failed(ScriptFailure(of: error), state, instance)
             }
         }
     }
@@ -161,7 +144,7 @@ extension PluginHost {
         return .done(answer, saves: saves)
     }
 
-    private func failed(_ failure: ScriptFailure, _ state: CallState, _ instance: PluginInstance) -> CallStep {
+    func failed(_ failure: ScriptFailure, _ state: CallState, _ instance: PluginInstance) -> CallStep {
         var failure = failure
         failure.message = instance.functions.redact(failure.message)
         let named = PluginFailure(plugin: instance.plan.name, hook: state.plan.rawValue, failure)
@@ -188,6 +171,15 @@ extension PluginHost {
         instance.figures[call.plan.kind, default: .init()].calls[failure.kind.rawValue, default: 0] += 1
         instance.meters?.refuse(call.plan.kind, failure.kind.rawValue)
         return .failed(named)
+    }
+}
+
+extension ScriptFailure {
+    /// Why an answer could not be read.
+    init(of error: any Error) {
+        self =
+            (error as? ScriptFailure) ?? (error as? Denied).map { ScriptFailure(.permission, $0.message) }
+            ?? ScriptFailure(.badResult, "\(error)")
     }
 }
 

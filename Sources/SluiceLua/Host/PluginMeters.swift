@@ -46,6 +46,24 @@ final class PluginMeters {
         cost.cpu.recordNanoseconds(Int64(cpuTime / .nanoseconds(1)))
     }
 
+    /// Counts calls that ended well and were measured together: each took the same part of the time.
+    func count(
+        _ hook: HookKind, decisions: [String: Int], fuel: Int, cpuTime: Duration, elapsed: Duration
+    ) {
+        let (calls, cost) = (calls(hook, "ok"), cost(hook))
+        for (name, count) in decisions {
+            calls.count.increment(by: count)
+            decision(hook, name).increment(by: count)
+        }
+        let count = max(1, decisions.values.reduce(0, +))
+        let (part, cpuPart) = (Int64(elapsed / count / .nanoseconds(1)), Int64(cpuTime / count / .nanoseconds(1)))
+        for _ in 0..<count {
+            calls.duration.recordNanoseconds(part)
+            cost.cpu.recordNanoseconds(cpuPart)
+        }
+        cost.fuel.increment(by: fuel)
+    }
+
     /// Counts a call that was refused before it began.
     func refuse(_ hook: HookKind, _ outcome: String) { calls(hook, outcome).count.increment() }
 

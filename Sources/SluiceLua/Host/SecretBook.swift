@@ -20,7 +20,7 @@ struct SecretBook: Sendable {
 
     /// The text with the values in the place of their handles.
     func revealed(_ text: String) -> String {
-        guard text.contains("{{secret ") else { return text }
+        guard !handles.isEmpty, text.contains("{{secret ") else { return text }
         var text = text
         for (name, handle) in handles { if let value = values[name] { text = text.replacing(handle, with: value) } }
         return text

@@ -1,7 +1,7 @@
 internal import SluiceCore
 
 /// Plugins that serve together, each in its place. A set never changes: another one takes its place.
-struct PluginSet: Sendable {
+final class PluginSet: Sendable {
     /// The set's number, from 1.
     let version: Int
     /// The plugins that run.

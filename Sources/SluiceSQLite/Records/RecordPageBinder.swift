@@ -125,6 +125,10 @@ struct RecordPageBinder {
         if name > 0 {
             seen[name] = row
             let type = names.type(name)
+            if type == .integer, case .int(let int)? = value.number?.storage {
+                try statement.bind(name + 1, int)
+                return
+            }
             try statement.bind(name + 1, SQLValue(value, declared: type))
             if RecordColumns.isExact(value, type) { return }
         }

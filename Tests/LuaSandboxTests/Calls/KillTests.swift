@@ -90,7 +90,7 @@ struct KillTests {
         let outcome = withExtendedLifetime(value) {
             let name = strdup("request")
             defer { free(name) }
-            var argument = sluice_argument(class_name: name, value: value.pointer)
+            var argument = sluice_argument(class_name: name, value: value.pointer, reader: nil)
             return sluice_vm_call(sandbox.vm, "slow", &argument, 1, Sandbox.budget, 77, &call)
         }
         #expect(outcome == SLUICE_WAITS)

@@ -21,7 +21,7 @@ struct SoakTests {
         let value = Value(#"{"method":"GET","n":1,"flag":true,"headers":[["a","b"]]}"#)
         let name = strdup("request")
         defer { free(name) }
-        var argument = sluice_argument(class_name: name, value: value.pointer)
+        var argument = sluice_argument(class_name: name, value: value.pointer, reader: nil)
         func run(_ times: Int) {
             for index in 0..<times {
                 var call: OpaquePointer?

@@ -48,7 +48,7 @@ struct HandleTests {
         let value = Value(#"{"n":5}"#)
         let name = strdup("request")
         defer { free(name) }
-        var argument = sluice_argument(class_name: name, value: value.pointer)
+        var argument = sluice_argument(class_name: name, value: value.pointer, reader: nil)
         var call: OpaquePointer?
         #expect(sluice_vm_call(sandbox.vm, "wait", &argument, 1, Sandbox.budget, 1, &call) == SLUICE_WAITS)
         #expect(sandbox.call("read").error?.contains("used after its call") == true)

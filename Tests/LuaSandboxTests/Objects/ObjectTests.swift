@@ -39,7 +39,7 @@ struct ObjectTests {
         let value = Value(Self.request)
         let name = "request"
         let answer = name.withCString { name -> (String?, String?, String?) in
-            var argument = sluice_argument(class_name: name, value: value.pointer)
+            var argument = sluice_argument(class_name: name, value: value.pointer, reader: nil)
             var call: OpaquePointer?
             #expect(sluice_vm_call(sandbox.vm, "run", &argument, 1, Sandbox.budget, 1, &call) == SLUICE_DONE)
             defer { sluice_call_end(call) }
@@ -142,7 +142,7 @@ struct ObjectTests {
         let sandbox = try Sandbox.with(
             "return { run = function(r) r.m = r:raw('m') .. type(r.n) r.e = json.encode { r } return r end }")
         "request".withCString { name in
-            var argument = sluice_argument(class_name: name, value: value.pointer)
+            var argument = sluice_argument(class_name: name, value: value.pointer, reader: nil)
             var call: OpaquePointer?
             #expect(sluice_vm_call(sandbox.vm, "run", &argument, 1, Sandbox.budget, 1, &call) == SLUICE_DONE)
             let result = sluice_call_result(call, nil)?.assumingMemoryBound(to: json_t.self)

@@ -140,6 +140,101 @@ struct LuaSyncHookTests {
         #expect(try await plugins.syncHook.afterPull(page(1)) == [.change(["id": "1", "n": 1, "v": "x12"])])
     }
 
+    /// The rows of ``page(_:)`` as a pull shows them: read from the text of a page.
+    func pageOfText(_ count: Int) throws -> PulledPage {
+        let records = page(count).rows.map(\.record)
+        let text = PulledText(try RowPage(records: records))
+        return PulledPage(table: "todos", queryName: "all", rows: records.indices.map { PulledRow(text, $0) })
+    }
+
+    @Test("of a page's text only the members that a script sets are written")
+    func setsMembers() async throws {
+        let hook = try await hook(
+            "after_pull",
+            """
+            if a.n == 1 then return decide.drop { reason = 'one' } end
+            if a.n == 2 then a.v = 'y' return a end
+            if a.n == 3 then a.v = 'x' end
+            if a.n == 4 then a.v = nil end
+            if a.n == 5 then a.v, a.w = 'z', { 1 } end
+            """)
+        #expect(
+            try await hook.afterPull(pageOfText(6)) == [
+                .drop(reason: "one"), .set(["v": "y"]), .keep, .change(["id": "4", "n": 4]),
+                .set(["v": "z", "w": [1]]), .keep,
+            ])
+    }
+
+    @Test("what was set is counted like any other call, and a log line is kept")
+    func figures() async throws {
+        let plugins = try await PluginText(
+            ["after_pull"],
+            """
+            return { after_pull = function(r, ctx)
+              if r.n == 3 then ctx.log.info('three') end
+              if r.n % 2 == 0 then r.v = 'even' end
+            end }
+            """
+        ).loaded()
+        _ = try await plugins.syncHook.afterPull(pageOfText(5))
+        let figures = try #require(await plugins.metrics.hooks.values.first?["after_pull"])
+        #expect(figures.calls == ["ok": 5] && figures.decisions == ["none": 3, "changed": 2])
+        #expect(figures.fuel > 0)
+        #expect(await plugins.decisions.map { $0.log.map(\.message) } == [["three"]])
+        #expect(await plugins.decisions.map(\.recordID) == ["3"])
+    }
+
+    @Test("plugins one behind the other set members of one row", arguments: [("r.v = r.v .. '2'", "x12"), ("", "x1")])
+    func chainOfText(body: String, value: String) async throws {
+        var first = PluginText(["after_pull"], "return { after_pull = function(r) r.v = r.v .. '1' r.w = 1 end }")
+        var second = PluginText(["after_pull"], "return { after_pull = function(r) \(body) end }")
+        (first.name, second.name) = ("first", "second")
+        let plugins = try await Plugins([try second.plan, try first.plan])
+        #expect(try await plugins.syncHook.afterPull(pageOfText(1)) == [.set(["v": JSON(value), "w": 1])])
+    }
+
+    /// What hooks do to a record, where most of it is left alone and where it is not.
+    static let edits = [
+        "a.v = 'y'", "a.v = a.v", "a.v = nil", "a.n = 5 return a", "return { id = a.id, n = 1 }", "a.n = 1e300",
+        "a.n = 2^60", "a.v = { { 1 } }", "a.v = '1.10'", "a.v = '2'", "a.long = a.long", "a.v = a.long",
+        "a.v = { a.long }", "a.long = 'x'", "a.version = 'y'", "a:set('v', 'z')", "a['__x'] = 1", "a.n = 'text'",
+        "a.v = 5", "return decide.drop { reason = 'r' }", "a.inner = { x = 2 }", "a.new = json.null", "a.v = '\\xff'",
+        "for i = 1, 30 do a.n = a.n + 1 end", "for _, k in ipairs(a:fields()) do local x = a[k] end a.v = 'q'",
+        "a.v = a:to_table().v .. '!'", "return nil", "a.n = 2 a.n = 1",
+    ]
+
+    @Test("a row of a page's text becomes what the record would", arguments: edits + faults)
+    func textAsRecord(body: String) async throws {
+        let text = #"{"id":"1","n":1,"v":"x","version":"7","long":12345678901234567.89,"inner":{"x":1},"z":"1.10"}"#
+        let record = try JSON(parsing: text)
+        let schema = TableSchema("todos", columns: [.init("n", .integer), .init("v", .string)])
+        let page = PulledText(try RowPage(bytes: Array("[\(text)]".utf8)))
+        func outcome(_ row: PulledRow, _ columns: [TableSchema]) async throws -> (record: JSON?, error: String?) {
+            var options = PluginOptions()
+            options.tables = columns
+            let body = body.replacing("a.record = nil ", with: "")
+            let plugins = try await PluginText(
+                ["after_pull"], "return { after_pull = function(a, ctx)\n\(body)\nend }"
+            ).loaded(options)
+            do {
+                let page = PulledPage(table: "todos", rows: [row])
+                switch try await plugins.syncHook.afterPull(page).first {
+                case .set(let members): return (row.record.setting(members), nil)
+                case .change(let record): return (record, nil)
+                case .drop: return (nil, nil)
+                default: return (row.record, nil)
+                }
+            } catch let error as SluiceError {
+                return (nil, (error.cause as? PluginFailure).map { "\($0.kind) \($0.message)" } ?? error.message)
+            }
+        }
+        for columns in [[], [schema]] {
+            let byRecord = try await outcome(PulledRow(id: "1", version: "7", record: record), columns)
+            let byText = try await outcome(PulledRow(page, 0), columns)
+            #expect(byText.record == byRecord.record && byText.error == byRecord.error, "\(byText) \(byRecord)")
+        }
+    }
+
     static let faults = [
         "error('no')", "error({})", "while true do end", "return 5", "return 'x'", "return {}", "return print",
         "return { decision = 'respond' }", "local t = {} t.t = t return t", "return ctx",

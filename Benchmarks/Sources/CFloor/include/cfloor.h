@@ -14,4 +14,10 @@ long cfloor_pull(const char *directory, const char *database, char *reason, size
 /// Returns the number of rows they both hold, or -1 with the reason in `reason` if they differ.
 long cfloor_compare(const char *first, const char *second, char *reason, size_t capacity);
 
+/// Calls the function `request` of the table that `script` returns, through lua_pcall, `count` times with the request whose
+/// JSON document is `text`. Each call has to set one header.
+///
+/// Returns `count`, or -1 with the reason in `reason`.
+long cfloor_requests(const char *script, const char *text, long count, char *reason, size_t capacity);
+
 #endif

@@ -22,7 +22,7 @@ struct PullBenchmark {
             let order = pair.isMultiple(of: 2) ? ["floor", "sluice"] : ["sluice", "floor"]
             for name in order {
                 let database = name == "floor" ? databases.floor : databases.sluice
-                let result = try Child.measure(["--child", name, pages, database])
+                let result = try Child.measure([name, pages, database])
                 if name == "floor" { floor.append(result) } else { sluice.append(result) }
             }
             let stored = try PullRuns.compare(databases.sluice, databases.floor)

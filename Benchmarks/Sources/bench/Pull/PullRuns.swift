@@ -1,5 +1,6 @@
 internal import CFloor
 internal import SluiceCore
+internal import SluiceHTTP
 internal import SluiceSQLite
 
 /// The work that is compared: each in a process of its own, with a new database.
@@ -14,11 +15,18 @@ enum PullRuns {
         ])
 
     /// A named pull through client, filters, session and store.
-    static func sluice(pages: String, database: String) async throws {
+    ///
+    /// - Parameter pages: a folder of pages; or the address of a server, which is asked over a socket.
+    static func sluice(pages: String, database: String, options: SyncOptions = SyncOptions()) async throws {
         let store = try SQLiteStore(path: database, options: .init(durability: .normal))
-        let client = SluiceClient(
-            endpoint: try Endpoint("http://loopback.invalid"), transport: LoopbackTransport(directory: pages))
-        let context = try await SyncContext(client: client, store: store, tables: [schema])
+        let client =
+            if pages.hasPrefix("http://") {
+                SluiceClient(endpoint: try Endpoint(pages), transport: AsyncHTTPTransport())
+            } else {
+                SluiceClient(
+                    endpoint: try Endpoint("http://loopback.invalid"), transport: LoopbackTransport(directory: pages))
+            }
+        let context = try await SyncContext(client: client, store: store, tables: [schema], options: options)
         _ = try await context.pull(Query("movements"), named: "all")
         try await store.close()
     }
@@ -33,8 +41,9 @@ enum PullRuns {
         try withReason { cfloor_compare(first, second, $0, $1) }
     }
 
+    /// Calls C code that says by a text why it has failed.
     @discardableResult
-    private static func withReason(_ body: (UnsafeMutablePointer<CChar>?, Int) -> Int) throws -> Int {
+    static func withReason(_ body: (UnsafeMutablePointer<CChar>?, Int) -> Int) throws -> Int {
         var result = -1
         let reason = String(unsafeUninitializedCapacity: 512) { buffer in
             buffer.withMemoryRebound(to: CChar.self) { text in

@@ -15,8 +15,7 @@ struct PageReview {
     let chain: HookChain
     let logger: Logger
     private let queryName: String?
-    /// The id, and what else only the server sets.
-    private let serverColumns: [String]
+    private let rules: RowRules
     /// The rows that are shown, and their places in the page.
     private var rows: [PulledRow]
     private var places: [Int]
@@ -26,7 +25,7 @@ struct PageReview {
         self.chain = chain
         self.logger = logger
         queryName = commit.cursor?.owner.name
-        serverColumns = [dialect.columns.id] + dialect.pushColumns.system.sorted()
+        rules = RowRules(chain, dialect)
         let text = PulledText(commit.page)
         revised = RevisedRows(page: commit.page, sorted: PageRows(commit.page, commit.rows))
         places = revised.sorted.fit
@@ -56,14 +55,15 @@ struct PageReview {
     }
 
     private mutating func take(_ decisions: [PulledRowDecision], of hook: any SyncHook) throws(SluiceError) {
+        let rules = rules
         var dropped: Set<Int> = []
         for (index, decision) in decisions.enumerated() where !rows[index].isTombstone {
             switch decision {
             case .keep: break
             case .set(let members):
-                if let members = try checked(members: members, rows[index], hook) { rows[index].set(members) }
+                if let members = try rules.checked(members: members, rows[index], hook) { rows[index].set(members) }
             case .change(let record):
-                let checked = try checked(record, rows[index], hook)
+                let checked = try rules.checked(record, rows[index], hook)
                 if checked != rows[index].record { rows[index].record = checked }
             case .drop(let reason):
                 dropped.insert(index)
@@ -79,58 +79,6 @@ struct PageReview {
         revised.dropped.formUnion(dropped.map { places[$0] })
         let left = rows.indices.filter { !dropped.contains($0) }
         (rows, places) = (left.map { rows[$0] }, left.map { places[$0] })
-    }
-
-    /// The changed record, with what only the server sets as the server has it.
-    private func checked(_ record: JSON, _ row: PulledRow, _ hook: any SyncHook) throws(SluiceError) -> JSON {
-        guard record.kind == .object else {
-            throw chain.broken(hook, "a changed row is a whole record", recordID: row.id)
-        }
-        guard StoreRules.isShallow(record) else { throw tooDeep(row, hook) }
-        var record = record
-        for name in serverColumns {
-            let value = row[name]
-            guard let given = record[name] else {
-                if let value { record[name] = value }
-                continue
-            }
-            try check(given, name, value, row, hook)
-            if value == nil { record[name] = nil }
-        }
-        return record
-    }
-
-    /// The changed members without what only the server sets; nil if nothing is left.
-    private func checked(members: JSON, _ row: PulledRow, _ hook: any SyncHook) throws(SluiceError) -> JSON? {
-        guard members.kind == .object else {
-            throw chain.broken(hook, "changed members are those of an object", recordID: row.id)
-        }
-        var isShallow = true
-        var given: [String] = []
-        members.forEachMember { name, value in
-            isShallow = isShallow && StoreRules.isShallow(value, JSON.maximumDepth - 1)
-            if let column = serverColumns.first(where: { $0.utf8.elementsEqual(name) }) { given.append(column) }
-        }
-        guard isShallow else { throw tooDeep(row, hook) }
-        if given.isEmpty { return members.count == 0 ? nil : members }
-        var members = members
-        for name in given {
-            try check(members[name] ?? .null, name, row[name], row, hook)
-            members[name] = nil
-        }
-        return members.count == 0 ? nil : members
-    }
-
-    private func check(
-        _ given: JSON, _ name: String, _ value: JSON?, _ row: PulledRow, _ hook: any SyncHook
-    ) throws(SluiceError) {
-        guard given == value ?? .null else {
-            throw chain.broken(hook, "\(name) is the server's and cannot be changed", recordID: row.id)
-        }
-    }
-
-    private func tooDeep(_ row: PulledRow, _ hook: any SyncHook) -> SluiceError {
-        chain.broken(hook, "the record nests deeper than \(JSON.maximumDepth) levels", recordID: row.id)
     }
 }
 

@@ -1,43 +1,73 @@
 /// A row of the server's that is about to be stored.
 public struct PulledRow: Sendable {
-    /// The row's id.
-    public var id: String
-    /// The version the server gave it.
-    public var version: String?
-    /// When the server says it was last changed, as the server wrote it.
-    public var updatedAt: String?
-    /// Whether the server says that the row is deleted, or that it has left the query. Such a row is looked at only: it is
-    /// kept whatever is decided.
-    public var isTombstone: Bool
-    /// Where the row is read from, if it is not a record by itself.
-    package private(set) var source: Source?
-    /// What hooks have made of it; a row without a source has its record here.
-    package private(set) var revision: RowPage.Revision?
-
-    /// A row of a page.
-    package struct Source: Sendable {
-        package let page: PulledText
-        package let index: Int
+    /// Where the row is read from.
+    package enum Source: Sendable {
+        /// A row of a page.
+        case page(PulledText, Int)
+        /// A record by itself.
+        case record(Head)
     }
+
+    /// What is known of a row that is a record by itself.
+    package final class Head: Sendable {
+        let id: String
+        let version: String?
+        let updatedAt: String?
+        let isTombstone: Bool
+
+        init(_ id: String, _ version: String?, _ updatedAt: String?, _ isTombstone: Bool) {
+            self.id = id
+            self.version = version
+            self.updatedAt = updatedAt
+            self.isTombstone = isTombstone
+        }
+    }
+
+    package let source: Source
+    /// What hooks have made of it, or the record that it is by itself.
+    package private(set) var revision: RowPage.Revision?
 
     package init(
         id: String, version: String? = nil, updatedAt: String? = nil, isTombstone: Bool = false, record: JSON
     ) {
-        self.id = id
-        self.version = version
-        self.updatedAt = updatedAt
-        self.isTombstone = isTombstone
+        source = .record(Head(id, version, updatedAt, isTombstone))
         revision = .record(record)
     }
 
     /// The row of a page, which becomes a record when somebody asks for one.
-    package init(_ page: PulledText, _ index: Int) {
-        let row = page.page.rows[index]
-        id = row.id
-        version = row.version
-        updatedAt = row.updatedAt
-        isTombstone = row.isDeleted || row.leftQuery
-        source = Source(page: page, index: index)
+    package init(_ page: PulledText, _ index: Int) { source = .page(page, index) }
+
+    /// The row's id.
+    public var id: String {
+        switch source {
+        case .page(let text, let index): text.page.rows[index].id
+        case .record(let head): head.id
+        }
+    }
+
+    /// The version the server gave it.
+    public var version: String? {
+        switch source {
+        case .page(let text, let index): text.page.rows[index].version
+        case .record(let head): head.version
+        }
+    }
+
+    /// When the server says it was last changed, as the server wrote it.
+    public var updatedAt: String? {
+        switch source {
+        case .page(let text, let index): text.page.rows[index].updatedAt
+        case .record(let head): head.updatedAt
+        }
+    }
+
+    /// Whether the server says that the row is deleted, or that it has left the query. Such a row is looked at only: it is
+    /// kept whatever is decided.
+    public var isTombstone: Bool {
+        switch source {
+        case .page(let text, let index): text.page.rows[index].isDeleted || text.page.rows[index].leftQuery
+        case .record(let head): head.isTombstone
+        }
     }
 
     /// The whole row. Asking for a member of it by ``subscript(_:)`` costs less.
@@ -52,7 +82,9 @@ public struct PulledRow: Sendable {
         set { revision = .record(newValue) }
     }
 
-    private var recordAsCame: JSON { source.map { $0.page.record(at: $0.index) } ?? .object }
+    private var recordAsCame: JSON {
+        if case .page(let text, let index) = source { text.record(at: index) } else { .object }
+    }
 
     /// A member of the row, read where it stands: the rest of the row is not made into a record for it.
     public subscript(name: String) -> JSON? {
@@ -63,7 +95,9 @@ public struct PulledRow: Sendable {
         }
     }
 
-    private func memberAsCame(_ name: String) -> JSON? { source.flatMap { $0.page.page.member(name, at: $0.index) } }
+    private func memberAsCame(_ name: String) -> JSON? {
+        if case .page(let text, let index) = source { text.page.member(name, at: index) } else { nil }
+    }
 
     /// Sets members.
     package mutating func set(_ members: JSON) {

@@ -21,6 +21,15 @@ struct LongNumbers {
         return known.replaced(value, places)
     }
 
+    /// Whether a value that a script has given could hold such a text: only then has it to be restored.
+    static func mayBeIn(_ value: JSON) -> Bool {
+        switch value.kind {
+        case .string: value.string?.utf8.first.map { $0 == UInt8(ascii: "-") || $0 &- 0x30 < 10 } ?? false
+        case .array, .object: true
+        case .number, .bool, .null: false
+        }
+    }
+
     private static func isLong(_ value: JSON) -> Bool {
         if case .text? = value.number?.storage { true } else { false }
     }

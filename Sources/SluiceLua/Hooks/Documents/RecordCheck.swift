@@ -32,6 +32,9 @@ struct RecordCheck: Sendable {
         return check
     }
 
+    /// Whether the plugin may write to the table.
+    var mayWrite: Bool { refusal == nil }
+
     /// Refuses what writes to the table, where the plugin may not.
     ///
     /// - Throws: ``ScriptFailure`` of kind `permission`.
@@ -53,33 +56,65 @@ struct RecordCheck: Sendable {
         guard record.kind == .object, record["id"]?.string == id else {
             throw ScriptFailure(.badResult, "a decision takes the whole record with its id: begin with the one you got")
         }
-        for (name, value) in record.members ?? [] {
-            if originals.contains(where: { $0[name] == value }) { continue }
-            if name == "id" { continue }
-            let restored = LongNumbers.restored(value, from: originals.compactMap { $0[name] }, of: originals)
-            if restored != value {
-                record[name] = restored
-                if originals.contains(where: { $0[name] == restored }) { continue }
-            }
-            guard !isSystem(name) else {
-                throw ScriptFailure(.badResult, "the field \(name) is not a plugin's to change")
-            }
-            try check(restored, name, originals)
-            if let column = schema?.column(name), !restored.isNull, !Self.fits(restored, column.type) {
-                throw ScriptFailure(
-                    .badResult,
-                    "the field \(name) of \(schema?.name ?? "") is \(column.type.rawValue), not \(restored.kind)")
-            }
+        for (name, value) in record.members ?? [] where name != "id" {
+            let places = originals.compactMap { $0[name] }
+            if places.contains(value) { continue }
+            let checked = try checked(value, name, from: places) { originals }
+            if let restored = checked.restored { record[name] = restored }
         }
         return record
     }
 
+    /// The members that a script has set, if they may stand in a row; nil if that changes nothing.
+    ///
+    /// - Throws: as ``checked(_:from:id:)``.
+    func checked(members: JSON, of row: PulledRow) throws -> JSON? {
+        var checked = members
+        var isChanged = false
+        try members.forEachMember { name, value in
+            let name = String(decoding: name, as: UTF8.self)
+            let place = row[name]
+            if place == value { return }
+            try requireWrite()
+            let found = try self.checked(value, name, from: place.map { [$0] } ?? []) { [row.record] }
+            if let restored = found.restored { checked[name] = restored }
+            isChanged = isChanged || found.isChanged
+        }
+        return isChanged ? checked : nil
+    }
+
+    /// Checks a member that differs from those of the originals.
+    ///
+    /// - Returns: whether it still does when long numbers in it are restored; and then the member with those numbers.
+    private func checked(
+        _ value: JSON, _ name: String, from places: [JSON], of originals: () -> [JSON]
+    ) throws -> (isChanged: Bool, restored: JSON?) {
+        var restored: JSON?
+        if LongNumbers.mayBeIn(value) {
+            let found = LongNumbers.restored(value, from: places, of: originals())
+            if found != value {
+                if places.contains(found) { return (false, found) }
+                restored = found
+            }
+        }
+        let value = restored ?? value
+        guard !isSystem(name) else {
+            throw ScriptFailure(.badResult, "the field \(name) is not a plugin's to change")
+        }
+        try check(value, name, originals)
+        if let column = schema?.column(name), !value.isNull, !Self.fits(value, column.type) {
+            throw ScriptFailure(
+                .badResult, "the field \(name) of \(schema?.name ?? "") is \(column.type.rawValue), not \(value.kind)")
+        }
+        return (true, restored)
+    }
+
     /// Refuses whole numbers that a float cannot hold exactly: they were another number before.
-    private func check(_ value: JSON, _ name: String, _ originals: [JSON]) throws {
+    private func check(_ value: JSON, _ name: String, _ originals: () -> [JSON]) throws {
         switch value.kind {
         case .number:
             if case .double(let double)? = value.number?.storage, double.magnitude > 0x1p53, double == double.rounded(),
-                !originals.contains(where: { Self.holds(value, $0) })
+                !originals().contains(where: { Self.holds(value, $0) })
             {
                 throw ScriptFailure(
                     .badResult, "the field \(name) is a whole number beyond 2^53 that went through a float")

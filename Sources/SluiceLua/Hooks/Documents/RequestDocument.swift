@@ -3,8 +3,8 @@ internal import SluiceCore
 
 /// A request as scripts see it.
 enum RequestDocument {
-    /// The document of a request whose body has that place among the call's bodies; nil to leave the body out.
-    static func document(of request: Request, body slot: Int?, hiding isHidden: (HTTPField) -> Bool) -> JSON {
+    /// The document of a request with those of its fields.
+    static func document(of request: Request, fields: [HTTPField]) -> JSON {
         let head = request.head
         let path = head.path ?? "/"
         let end = path.utf8.firstIndex(of: UInt8(ascii: "?")) ?? path.utf8.endIndex
@@ -14,7 +14,7 @@ enum RequestDocument {
             ("scheme", JSON(head.scheme ?? "")), ("host", JSON(head.authority ?? "")),
             ("path", JSON(String(path[..<end]))),
             ("query", JSON(members: [("text", JSON(String(path[end...].dropFirst())))])),
-            ("headers", headers(head.headerFields, hiding: isHidden)), ("kind", JSON(context.action.rawValue)),
+            ("headers", headers(fields)), ("kind", JSON(context.action.rawValue)),
             ("source", JSON(context.source.rawValue)), ("attempt", JSON(context.attempt)),
         ])
         if let table = context.table { document["table"] = JSON(table) }
@@ -28,7 +28,7 @@ enum RequestDocument {
             document["idempotency_key"] = JSON(id)
         }
         if !context.tags.isEmpty { document["tags"] = JSON(context.tags.sorted().map { JSON($0) }) }
-        if let slot { document["body"] = JSON(members: [("slot", JSON(slot))]) }
+        document["body"] = bodyOfCall
         return document
     }
 
@@ -43,10 +43,13 @@ enum RequestDocument {
         "\(head.scheme ?? "")://\(head.authority ?? "")\(head.path ?? "/")"
     }
 
+    /// The call's own body, the first of its bodies.
+    private static let bodyOfCall: JSON = ["slot": 0]
+
     /// Fields as `[[name, value]]`, in order.
-    static func headers(_ fields: HTTPFields, hiding isHidden: (HTTPField) -> Bool) -> JSON {
+    static func headers(_ fields: some Sequence<HTTPField>) -> JSON {
         var list = JSON.array
-        for field in fields where !isHidden(field) { list.append([JSON(field.name.rawName), JSON(field.value)]) }
+        for field in fields { list.append([JSON(field.name.rawName), JSON(field.value)]) }
         return list
     }
 

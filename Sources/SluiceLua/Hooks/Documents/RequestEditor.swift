@@ -6,6 +6,23 @@ struct RequestEditor: Sendable {
     let request: Request
     let permissions: PluginPermissions
     let secrets: SecretBook
+    /// The request as the script was given it: what it has left alone is recognised by being the very same.
+    let given: JSON
+    /// The fields that it sees, and those that it does not.
+    private let shown: [HTTPField]
+    private let hidden: [HTTPField]
+
+    init(request: Request, permissions: PluginPermissions, secrets: SecretBook) {
+        self.request = request
+        self.permissions = permissions
+        self.secrets = secrets
+        var (shown, hidden): ([HTTPField], [HTTPField]) = ([], [])
+        for field in request.head.headerFields {
+            if Self.isHidden(field, permissions, secrets) { hidden.append(field) } else { shown.append(field) }
+        }
+        (self.shown, self.hidden) = (shown, hidden)
+        given = RequestDocument.document(of: request, fields: shown)
+    }
 
     /// Fields that say how bytes travel: they are the transport's.
     private static let framing: Set<String> = [
@@ -14,27 +31,35 @@ struct RequestEditor: Sendable {
     ]
 
     /// Whether the script does not see a field.
-    func isHidden(_ field: HTTPField) -> Bool {
+    func isHidden(_ field: HTTPField) -> Bool { Self.isHidden(field, permissions, secrets) }
+
+    private static func isHidden(
+        _ field: HTTPField, _ permissions: PluginPermissions, _ secrets: SecretBook
+    ) -> Bool {
         let name = field.name.canonicalName
         if permissions.readHeaders.contains(name) { return false }
         return RequestDocument.credentials.contains(name) || secrets.redact.finds(in: field.value)
     }
 
-    /// The document, with the body at that place; nil to leave it out.
-    func document(body slot: Int?) -> JSON { RequestDocument.document(of: request, body: slot, hiding: isHidden) }
+    /// The document that was given, with the body at that place; nil to leave it out.
+    func document(body slot: Int?) -> JSON {
+        if slot == 0 { return given }
+        var document = given
+        document["body"] = slot.map { ["slot": JSON($0)] }
+        return document
+    }
 
     /// The request as the document says.
     ///
     /// - Throws: ``Denied`` for a change that the plugin has no permission for; ``ScriptFailure`` for one that no
     ///   request can have.
     func request(_ document: JSON, bodies: [Body]) throws -> Request {
-        let before = RequestDocument.document(of: request, body: 0, hiding: isHidden)
         var edited = request
         func text(_ name: String) throws -> String {
             guard let text = document[name]?.string else { throw Self.refusal("req.\(name) is a text") }
             return text
         }
-        func isChanged(_ name: String) -> Bool { document[name] != before[name] }
+        func isChanged(_ name: String) -> Bool { document[name] != given[name] }
         if isChanged("method") {
             try require("request.method")
             guard let method = HTTPRequest.Method(try text("method")) else { throw Self.refusal("no such method") }
@@ -98,8 +123,12 @@ struct RequestEditor: Sendable {
     /// The fields of the list, and behind them those that the script did not see and has not set.
     private func fields(_ list: JSON) throws -> HTTPFields {
         var fields = HTTPFields()
-        let old = RequestDocument.headers(request.head.headerFields, hiding: isHidden).elements ?? []
+        let old = given["headers"]?.elements ?? []
         for entry in list.elements ?? [] {
+            if let place = old.firstIndex(where: { $0.isIdentical(to: entry) }), shown.indices.contains(place) {
+                fields.append(shown[place])
+                continue
+            }
             let name = entry[0]?.string ?? ""
             let field = try Self.field(name, secrets.revealed(entry[1]?.string ?? ""))
             guard !Self.framing.contains(field.name.canonicalName) || old.contains(entry) else {
@@ -107,9 +136,7 @@ struct RequestEditor: Sendable {
             }
             fields.append(field)
         }
-        for field in request.head.headerFields where isHidden(field) && fields[field.name] == nil {
-            fields.append(field)
-        }
+        for field in hidden where fields[field.name] == nil { fields.append(field) }
         return fields
     }
 

@@ -9,7 +9,7 @@ enum ResponseDocument {
     ) -> JSON {
         var document = JSON(members: [
             ("status", JSON(response.status)),
-            ("headers", RequestDocument.headers(response.head.headerFields, hiding: isHidden)),
+            ("headers", RequestDocument.headers(response.head.headerFields.filter { !isHidden($0) })),
             ("body", JSON(members: [("slot", JSON(slot))])),
         ])
         if let elapsed { document["elapsed"] = JSON(elapsed / .seconds(1)) }
@@ -24,7 +24,7 @@ enum ResponseDocument {
         let status = document["status"]?.int ?? 0
         if status != Int64(original.status) { response.head.status = try self.status(status) }
         let list = document["headers"] ?? .array
-        if list != RequestDocument.headers(original.head.headerFields, hiding: isHidden) {
+        if list != RequestDocument.headers(original.head.headerFields.filter { !isHidden($0) }) {
             var fields = try self.fields(list)
             for field in original.head.headerFields where isHidden(field) && fields[field.name] == nil {
                 fields.append(field)

@@ -125,8 +125,3 @@ extension HostFunctions {
         return nil
     }
 }
-
-extension CallState {
-    /// The hook that was called.
-    var plan: HookKind { call.plan.kind }
-}

@@ -1,0 +1,60 @@
+internal import Glibc
+
+/// Another program as a process of its own.
+struct Program {
+    private let process: pid_t
+    /// Where what it prints can be read.
+    private let output: Int32
+
+    /// Starts a program: by its path, or by its name if it is where programs are. What it says of errors comes out here, or
+    /// nowhere.
+    init(_ name: String, _ arguments: [String], isQuiet: Bool = false) throws {
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { throw BenchFailure("no pipe to a child process") }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+        posix_spawn_file_actions_addclose(&actions, ends[0])
+        posix_spawn_file_actions_addclose(&actions, ends[1])
+        if isQuiet { posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) }
+        var texts: [UnsafeMutablePointer<CChar>?] = ([name] + arguments).map { strdup($0) } + [nil]
+        defer { for text in texts { free(text) } }
+        var child = pid_t()
+        let code = posix_spawnp(&child, name, &actions, nil, &texts, environ)
+        close(ends[1])
+        guard code == 0 else {
+            close(ends[0])
+            throw BenchFailure("\(name) cannot be started: \(String(cString: strerror(code)))")
+        }
+        (process, output) = (child, ends[0])
+    }
+
+    /// This program once more.
+    static func itself(_ arguments: [String]) throws -> Program { try Program("/proc/self/exe", arguments) }
+
+    /// Waits for its first line.
+    func firstLine() -> String {
+        var line: [UInt8] = []
+        var byte: UInt8 = 0
+        while read(output, &byte, 1) == 1, byte != UInt8(ascii: "\n") { line.append(byte) }
+        return String(decoding: line, as: UTF8.self)
+    }
+
+    /// Waits for its end, and returns what it has printed; nil where it has failed.
+    func finish() -> String? {
+        var text: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while case let count = read(output, &buffer, buffer.count), count > 0 { text += buffer[..<count] }
+        close(output)
+        var status: Int32 = 0
+        waitpid(process, &status, 0)
+        return status == 0 ? String(decoding: text, as: UTF8.self) : nil
+    }
+
+    /// Ends it.
+    func stop() {
+        kill(process, SIGTERM)
+        _ = finish()
+    }
+}

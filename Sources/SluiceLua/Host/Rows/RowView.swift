@@ -1,0 +1,76 @@
+internal import CLuaSandbox
+internal import SluiceCore
+
+/// The row that a script looks at just now, as the sandbox reads it: a member where it stands in the page.
+final class RowView {
+    let reader: RowReader
+    private let text: PulledText
+    private(set) var index = 0
+    /// What plugins before this one have set.
+    private(set) var members: JSON?
+
+    private init(_ text: PulledText, _ reader: RowReader) {
+        self.text = text
+        self.reader = reader
+    }
+
+    /// Calls `body` with a view of the page's rows, and with what the sandbox reads it by.
+    static func with(_ text: PulledText, _ body: (RowView, UnsafePointer<sluice_reader>) -> Void) {
+        text.page.withReader { reader in
+            let view = RowView(text, reader)
+            let reader = sluice_reader(
+                context: Unmanaged.passUnretained(view).toOpaque(),
+                member: { context, name, count in
+                    guard let context, let name else { return sluice_member() }
+                    return Unmanaged<RowView>.fromOpaque(context)._withUnsafeGuaranteedRef { view in
+                        name.withMemoryRebound(to: UInt8.self, capacity: count) {
+                            view.member(UnsafeBufferPointer(start: $0, count: count))
+                        }
+                    }
+                },
+                whole: { context in
+                    context.flatMap { Unmanaged<RowView>.fromOpaque($0).takeUnretainedValue().whole() }
+                })
+            withExtendedLifetime(view) { withUnsafePointer(to: reader) { body(view, $0) } }
+        }
+    }
+
+    /// Turns to a row; false for one that cannot be read so.
+    func turn(to row: borrowing PulledRow) -> Bool {
+        guard case .page(let page, let index) = row.source, page === text else { return false }
+        switch row.revision {
+        case nil: if members != nil { members = nil }
+        case .members(let given): members = given
+        case .record: return false
+        }
+        self.index = index
+        return true
+    }
+
+    private func member(_ name: UnsafeBufferPointer<UInt8>) -> sluice_member {
+        var found = sluice_member()
+        if let members, let value = members[String(decoding: name, as: UTF8.self)] {
+            (found.kind, found.value) = (SLUICE_MEMBER_VALUE, value.handle.retainedRaw())
+            return found
+        }
+        switch reader.member(name, at: index) {
+        case nil: break
+        case .null: found.kind = SLUICE_MEMBER_NULL
+        case .bool(let value): (found.kind, found.boolean) = (SLUICE_MEMBER_BOOLEAN, value)
+        case .int(let value): (found.kind, found.integer) = (SLUICE_MEMBER_INTEGER, value)
+        case .double(let value): (found.kind, found.real) = (SLUICE_MEMBER_REAL, value)
+        case .text(let text):
+            found.kind = SLUICE_MEMBER_TEXT
+            found.length = text.count
+            found.text = UnsafeRawPointer(text.baseAddress)?.assumingMemoryBound(to: CChar.self)
+        case .other(let place): (found.kind, found.value) = (SLUICE_MEMBER_VALUE, reader.raw(place))
+        }
+        return found
+    }
+
+    /// A new record, which the script may write to.
+    private func whole() -> UnsafeMutableRawPointer? {
+        let record = text.page.record(at: index)
+        return (members.map { record.setting($0) } ?? record).handle.retainedRaw()
+    }
+}

@@ -51,7 +51,7 @@ struct Discard {
             if !planted(.discardLeavesRow) { try queue.setLocal(before, id, in: table) }
             if ahead == nil {
                 try queue.removeState(of: id, in: table)
-                try SentTombstone.leave(behind: operation, known: state?.mirror, in: store)
+                try SentTombstone.leave(behind: operation, known: state?.mirror, columns: columns, in: store)
             }
         }
         return groups

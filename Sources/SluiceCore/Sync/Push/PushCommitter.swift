@@ -93,7 +93,7 @@ package struct PushCommitter {
         case .gone(let item):
             guard let operation = try current(item, queue) else { return .done }
             try apply(operation, item, server: nil, store, queue)
-            try SentTombstone.leave(behind: operation, known: item.base, in: store)
+            try SentTombstone.leave(behind: operation, known: item.base, columns: columns, in: store)
         case .rebased(let item, let server, let sent):
             guard let operation = try current(item, queue) else { return .done }
             try rebase(operation, item, server: server, sent: sent, store, queue)

@@ -22,10 +22,14 @@ package struct SentTombstone: Sendable, Hashable {
     /// Leaves one behind an operation that goes out of the queue, if there is anything that may still appear.
     ///
     /// - Parameter known: the server's record, as far as one was ever known: then nothing new can appear.
-    package static func leave(behind operation: TableOperation, known: JSON?, in store: any StoreWriter) throws {
+    package static func leave(
+        behind operation: TableOperation, known: JSON?, columns: PushColumns, in store: any StoreWriter
+    ) throws {
         let isUncertain = operation.isUncertain || operation.state == .inFlight
-        // The delete that an insert has become says nothing with its own body.
-        let bodies = operation.sent.filter { $0.final.kind == .object }.map(\.final)
+        // A body that names no property, as an undelete's or that of a delete, would be shown by any row of that id.
+        let bodies = operation.sent.map(\.final).filter { body in
+            (body.members ?? []).contains { $0.name != columns.id && !columns.system.contains($0.name) }
+        }
         guard known == nil, isUncertain, operation.kind == .insert || operation.kind == .delete, !bodies.isEmpty else {
             return
         }

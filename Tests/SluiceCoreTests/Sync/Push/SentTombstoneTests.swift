@@ -55,6 +55,28 @@ struct SentTombstoneTests {
         #expect(try await tombstones(device) == 0)
     }
 
+    @Test("what was sent without a property is no proof, and another's row stays", arguments: [false, true])
+    func nothingSaid(isInsert: Bool) async throws {
+        let device = try await Device(.memory)
+        let todos = device.todos
+        if isInsert { try await todos.insert(["id": "a"]) } else { try await todos.undelete(id: "a") }
+        device.server.onRequest { $0.isWrite ? .answer(.model(500, nil)) : .none }
+        _ = try await device.context.push()
+        let waiting = try #require(try await device.context.queue.operations().first)
+        #expect(waiting.isUncertain && waiting.sent.count == 1)
+        if !isInsert { try await todos.delete(id: "a") }
+        for operation in try await device.context.queue.operations() {
+            try await device.context.queue.discard(operation.id)
+        }
+        #expect(try await device.queue() == [])
+        #expect(try await tombstones(device) == 0)
+        device.server.onRequest(nil)
+        device.server.seed("todos", [["id": "a", "text": "theirs"]])
+        try await device.todos.pull()
+        #expect(try await device.local("a") == ["id": "a", "text": "theirs"])
+        #expect(try await device.queue() == [])
+    }
+
     @Test("one that is made here again is not deleted", arguments: StoreKind.allCases)
     func madeAgain(_ kind: StoreKind) async throws {
         let device = try await device(kind)

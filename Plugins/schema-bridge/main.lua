@@ -126,9 +126,7 @@ end
 -- What is sent is not what the engine would find again in the server's record, so after a lost answer it meets its own
 -- change as a conflict. Where all that was changed here is there already, nothing has to be decided.
 local function on_conflict(c, ctx)
-  local name, is_mine = c.table, false
-  for table_name in pairs(ctx.config.tables) do is_mine = is_mine or table_name == name end
-  if not is_mine or not c.client or not c.server or c.deleted or #c.both_changed > 0 then return decide.next() end
+  if not ctx.config.tables[c.table] or not c.client or not c.server or c.deleted or #c.both_changed > 0 then return decide.next() end
   for _, field in ipairs(c.client_changed) do
     if json.encode(c.client:get(field)) ~= json.encode(c.server:get(field)) then return decide.next() end
   end

@@ -18,6 +18,21 @@ import Testing
         }
     }
 
+    @Test("the tables of the page about tools are what an editor gets to know")
+    func tables() async throws {
+        try await withScratch { scratch in
+            let page = try String(contentsOfFile: "\(Program.repository)/docs/plugin-tools.md", encoding: .utf8)
+            let block = try #require(page.components(separatedBy: "```yaml\n").dropFirst().first)
+            let (folder, tables) = (scratch.file("movie-merge"), scratch.file("tables.yaml"))
+            try block.components(separatedBy: "```")[0].write(toFile: tables, atomically: true, encoding: .utf8)
+            _ = try await Program.sluice("plugin", "new", folder)
+            #expect(try await Program.sluice("plugin", "stubs", folder, "--tables", tables).status == 0)
+            let files = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/.luals")
+            let stubs = try files.map { try String(contentsOfFile: "\(folder)/.luals/\($0)", encoding: .utf8) }
+            #expect(["movies", "duration"].allSatisfy { name in stubs.contains { $0.contains(name) } })
+        }
+    }
+
     @Test("what fails ends with 1 and says what differs; what is no plugin with 2")
     func failures() async throws {
         try await withScratch { scratch in

@@ -1,5 +1,6 @@
 import Foundation
 import SluiceCore
+import SluiceTesting
 import Testing
 
 @testable import SluiceLua
@@ -111,5 +112,26 @@ struct PluginPagesTests {
             #expect(!results.isEmpty && results.allSatisfy(\.isPassed), "\(results)")
         }
         #expect(!fixtures.isEmpty && !specs.isEmpty)
+    }
+
+    @Test("the Swift of the page about tools keeps decisions that it reads again")
+    func tools() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/decisions.jsonl"
+        var text = PluginText(["request"], "return { request = function() return decide.respond { status = 200 } end }")
+        text.name = "answer"
+        let policy = (plans: [try text.plan], name: text.name)
+
+        let plugins = try await Plugins(policy.plans, options: PluginOptions(keepsInputs: true))
+        // … later:
+        _ = try await plugins.send(.sample(), to: ScriptedTransport([]))
+        try DecisionFile(await plugins.decisions).hiding(["email"]).append(to: path)
+
+        let kept = try DecisionFile(path: folder.path + "/decisions.jsonl").decisions
+        #expect(kept.map(\.decision) == ["respond"] && kept[0].input != nil && kept[0].plugin == policy.name)
+        let source = try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8)
+        let lines = try Self.blocks("docs/plugin-tools.md").filter { $0.language == "swift" }
+            .flatMap { $0.text.split(separator: "\n") }
+        #expect(!lines.isEmpty && lines.allSatisfy { source.contains("        \($0)\n") })
     }
 }

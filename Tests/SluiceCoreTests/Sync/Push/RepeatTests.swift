@@ -16,6 +16,19 @@ struct RepeatTests {
         return device
     }
 
+    /// A device whose insert was never done, as it cannot know, and another's record of that id that a pull has brought
+    /// and that is gone for good.
+    private func cameAndWent(_ kind: StoreKind) async throws -> Device {
+        let device = try await Device(kind)
+        try await device.todos.insert(["id": "a", "n": 1])
+        device.server.onRequest { $0.isWrite ? .answer(.model(500, nil)) : .none }
+        _ = try await device.context.push()
+        device.server.seed("todos", [["id": "a", "n": 9]])
+        try await device.todos.pull(named: "all")
+        device.server.hardDelete("todos", "a")
+        return device
+    }
+
     private func pushAndLoseAnswer(_ device: Device) async throws {
         device.server.onRequest { $0.isWrite ? .loseAnswer : .none }
         _ = try await device.context.push()
@@ -169,13 +182,7 @@ struct RepeatTests {
 
     @Test("an insert that took effect only now is newer than what a pull has brought", arguments: StoreKind.allCases)
     func insertedAnew(_ kind: StoreKind) async throws {
-        let device = try await Device(kind)
-        try await device.todos.insert(["id": "a", "n": 1])
-        device.server.onRequest { $0.isWrite ? .answer(.model(500, nil)) : .none }
-        _ = try await device.context.push()
-        device.server.seed("todos", [["id": "a", "n": 9]])
-        try await device.todos.pull(named: "all")
-        device.server.hardDelete("todos", "a")
+        let device = try await cameAndWent(kind)
         device.server.onRequest(nil)
         let result = try await device.context.push()
         #expect(result.isClean && result.applied == 1, "\(result)")
@@ -186,13 +193,7 @@ struct RepeatTests {
 
     @Test("where the record cannot be read, what is known stands until the next pull", arguments: StoreKind.allCases)
     func unreadable(_ kind: StoreKind) async throws {
-        let device = try await Device(kind)
-        try await device.todos.insert(["id": "a", "n": 1])
-        device.server.onRequest { $0.isWrite ? .answer(.model(500, nil)) : .none }
-        _ = try await device.context.push()
-        device.server.seed("todos", [["id": "a", "n": 9]])
-        try await device.todos.pull(named: "all")
-        device.server.hardDelete("todos", "a")
+        let device = try await cameAndWent(kind)
         // First the network fails, and the operation waits; then the server refuses to read.
         device.server.onRequest { $0.isWrite ? .none : .loseRequest }
         #expect(try await device.context.push().remaining == 1)

@@ -16,6 +16,8 @@ public final class Plugins: Sendable {
         var set: PluginSet
         /// How much is under way, by the version of the set it began with.
         var underWay: [Int: Int] = [:]
+        /// What ends the rest of a set that was replaced, at the limit.
+        var limits: [Int: Task<Void, Never>] = [:]
         var refusal: SluiceError?
         var isReloading = false
     }
@@ -187,6 +189,7 @@ public final class Plugins: Sendable {
         let isLast = state.withLock { state in
             let count = (state.underWay[set.version] ?? 1) - 1
             state.underWay[set.version] = count > 0 ? count : nil
+            if count == 0 { state.limits.removeValue(forKey: set.version)?.cancel() }
             return count == 0 && state.set.version != set.version
         }
         if isLast { await host.retire(set.callers.map(\.id)) }
@@ -195,13 +198,17 @@ public final class Plugins: Sendable {
     /// Lets go of a set: at once where nothing is under way, else when that has ended, or at the limit.
     private func drain(_ old: PluginSet) async {
         let ids = old.callers.map(\.id)
-        guard state.withLock({ $0.underWay[old.version] != nil }) else { return await host.retire(ids) }
         let (host, sleep, limit) = (host, options.environment.sleep, options.drainLimit)
-        Task {
-            try? await sleep(limit)
-            await host.retire(ids)
-            await host.abandon(ids)
+        let isIdle = state.withLock { state in
+            if state.underWay[old.version] == nil { return true }
+            state.limits[old.version] = Task {
+                guard (try? await sleep(limit)) != nil else { return }
+                await host.retire(ids)
+                await host.abandon(ids)
+            }
+            return false
         }
+        if isIdle { await host.retire(ids) }
     }
 
     private static func load(

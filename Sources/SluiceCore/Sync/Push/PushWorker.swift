@@ -71,7 +71,8 @@ struct PushWorker: Sendable {
     }
 
     private func load(_ queued: QueuedOperation) async throws -> OperationSession.Event {
-        try await store.read { reader in
+        let dependencies = options.dependencies
+        return try await store.read { reader in
             let queue = QueueReader(reader)
             // One that was moved behind others is read again at its new place. A group is not: the others would go
             // without it, so the next push reads it anew.
@@ -84,6 +85,9 @@ struct PushWorker: Sendable {
             if operation.waits(at: options.environment.now()) { return .notLoaded(isGone: false) }
             if planted(.inFlightNeverRepeated), operation.state == .inFlight { return .notLoaded(isGone: false) }
             guard !operation.isHeld, mayPass || onRecord.first?.id == operation.id else {
+                return .notLoaded(isGone: false)
+            }
+            if try QueueOutline(store: reader, dependencies: dependencies).isAheadOfParent(queued) {
                 return .notLoaded(isGone: false)
             }
             let state = try queue.state(of: id, in: table)

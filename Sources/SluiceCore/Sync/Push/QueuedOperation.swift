@@ -1,12 +1,14 @@
 /// A record of a table, wherever ids are compared: two ids are one only if their code points are.
 struct RecordKey: Sendable, Hashable {
     let table: String
-    private let id: ExactText
+    private let exactID: ExactText
 
     init(_ table: String, _ id: String) {
         self.table = table
-        self.id = ExactText(id)
+        exactID = ExactText(id)
     }
+
+    var id: String { exactID.text }
 }
 
 /// An operation as the order of a push sees it: nothing of its content but what it refers to.
@@ -43,8 +45,12 @@ package struct QueuedOperation: Sendable, Hashable {
     }
 
     var key: RecordKey { RecordKey(table, recordID) }
+    var makesRecord: Bool { kind.makesRecord }
+}
+
+extension TableOperation.Kind {
     /// Whether the server has the record only behind this.
-    var makesRecord: Bool { kind == .insert || kind == .undelete }
+    fileprivate var makesRecord: Bool { self == .insert || self == .undelete }
 }
 
 /// Reads the queue as the order of a push needs it: once, and then only what has come behind it.
@@ -59,6 +65,19 @@ struct QueueOutline {
             TableOperation.schema.name, filter: sequence > 0 ? behind : nil, order: [.init("sequence")],
             select: ["id", "sequence", "table", "record", "kind", "state", "group", "tags"])
         return try store.records(matching: query).map(operation)
+    }
+
+    /// Whether the operation's record refers by now to one that is still to be made, and did not when the order was read:
+    /// then the operation may be ahead of its turn.
+    func isAheadOfParent(_ operation: QueuedOperation) throws -> Bool {
+        let references = references(of: operation.table)
+        guard operation.kind != .delete, !references.isEmpty else { return false }
+        var current = operation
+        try addParents(of: &current, references)
+        let added = current.parents.subtracting(operation.parents).subtracting([operation.key])
+        return try added.contains { parent in
+            try QueueReader(store).all(on: parent.id, in: parent.table).contains { $0.kind.makesRecord }
+        }
     }
 
     private func operation(_ record: JSON) throws -> QueuedOperation {
@@ -76,9 +95,13 @@ struct QueueOutline {
         operation.isHeld = state == .parked || state == .dead
         let own = dependencies.filter { $0.child == table || $0.parent == table }
         operation.isOrderedByTable = own.contains { $0.column == nil }
-        let references = own.filter { $0.child == table && $0.column != nil }
+        let references = references(of: table)
         if !references.isEmpty { try addParents(of: &operation, references) }
         return operation
+    }
+
+    private func references(of table: String) -> [TableDependency] {
+        dependencies.filter { $0.child == table && $0.column != nil }
     }
 
     private func addParents(of operation: inout QueuedOperation, _ references: [TableDependency]) throws {

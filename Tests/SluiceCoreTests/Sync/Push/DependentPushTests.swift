@@ -79,4 +79,34 @@ struct DependentPushTests {
         try await device.context.queue.retry(bad.id)
         #expect(try await device.context.push().isClean)
     }
+
+    @Test(
+        "a child that is moved to another parent during the push waits for that one", arguments: StoreKind.allCases,
+        [true, false])
+    func moved(_ kind: StoreKind, _ isParentKnown: Bool) async throws {
+        let (device, lists, items) = try await device(kind)
+        if isParentKnown { try await lists.insert(["id": "late"]) }
+        try await lists.insert(["id": "early"])
+        try await items.insert(["id": "1", "list": "early"])
+        let hasMoved = Recorder<Bool>()
+        device.server.onRequest { request in
+            guard request.context.recordID != "late" else { return .answer(.model(400, nil)) }
+            if request.context.recordID == "early", hasMoved.all.isEmpty {
+                hasMoved.add(true)
+                if !isParentKnown { try? await lists.insert(["id": "late"]) }
+                try? await items.update(["id": "1", "list": "late"])
+            }
+            return .none
+        }
+        #expect(try await device.context.push().applied == 1)
+        #expect(device.server.rows("items").isEmpty, "its parent is not on the server")
+        #expect(try await device.queue().contains("insert 1 pending"))
+
+        device.server.onRequest(nil)
+        for operation in try await device.context.queue.operations() where operation.state == .parked {
+            try await device.context.queue.retry(operation.id)
+        }
+        #expect(try await device.context.push().isClean)
+        #expect(device.server.rows("items")["1"]?["list"] == "late")
+    }
 }

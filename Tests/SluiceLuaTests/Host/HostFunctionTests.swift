@@ -146,7 +146,7 @@ struct HostFunctionTests {
         let editor = RequestEditor(
             request: .sample(.get, "/a", body: nil, [("X-Key", "s3cr3t-value")]), permissions: PluginPermissions(),
             secrets: SecretBook(["k": "s3cr3t-value"]))
-        #expect(editor.document(body: 0)["headers"] == [])
+        #expect(editor.given["headers"] == [])
     }
 
     @Test("kv keeps what a call that ended well has written, within its bytes")

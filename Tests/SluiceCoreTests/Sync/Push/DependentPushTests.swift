@@ -93,8 +93,8 @@ struct DependentPushTests {
             guard request.context.recordID != "late" else { return .answer(.model(400, nil)) }
             if request.context.recordID == "early", hasMoved.all.isEmpty {
                 hasMoved.add(true)
-                if !isParentKnown { try? await lists.insert(["id": "late"]) }
-                try? await items.update(["id": "1", "list": "late"])
+                if !isParentKnown { _ = try? await lists.insert(["id": "late"]) }
+                _ = try? await items.update(["id": "1", "list": "late"])
             }
             return .none
         }

@@ -162,11 +162,11 @@ struct LuaFilter: Filter {
         _ hook: HookPlan, _ request: Request, _ response: Response, _ elapsed: Duration, _ exchange: PluginExchange
     ) async throws -> ResponseVerdict {
         let editor = caller.editor(of: request)
-        var document = ResponseDocument.document(of: response, body: 0, elapsed: elapsed, hiding: editor.isHidden)
-        document["request"] = editor.document(body: nil)
+        let given = GivenResponse(
+            response, body: 0, elapsed: elapsed, request: editor.seen, hiding: editor.isHidden)
         return try await asked(
-            hook, [LuaArgument("res", document)], [response.body], editor, exchange, Self.noNext
-        ) { [document] in try ResponseVerdict.read($0, document, response, editor) }
+            hook, [LuaArgument("res", given.document)], [response.body], editor, exchange, Self.noNext
+        ) { try ResponseVerdict.read($0, given, editor) }
     }
 
     private func asked<Verdict: Sendable>(

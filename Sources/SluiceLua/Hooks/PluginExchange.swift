@@ -8,13 +8,14 @@ final class PluginExchange: Sendable {
     @TaskLocal static var current: PluginExchange?
 
     private struct State {
-        var shared = JSON.object
+        var shared: JSON?
         var scratch: [String: JSON] = [:]
     }
     private let state = Mutex(State())
 
-    func bags(of plugin: String) -> (scratch: JSON, shared: JSON) {
-        state.withLock { ($0.scratch[plugin] ?? .object, $0.shared) }
+    /// The plugin's own and that of all; nil for one in which nothing is yet.
+    func bags(of plugin: String) -> (scratch: JSON?, shared: JSON?) {
+        state.withLock { ($0.scratch[plugin], $0.shared) }
     }
 
     func keep(scratch: JSON?, shared: JSON?, of plugin: String) {

@@ -13,7 +13,7 @@ enum RequestVerdict: Sendable {
             guard !result.changed.isEmpty || !result.changedBodies.isEmpty else {
                 return HookAnswer(RequestVerdict.pass(nil), "none")
             }
-            let document = result.changed[0] ?? editor.document(body: 0)
+            let document = result.changed[0] ?? editor.given
             return HookAnswer(
                 RequestVerdict.pass(try editor.request(document, bodies: result.bodies)), "changed")
         }
@@ -34,9 +34,7 @@ enum FilterVerdict: Sendable {
         if result.type == "res", let document = result.value, let slot = document["body"]?["slot"]?.int,
             let original = result.responses[Int(clamping: slot)]
         {
-            let response = try ResponseDocument.response(document, from: original, bodies: result.bodies) {
-                result.editor?.isHidden($0) ?? true
-            }
+            let response = try original.edited(document, bodies: result.bodies) { result.editor?.isHidden($0) ?? true }
             return HookAnswer(FilterVerdict.answer(response), "none")
         }
         guard let decision = try DecisionDocument(result, of: .filter, also: "the answer of next(req)") else {
@@ -57,14 +55,14 @@ enum ResponseVerdict: Sendable {
     case fail(String)
 
     static func read(
-        _ result: HookReturn, _ document: JSON, _ response: Response, _ editor: RequestEditor
+        _ result: HookReturn, _ given: GivenResponse, _ editor: RequestEditor
     ) throws -> HookAnswer {
         guard let decision = try DecisionDocument(result, of: .response) else {
             guard !result.changed.isEmpty || !result.changedBodies.isEmpty else {
                 return HookAnswer(ResponseVerdict.pass(nil), "none")
             }
-            let edited = try ResponseDocument.response(
-                result.changed[0] ?? document, from: response, bodies: result.bodies, hiding: editor.isHidden)
+            let edited = try given.edited(
+                result.changed[0] ?? given.document, bodies: result.bodies, hiding: editor.isHidden)
             return HookAnswer(ResponseVerdict.pass(edited), "changed")
         }
         switch decision.name {

@@ -20,7 +20,7 @@ final class CallState {
     var lua: LuaCall?
     var bodies: [Body]
     var changedBodies: Set<Int> = []
-    var responses: [Int: Response] = [:]
+    var responses: [Int: GivenResponse] = [:]
     var log: [PluginLogLine] = []
     var droppedLines = 0
     var trace: JSON?

@@ -1,35 +1,49 @@
 internal import SluiceCore
 
 /// One question to one plugin.
-struct HookCall: Sendable {
+final class HookCall: Sendable {
     /// The hook, with what a call may cost.
-    var plan: HookPlan
+    let plan: HookPlan
     /// What the script gets before `ctx`.
-    var arguments: [LuaArgument]
+    let arguments: [LuaArgument]
     /// The bodies that the arguments name by their places.
-    var bodies: [Body] = []
+    let bodies: [Body]
     /// What makes requests of what the script does to theirs, for hooks around an exchange.
-    var editor: RequestEditor?
+    let editor: RequestEditor?
     /// What the call is about, for the decision log.
-    var table: String?
-    var recordID: String?
-    /// What the plugin's hooks of one exchange, and all plugins of it, keep for each other.
-    var scratch = Self.nothing
-    var shared = Self.nothing
+    let table: String?
+    let recordID: String?
+    /// What the plugin's hooks of one exchange, and all plugins of it, keep for each other; nil for nothing yet.
+    let scratch: JSON?
+    let shared: JSON?
     /// What `ctx` has besides, by name.
-    var extra: [(name: String, value: JSON)] = []
+    let extra: [(name: String, value: JSON)]
     /// The most fuel, where that is less than the plan's.
-    var fuel: Int64?
+    let fuel: Int64?
     /// Makes a decision of what the hook returned; what it throws is a failure of the plugin.
-    var interpret: @Sendable (HookReturn) throws -> HookAnswer
+    let interpret: @Sendable (HookReturn) throws -> HookAnswer
 
-    /// An object without members, one for all calls.
-    private static let nothing = JSON.object
+    init(
+        plan: HookPlan, arguments: [LuaArgument], bodies: [Body] = [], editor: RequestEditor? = nil,
+        table: String? = nil, recordID: String? = nil, scratch: JSON? = nil, shared: JSON? = nil,
+        extra: [(name: String, value: JSON)] = [], fuel: Int64? = nil,
+        interpret: @escaping @Sendable (HookReturn) throws -> HookAnswer
+    ) {
+        self.plan = plan
+        self.arguments = arguments
+        self.bodies = bodies
+        self.editor = editor
+        self.table = table
+        self.recordID = recordID
+        self.scratch = scratch
+        self.shared = shared
+        self.extra = extra
+        self.fuel = fuel
+        self.interpret = interpret
+    }
 
     /// Whether `ctx` is the same as in every other call of the hook.
-    var hasPlainContext: Bool {
-        extra.isEmpty && scratch.handle === Self.nothing.handle && shared.handle === Self.nothing.handle
-    }
+    var hasPlainContext: Bool { extra.isEmpty && scratch == nil && shared == nil }
 }
 
 /// What a hook has returned and written to.
@@ -45,7 +59,7 @@ struct HookReturn {
     /// The places of bodies that it wrote to.
     var changedBodies: Set<Int>
     /// The answers that the script got from `next`, by the places of their bodies.
-    var responses: [Int: Response]
+    var responses: [Int: GivenResponse]
     /// What hides header fields from the script, for hooks around an exchange.
     var editor: RequestEditor?
 }

@@ -58,11 +58,11 @@ extension PluginHost {
             state.deadline = state.deadline?.advanced(by: pause)
             let slot = state.bodies.count
             state.bodies.append(response.body)
-            state.responses[slot] = response
             state.end(.response(response))
             let editor = state.call.editor
-            reply = .value(
-                ResponseDocument.document(of: response, body: slot, elapsed: pause) { editor?.isHidden($0) ?? true })
+            let given = GivenResponse(response, body: slot, elapsed: pause) { editor?.isHidden($0) ?? true }
+            state.responses[slot] = given
+            reply = .value(given.document)
         case .nextFailed(let message, let pause):
             state.deadline = state.deadline?.advanced(by: pause)
             let message = instance.functions.redact(message)

@@ -15,6 +15,8 @@ final class PluginInstance {
 
     let id: ID
     let plan: PluginPlan
+    /// The plugin's version, with the hash of its files.
+    let version: String
     let functions: HostFunctions
     var breakers: [HookKind: CircuitBreaker] = [:]
     /// Whether a newer set is in its place: it goes when nothing of it is under way.
@@ -40,6 +42,7 @@ final class PluginInstance {
     ) throws(ScriptFailure) {
         self.id = id
         self.plan = plan
+        version = "\(plan.manifest.version)+\(plan.bundle.digest)"
         self.settings = settings
         meters = settings.metrics.map { PluginMeters($0, plugin: plan.name, mode: plan.mode) }
         functions = HostFunctions(plan, values: values, secrets: secrets, settings)
@@ -86,9 +89,6 @@ final class PluginInstance {
         return vm
     }
 
-    /// The plugin's version, with the hash of its files.
-    var version: String { "\(plan.manifest.version)+\(plan.bundle.digest)" }
-
     /// What a call gets as `ctx`.
     func context(of call: HookCall) -> LuaArgument {
         guard call.hasPlainContext else { return Self.context(of: call) }
@@ -103,13 +103,16 @@ final class PluginInstance {
             "ctx",
             JSON(
                 members: [
-                    ("hook", JSON(call.plan.kind.rawValue)), ("scratch", call.scratch), ("shared", call.shared),
+                    ("hook", JSON(call.plan.kind.rawValue)), ("scratch", call.scratch ?? .object),
+                    ("shared", call.shared ?? .object),
                 ] + call.extra))
     }
 
     /// A hash of what a call is given.
     func inputHash(of call: HookCall) -> String {
-        String(FNV1a.hash(call.arguments.flatMap { $0.value.bytes() }), radix: 16)
+        var hash = DocumentHash()
+        for argument in call.arguments { hash.add(argument.value) }
+        return String(hash.value, radix: 16)
     }
 
     /// Whether the machine has been stopped so often that another one is due.

@@ -46,10 +46,11 @@ struct FixtureCall {
     private func check(_ table: String) -> RecordCheck { rules.of(plan, table: table) }
 
     func call() throws(SluiceError) -> HookCall {
-        var call = try question()
-        if let scratch = members["scratch"]?.value { call.scratch = scratch }
-        if let shared = members["shared"]?.value { call.shared = shared }
-        return call
+        let call = try question()
+        return HookCall(
+            plan: call.plan, arguments: call.arguments, bodies: call.bodies, editor: call.editor, table: call.table,
+            recordID: call.recordID, scratch: members["scratch"]?.value, shared: members["shared"]?.value,
+            extra: call.extra, interpret: call.interpret)
     }
 
     private func question() throws(SluiceError) -> HookCall {
@@ -75,9 +76,12 @@ struct FixtureCall {
         let request = try reader.request(place("request"))
         let editor = RequestEditor(request: request, permissions: plan.manifest.permissions, secrets: secrets)
         let kind = hook.kind
-        var arguments = [LuaArgument("req", editor.document(body: 0))]
+        var arguments = [LuaArgument("req", editor.given)]
         if kind == .filter { arguments.append(LuaArgument("next", .object)) }
-        var call = HookCall(plan: hook, arguments: arguments) { result in
+        return HookCall(
+            plan: hook, arguments: arguments, bodies: [request.body], editor: editor, table: request.context.table,
+            recordID: request.context.recordID
+        ) { result in
             var answer = FixtureAnswer(result)
             let read = kind == .filter ? try FilterVerdict.read(result) : try RequestVerdict.read(result, editor)
             switch read.value {
@@ -87,10 +91,6 @@ struct FixtureCall {
             }
             return HookAnswer(answer, read.name, reason: read.reason)
         }
-        call.bodies = [request.body]
-        call.editor = editor
-        (call.table, call.recordID) = (request.context.table, request.context.recordID)
-        return call
     }
 
     private func response() throws(SluiceError) -> HookCall {
@@ -98,19 +98,18 @@ struct FixtureCall {
         let response = try FixtureMessage.response(place("response"))
         let editor = RequestEditor(request: request, permissions: plan.manifest.permissions, secrets: secrets)
         let elapsed = place("response").value["elapsed"]?.double ?? 0
-        var document = ResponseDocument.document(
-            of: response, body: 0, elapsed: .nanoseconds(Int64(elapsed * 1e9)), hiding: editor.isHidden)
-        document["request"] = editor.document(body: nil)
-        var call = HookCall(plan: hook, arguments: [LuaArgument("res", document)]) { [document] result in
+        let given = GivenResponse(
+            response, body: 0, elapsed: .nanoseconds(Int64(elapsed * 1e9)), request: editor.seen,
+            hiding: editor.isHidden)
+        return HookCall(
+            plan: hook, arguments: [LuaArgument("res", given.document)], bodies: [response.body], editor: editor,
+            table: request.context.table, recordID: request.context.recordID
+        ) { result in
             var answer = FixtureAnswer(result)
-            let read = try ResponseVerdict.read(result, document, response, editor)
+            let read = try ResponseVerdict.read(result, given, editor)
             if case ResponseVerdict.pass(let edited) = read.value { answer.response = edited ?? response }
             return HookAnswer(answer, read.name, reason: read.reason)
         }
-        call.bodies = [response.body]
-        call.editor = editor
-        (call.table, call.recordID) = (request.context.table, request.context.recordID)
-        return call
     }
 
     private func enqueue() throws(SluiceError) -> HookCall {
@@ -220,11 +219,9 @@ struct FixtureCall {
 
     private func schedule() throws(SluiceError) -> HookCall {
         let question = try reader.question(place("question"))
-        var call = HookCall(plan: hook, arguments: []) { [reader] result in
+        return HookCall(plan: hook, arguments: [], extra: [("question", question)]) { [reader] result in
             let read = try ScheduleVerdict.read(result, now: reader.now)
             return HookAnswer(FixtureAnswer(result), read.name, reason: read.reason)
         }
-        call.extra = [("question", question)]
-        return call
     }
 }

@@ -9,27 +9,32 @@ enum RequestDocument {
         let path = head.path ?? "/"
         let end = path.utf8.firstIndex(of: UInt8(ascii: "?")) ?? path.utf8.endIndex
         let context = request.context
-        var document = JSON(members: [
-            ("method", JSON(head.method.rawValue)), ("url", JSON(url(of: head))),
-            ("scheme", JSON(head.scheme ?? "")), ("host", JSON(head.authority ?? "")),
-            ("path", JSON(String(path[..<end]))),
-            ("query", JSON(members: [("text", JSON(String(path[end...].dropFirst())))])),
-            ("headers", headers(fields)), ("kind", JSON(context.action.rawValue)),
-            ("source", JSON(context.source.rawValue)), ("attempt", JSON(context.attempt)),
-        ])
-        if let table = context.table { document["table"] = JSON(table) }
-        if let id = context.recordID { document["record_id"] = JSON(id) }
-        if let version = context.version { document["version"] = JSON(version) }
+        let query = DocumentWriter()
+        query.set("text", String(path[end...].dropFirst()))
+        let document = DocumentWriter()
+        document.set("method", head.method.rawValue)
+        document.set("url", url(of: head))
+        document.set("scheme", head.scheme ?? "")
+        document.set("host", head.authority ?? "")
+        document.set("path", String(path[..<end]))
+        document.set("query", query.finish())
+        document.set("headers", fields)
+        document.set("kind", context.action.rawValue)
+        document.set("source", context.source.rawValue)
+        document.set("attempt", context.attempt)
+        if let table = context.table { document.set("table", table) }
+        if let id = context.recordID { document.set("record_id", id) }
+        if let version = context.version { document.set("version", version) }
         if let columns = context.systemProperties {
-            document["system_properties"] = JSON(columns.map { JSON($0) })
+            document.set("system_properties", JSON(columns.map { JSON($0) }))
         }
         if let id = context.operationID {
-            document["operation"] = JSON(operation(ofRequest: id))
-            document["idempotency_key"] = JSON(id)
+            document.set("operation", operation(ofRequest: id))
+            document.set("idempotency_key", id)
         }
-        if !context.tags.isEmpty { document["tags"] = JSON(context.tags.sorted().map { JSON($0) }) }
-        document["body"] = bodyOfCall
-        return document
+        if !context.tags.isEmpty { document.set("tags", JSON(context.tags.sorted().map { JSON($0) })) }
+        document.set("body", bodyOfCall)
+        return document.finish()
     }
 
     /// The operation's own id: that of its request has the revision behind it.
@@ -45,13 +50,6 @@ enum RequestDocument {
 
     /// The call's own body, the first of its bodies.
     private static let bodyOfCall: JSON = ["slot": 0]
-
-    /// Fields as `[[name, value]]`, in order.
-    static func headers(_ fields: some Sequence<HTTPField>) -> JSON {
-        var list = JSON.array
-        for field in fields { list.append([JSON(field.name.rawName), JSON(field.value)]) }
-        return list
-    }
 
     /// Header fields that hold credentials, in small letters.
     static let credentials: Set<String> = [

@@ -2,7 +2,7 @@ internal import HTTPTypes
 internal import SluiceCore
 
 /// Makes of what a script has done to a request's document the request that goes on, as far as the plugin may.
-struct RequestEditor: Sendable {
+final class RequestEditor: Sendable {
     let request: Request
     let permissions: PluginPermissions
     let secrets: SecretBook
@@ -41,11 +41,10 @@ struct RequestEditor: Sendable {
         return RequestDocument.credentials.contains(name) || secrets.redact.finds(in: field.value)
     }
 
-    /// The document that was given, with the body at that place; nil to leave it out.
-    func document(body slot: Int?) -> JSON {
-        if slot == 0 { return given }
+    /// The document for those that only look at the request: without its body.
+    var seen: JSON {
         var document = given
-        document["body"] = slot.map { ["slot": JSON($0)] }
+        document["body"] = nil
         return document
     }
 
@@ -59,7 +58,7 @@ struct RequestEditor: Sendable {
             guard let text = document[name]?.string else { throw Self.refusal("req.\(name) is a text") }
             return text
         }
-        func isChanged(_ name: String) -> Bool { document[name] != given[name] }
+        func isChanged(_ name: StaticString) -> Bool { document.hasOther(name, than: given) }
         if isChanged("method") {
             try require("request.method")
             guard let method = HTTPRequest.Method(try text("method")) else { throw Self.refusal("no such method") }
@@ -72,24 +71,21 @@ struct RequestEditor: Sendable {
             try address(document, &edited, isChanged)
         }
         if isChanged("headers") { edited.head.headerFields = try fields(document["headers"] ?? .array) }
-        if let slot = document["body"]?["slot"]?.int, bodies.indices.contains(Int(slot)) {
-            edited.body = bodies[Int(slot)]
-        }
+        if let body = bodies.first { edited.body = body }
         return edited
     }
 
-    private func address(_ document: JSON, _ edited: inout Request, _ isChanged: (String) -> Bool) throws {
+    private func address(_ document: JSON, _ edited: inout Request, _ isChanged: (StaticString) -> Bool) throws {
+        let isMoved = isChanged("scheme") || isChanged("host") || isChanged("path")
+        let hasOtherQuery = isChanged("query")
+        guard isMoved || hasOtherQuery else { return }
         let query = document["query"]?["text"]?.string ?? ""
-        if isChanged("query") {
-            guard PercentEncoding.mended(query) == query else {
-                throw Self.refusal("req.query holds characters that an address cannot; use query:set")
-            }
+        if hasOtherQuery, PercentEncoding.mended(query) != query {
+            throw Self.refusal("req.query holds characters that an address cannot; use query:set")
         }
-        guard isChanged("scheme") || isChanged("host") || isChanged("path") else {
-            if isChanged("query") {
-                let path = document["path"]?.string ?? "/"
-                edited.head.path = query.isEmpty ? path : "\(path)?\(query)"
-            }
+        guard isMoved else {
+            let path = document["path"]?.string ?? "/"
+            edited.head.path = query.isEmpty ? path : "\(path)?\(query)"
             return
         }
         try require("request.url")
@@ -123,15 +119,15 @@ struct RequestEditor: Sendable {
     /// The fields of the list, and behind them those that the script did not see and has not set.
     private func fields(_ list: JSON) throws -> HTTPFields {
         var fields = HTTPFields()
-        let old = given["headers"]?.elements ?? []
-        for entry in list.elements ?? [] {
-            if let place = old.firstIndex(where: { $0.isIdentical(to: entry) }), shown.indices.contains(place) {
+        let old = given["headers"] ?? .array
+        for (entry, place) in list.places(in: old) {
+            if let place, shown.indices.contains(place) {
                 fields.append(shown[place])
                 continue
             }
             let name = entry[0]?.string ?? ""
             let field = try Self.field(name, secrets.revealed(entry[1]?.string ?? ""))
-            guard !Self.framing.contains(field.name.canonicalName) || old.contains(entry) else {
+            guard !Self.framing.contains(field.name.canonicalName) || old.elements?.contains(entry) == true else {
                 throw Self.refusal("the header \(name) is the transport's")
             }
             fields.append(field)

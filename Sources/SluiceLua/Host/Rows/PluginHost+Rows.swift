@@ -55,8 +55,7 @@ extension PluginHost {
 
     /// Asks about a row as any hook is asked.
     private func askAlone(_ index: Int, _ run: inout RowRun) {
-        var call = run.rows.call(at: index)
-        call.fuel = min(run.fuelLeft, call.plan.budget.fuel)
+        let call = run.rows.call(at: index, fuel: min(run.fuelLeft, run.rows.plan.budget.fuel))
         let instance = run.instance
         run.alone(index, at: { now }) { begin(call, of: instance) }
     }

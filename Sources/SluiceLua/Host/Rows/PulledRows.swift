@@ -18,11 +18,11 @@ final class PulledRows: Sendable {
     /// The page that the rows are read from; nil if they are records by themselves.
     var text: PulledText? { if case .page(let text, _)? = rows.first?.source { text } else { nil } }
 
-    /// The question about one of them.
-    func call(at index: Int) -> HookCall {
+    /// The question about one of them, for no more fuel than that.
+    func call(at index: Int, fuel: Int64? = nil) -> HookCall {
         let row = rows[index]
         return HookCall(
-            plan: plan, arguments: [LuaArgument("rec", row.record)], table: table, recordID: row.id,
+            plan: plan, arguments: [LuaArgument("rec", row.record)], table: table, recordID: row.id, fuel: fuel,
             interpret: { [check] in try PulledVerdict.read($0, row, check) })
     }
 

@@ -1,0 +1,94 @@
+internal import CJansson
+internal import HTTPTypes
+internal import SluiceCore
+
+/// Writes an object straight into jansson's memory. There is one for every request and every answer: a ``JSON`` for
+/// each of its members would cost more than the script that looks at it.
+struct DocumentWriter: ~Copyable {
+    private let object = json_object()
+
+    deinit { if let object { sluice_json_release(object) } }
+
+    func set(_ name: StaticString, _ text: String) { set(name, Self.value(text)) }
+    func set(_ name: StaticString, _ number: Int) { set(name, json_integer(json_int_t(number))) }
+    func set(_ name: StaticString, _ number: Double) { set(name, json_real(number)) }
+    func set(_ name: StaticString, _ value: JSON) { set(name, Self.value(value)) }
+
+    /// Header fields as `[[name, value]]`, in order.
+    func set(_ name: StaticString, _ fields: some Sequence<HTTPField>) {
+        let list = json_array()
+        for field in fields {
+            let pair = json_array()
+            json_array_append_new(pair, Self.value(field.name.rawName))
+            json_array_append_new(pair, Self.value(field.value))
+            json_array_append_new(list, pair)
+        }
+        set(name, list)
+    }
+
+    consuming func finish() -> JSON {
+        let object = object
+        discard self
+        return JSON(JSONHandle(owningRaw: object))
+    }
+
+    private func set(_ name: StaticString, _ value: UnsafeMutablePointer<json_t>?) {
+        json_object_setn_new_nocheck(object, name.characters, name.utf8CodeUnitCount, value)
+    }
+
+    private static func value(_ text: String) -> UnsafeMutablePointer<json_t>? {
+        var text = text
+        return text.withUTF8 { bytes in
+            bytes.withMemoryRebound(to: CChar.self) {
+                json_stringn_nocheck($0.baseAddress ?? sluice_json_nul(), $0.count)
+            }
+        }
+    }
+
+    private static func value(_ json: JSON) -> UnsafeMutablePointer<json_t>? {
+        json.handle.retainedRaw()?.assumingMemoryBound(to: json_t.self)
+    }
+}
+
+/// What a script has left alone is the very same value as before: to find that out takes no look into it.
+extension JSON {
+    /// Whether this object has something else under the name.
+    func hasOther(_ name: StaticString, than other: JSON) -> Bool {
+        let (mine, others) = (handle, other.handle)
+        return withExtendedLifetime((mine, others)) {
+            let (left, right) = (mine.member(name), others.member(name))
+            return left != right && json_equal(left, right) == 0
+        }
+    }
+
+    /// The elements of this list, each with the place that the very same one has in another list.
+    func places(in other: JSON) -> [(element: JSON, place: Int?)] {
+        let (mine, others) = (handle, other.handle)
+        return withExtendedLifetime((mine, others)) {
+            let old = others.elementPointers
+            return mine.elementPointers.map { element in
+                (JSON(JSONHandle(sharingRaw: element)), old.firstIndex(of: element))
+            }
+        }
+    }
+}
+
+extension JSONHandle {
+    private var pointer: UnsafeMutablePointer<json_t>? {
+        UnsafeMutableRawPointer(mutating: raw)?.assumingMemoryBound(to: json_t.self)
+    }
+
+    fileprivate func member(_ name: StaticString) -> UnsafeMutablePointer<json_t>? {
+        json_object_getn(pointer, name.characters, name.utf8CodeUnitCount)
+    }
+
+    fileprivate var elementPointers: [UnsafeMutablePointer<json_t>] {
+        (0..<json_array_size(pointer)).compactMap { json_array_get(pointer, $0) }
+    }
+}
+
+extension StaticString {
+    fileprivate var characters: UnsafePointer<CChar> {
+        UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self)
+    }
+}

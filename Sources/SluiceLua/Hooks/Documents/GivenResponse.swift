@@ -1,0 +1,49 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+/// An answer, and the document that a script was given of it.
+struct GivenResponse: Sendable {
+    let response: Response
+    let document: JSON
+
+    /// - Parameters:
+    ///   - slot: the place of its body among the call's bodies.
+    ///   - request: the request that it answers, for hooks that see it.
+    ///   - isHidden: whether the script does not see a field.
+    init(
+        _ response: Response, body slot: Int, elapsed: Duration, request: JSON? = nil,
+        hiding isHidden: (HTTPField) -> Bool
+    ) {
+        self.response = response
+        let document = DocumentWriter()
+        document.set("status", response.status)
+        document.set("headers", response.head.headerFields.filter { !isHidden($0) })
+        let body = DocumentWriter()
+        body.set("slot", slot)
+        document.set("body", body.finish())
+        document.set("elapsed", elapsed / .seconds(1))
+        if let request { document.set("request", request) }
+        self.document = document.finish()
+    }
+
+    /// The answer as the script has left the document.
+    ///
+    /// - Throws: ``ScriptFailure`` for what no answer can have.
+    func edited(_ document: JSON, bodies: [Body], hiding isHidden: (HTTPField) -> Bool) throws -> Response {
+        var edited = response
+        if document.hasOther("status", than: self.document) {
+            edited.head.status = try ResponseDocument.status(document["status"]?.int ?? 0)
+        }
+        if document.hasOther("headers", than: self.document) {
+            var fields = try ResponseDocument.fields(document["headers"] ?? .array)
+            for field in response.head.headerFields where isHidden(field) && fields[field.name] == nil {
+                fields.append(field)
+            }
+            edited.head.headerFields = fields
+        }
+        if let slot = document["body"]?["slot"]?.int, bodies.indices.contains(Int(slot)) {
+            edited.body = bodies[Int(slot)]
+        }
+        return edited
+    }
+}

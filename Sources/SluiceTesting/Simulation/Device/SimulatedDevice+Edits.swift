@@ -70,7 +70,8 @@ extension SimulatedDevice {
                 // A token that was forgotten while the pull that began afresh was under way.
                 || (error.status == 410 && parts.faults.allows(.forgetRequests))
             if isExpected, !parts.setting.faults.isEmpty { return }
-            if error.code == .operationsPending || error.code == .aborted { return }
+            // A story may wait longer than an exchange may take.
+            if [.operationsPending, .aborted, .timeout].contains(error.code) { return }
         }
         parts.oracle.violate(.documentedErrors, "device \(index), \(what()): \(error)")
     }

@@ -77,7 +77,9 @@ extension OracleState {
         let result: JSON
         switch decision {
         case .merge(let record): result = record
-        case .delete: result = .null
+        case .delete:
+            deletions[conflict.operation.id] = moment
+            result = .null
         default: return
         }
         for field in Self.fields {

@@ -255,6 +255,38 @@ struct BatchPushTests {
         #expect(try await device.context.push().isClean)
         #expect(device.server.rows("todos").count == 5)
     }
+
+    @Test("who sends a batch for all and is given up meanwhile does not give the others up")
+    func givenUp() async throws {
+        struct Silence: Transport {
+            let heard = Recorder<String>()
+            func send(_ request: Request) async throws -> Response {
+                heard.add(request.head.path ?? "")
+                try await Task.sleep(for: .seconds(600))
+                return Response(HTTPResponse(status: .ok))
+            }
+        }
+        let (transport, endpoint) = (Silence(), try Endpoint("http://model.test"))
+        let gatherer = BatchGatherer(transport, endpoint: endpoint, size: 2, support: BatchSupport())
+        let operations = [1, 2].map {
+            QueuedOperation(id: "\($0)", sequence: Int64($0), table: "todos", recordID: "\($0)", kind: .insert)
+        }
+        gatherer.note(operations.map { .load($0) })
+        let tasks = operations.map { operation in
+            Task {
+                var request = Dialect.azureV2.insert(
+                    table: "todos", record: ["id": JSON(operation.recordID)], endpoint: endpoint)
+                request.context.batchMember = operation.id
+                return try await gatherer.send(request)
+            }
+        }
+        while transport.heard.all.isEmpty { await Task.yield() }
+        tasks[0].cancel()
+        let other = await #expect(throws: SluiceError.self) { try await tasks[1].value }
+        #expect(other?.code == .timeout, "it may have been done: its own chain sends it again")
+        await #expect(throws: (any Error).self) { try await tasks[0].value }
+        #expect(transport.heard.all == ["/tables/$batch"])
+    }
 }
 
 /// Tokens with a number that grows each time one was refused.

@@ -208,6 +208,10 @@ final class BatchGatherer: Transport {
         return try (answers[id] ?? .failure(Self.noAnswer)).get()
     }
 
+    private static var givenUp: SluiceError {
+        SluiceError(.timeout, "the batch was given up before it was answered")
+    }
+
     private static var noAnswer: SluiceError { SluiceError(.brokenProtocol, "there is no answer to the request") }
 
     private func answers(to parts: [BatchRequest.Part]) async -> [String: Result<Response, any Error>] {
@@ -218,7 +222,10 @@ final class BatchGatherer: Transport {
             let response = try await inner.send(batch.request())
             guard support.isMissing(by: response) else { return batch.answers(in: response) }
         } catch {
-            return batch.answers(.failure(error))
+            // Who sends them all may be out of time, or cancelled: of the others only their sending has ended.
+            var answers = batch.answers(.failure(Task.isCancelled ? Self.givenUp : error))
+            answers[parts[0].id] = .failure(error)
+            return answers
         }
         if isGroup { return batch.answers(.failure(Self.groupRefusal(true))) }
         var answers: [String: Result<Response, any Error>] = [:]

@@ -79,17 +79,20 @@ struct BatchRequest: Sendable {
     /// Each part's own answer. A part that the server's answer leaves out has none, and its outcome is unknown.
     func answers(in response: Response) -> [String: Result<Response, any Error>] {
         let document = (try? response.body.json) ?? .null
-        guard let elements = document["responses"]?.elements else {
+        guard (200..<300).contains(response.status), let elements = document["responses"]?.elements else {
             // Refused as a whole: that is the answer to each of them.
             if response.status >= 300 { return answers(.success(response)) }
             return answers(.failure(Self.broken("the answer to a batch holds no responses")))
         }
         var answers = answers(.failure(Self.broken("the answer to a batch leaves this request out")))
+        var answered: Set<String> = []
         for element in elements {
-            guard let id = element["id"]?.string, answers[id] != nil,
-                let status = element["status"]?.int.flatMap({ Int(exactly: $0) }), (100...599).contains(status)
-            else { continue }
-            answers[id] = .success(Self.response(element, status))
+            guard let id = element["id"]?.string, answers[id] != nil else { continue }
+            if !answered.insert(id).inserted {
+                answers[id] = .failure(Self.broken("the answer to a batch answers this request twice"))
+            } else if let status = element["status"]?.int.flatMap({ Int(exactly: $0) }), (200...599).contains(status) {
+                answers[id] = .success(Self.response(element, status))
+            }
         }
         return answers
     }

@@ -30,6 +30,20 @@ package struct TableDigest: Sendable, Hashable {
         self.sum = whole
         self.ranges = ranges
     }
+
+    /// As many ranges as anybody has use for.
+    private static let mostRanges = 1024
+
+    /// Whether the ranges are some that a table can be taken apart by: one behind the other, and all in the one that was
+    /// asked for.
+    package func isOrdered(within range: Range?) -> Bool {
+        func precedes(_ left: String, _ right: String) -> Bool { left.utf8.lexicographicallyPrecedes(right.utf8) }
+        guard ranges.count <= Self.mostRanges, !ranges.contains(where: { precedes($0.to, $0.from) }),
+            zip(ranges, ranges.dropFirst()).allSatisfy({ precedes($0.to, $1.from) })
+        else { return false }
+        guard let range, let first = ranges.first, let last = ranges.last else { return true }
+        return !precedes(first.from, range.from) && !precedes(range.to, last.to)
+    }
 }
 
 extension Dialect {

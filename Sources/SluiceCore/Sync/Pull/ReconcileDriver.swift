@@ -11,9 +11,13 @@ struct ReconcileDriver: Sendable {
     private var mark = ChangeStamps.Mark()
     private var pending: Set<ExactText> = []
     private var result = ReconcileResult()
+    /// How many digests and lists were asked for, and how many rows came.
+    private var (asked, came) = (0, 0)
 
     /// How many rows of a range are listed rather than taken apart further.
     private static let leastRange = 500
+    /// How often a range is taken apart: with ranges by the dozen that is enough for any table.
+    private static let mostDepth = 16
 
     init(exchange: RowExchange, query: Query, cursor: Cursor, removals: RemovalGuard) {
         self.exchange = exchange
@@ -61,22 +65,24 @@ struct ReconcileDriver: Sendable {
         result.usedDigest = true
         var difference = Difference()
         if digest.sum != held.sum(of: held.ids) {
-            try await descend(digest, held.ids, held, &difference)
+            try await descend(digest, held.ids, held, &difference, depth: 1)
         }
         return difference
     }
 
     /// Compares the ranges of a digest with those of `ids` that lie in them; what lies in none, the server does not have.
     private mutating func descend(
-        _ digest: TableDigest, _ ids: [String], _ held: HeldRows, _ difference: inout Difference
+        _ digest: TableDigest, _ ids: [String], _ held: HeldRows, _ difference: inout Difference, depth: Int
     ) async throws {
         var outside = Set(ids.map(ExactText.init))
         for range in digest.ranges {
             let here = held.ids(in: range)
             for id in here { outside.remove(ExactText(id)) }
             if held.sum(of: here) == range.sum { continue }
-            if range.sum.count > Self.leastRange, let finer = try await self.digest(of: range), finer.ranges.count > 1 {
-                try await descend(finer, Array(here), held, &difference)
+            if range.sum.count > Self.leastRange, depth < Self.mostDepth, let finer = try await self.digest(of: range),
+                finer.ranges.count > 1
+            {
+                try await descend(finer, Array(here), held, &difference, depth: depth + 1)
             } else {
                 compare(Array(here), held, with: try await list(range), &difference)
             }
@@ -96,19 +102,33 @@ struct ReconcileDriver: Sendable {
         }
     }
 
-    /// The server's digest; nil where it offers none.
-    private func digest(of range: TableDigest.Range?) async throws -> TableDigest? {
+    /// The server's digest; nil where it offers none that is of use.
+    private mutating func digest(of range: TableDigest.Range?) async throws -> TableDigest? {
+        try checkLimits()
         var request = try dialect.digest(
             table: table, query: query, range: range, endpoint: exchange.client.endpoint)
         request.context.source = .pull
         let response = try await exchange.client.send(request)
         if [400, 404, 405, 501].contains(response.status) { return nil }
         if let failure = dialect.failure(response, for: request.context) { throw failure }
-        return (try? response.body.json).flatMap { TableDigest($0) }
+        let digest = (try? response.body.json).flatMap { TableDigest($0) }
+        return digest.flatMap { $0.isOrdered(within: range) ? $0 : nil }
+    }
+
+    /// A server could take ranges apart without end, and list rows without end.
+    private mutating func checkLimits() throws(SluiceError) {
+        let limits = exchange.options.pull
+        guard asked < limits.mostPages, came < limits.mostRows else {
+            throw SluiceError(
+                .limitReached, "the server has listed \(came) rows in \(asked) answers, as many as its limits allow",
+                table: table)
+        }
+        asked += 1
     }
 
     /// The ids and versions of the query's rows, or of those in a range.
-    private func list(_ range: TableDigest.Range?) async throws -> [ExactText: (id: String, version: String?)] {
+    private mutating func list(_ range: TableDigest.Range?) async throws -> [ExactText: (id: String, version: String?)]
+    {
         let columns = dialect.columns
         var query = query
         query.select = [columns.id, columns.version]
@@ -127,8 +147,10 @@ struct ReconcileDriver: Sendable {
             switch effect {
             case .request(let wanted):
                 try Task.checkCancellation()
+                try checkLimits()
                 let answer = try await exchange.receive(try requests.request(for: wanted))
                 page = answer.page
+                came += answer.page.rows.count
                 effect = session.handle(.page(PullPage(rows: answer.page.rows)))
             case .commit(let rows, _):
                 for row in rows.compactMap({ page?.rows[$0] }) where !row.isDeleted && !row.isUnfit {

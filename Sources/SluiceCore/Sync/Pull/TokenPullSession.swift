@@ -8,7 +8,8 @@ package struct TokenPullSession: Sendable {
     private let pageSize: Int
     private var state = State.idle
     private var token: String?
-    private var visited: Set<String> = []
+    /// Hashes of the tokens so far, which may be long.
+    private var visited: Set<UInt64> = []
     private var isLast = false
     /// Whether an answer came without a token: this server, or this wire's proxy, follows no changes.
     package private(set) var lostTrack = false
@@ -19,7 +20,7 @@ package struct TokenPullSession: Sendable {
     package init(token: String?, pageSize: Int) {
         self.token = token
         self.pageSize = pageSize
-        if let token { visited.insert(token) }
+        if let token { visited.insert(FNV1a.hash(token.utf8)) }
     }
 
     /// Takes an event and says what to do next.
@@ -53,7 +54,7 @@ package struct TokenPullSession: Sendable {
             guard isNew else { return finish(nil) }
             // The newer token lives longer.
             isLast = true
-        } else if !visited.insert(next).inserted {
+        } else if !visited.insert(FNV1a.hash(next.utf8)).inserted {
             return finish(
                 SluiceError(.brokenProtocol, "the server's change token comes again: it would never end"))
         }

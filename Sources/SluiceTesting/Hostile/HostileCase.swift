@@ -50,6 +50,12 @@ public struct HostileCase: Sendable, Identifiable, CustomStringConvertible {
         case statuses
         /// Refusals for who asks, and for when.
         case refusals
+        /// Answers to several changes at once.
+        case batches
+        /// Change tokens.
+        case tokens
+        /// Digests and lists of what there is.
+        case reconciles
     }
 
     /// What the case is about.
@@ -89,5 +95,5 @@ public struct HostileCase: Sendable, Identifiable, CustomStringConvertible {
     /// All cases, group by group.
     public static let all: [HostileCase] =
         redirects + links + size + time + framing + headers + connections + json + rows + ids + numbers + times
-        + paging + changes + conflicts + statuses + refusals
+        + paging + changes + conflicts + statuses + refusals + batches + tokens + reconciles
 }

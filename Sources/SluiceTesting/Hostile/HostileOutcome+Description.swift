@@ -4,12 +4,13 @@ extension HostileOutcome: CustomStringConvertible {
     /// The outcome in words: ``error `network`; the operation is pending``.
     public var description: String {
         var parts = [error.map { "error `\($0)`" }, rows.map { Self.text(ofRows: $0) }].compactMap { $0 }
-        switch operation {
-        case .applied: parts.append("the operation is done")
-        case .kept(let state, let code): parts.append("the operation is \(state.rawValue) for `\(code)`")
-        case nil: break
+        if let operation { parts.append("the operation is \(operation)") }
+        if let second { parts.append("the second one is \(second)") }
+        switch cursor {
+        case .at(let time): parts.append("the cursor is at `\(time.prefix(32))`")
+        case .token(let token): parts.append("the cursor is at the token `\(token.prefix(32))`")
+        case .unchanged: break
         }
-        if case .at(let time) = cursor { parts.append("the cursor is at `\(time.prefix(32))`") }
         if !texts.isEmpty { parts.append("nothing of it is changed") }
         return parts.isEmpty ? "nothing is changed" : parts.joined(separator: "; ")
     }
@@ -24,5 +25,15 @@ extension HostileOutcome: CustomStringConvertible {
             return "`\(shown)\(id.unicodeScalars.count > 24 ? "…" : "")`"
         }
         return "the records \(names.joined(separator: ", "))"
+    }
+}
+
+extension HostileOutcome.Operation: CustomStringConvertible {
+    /// What has become of it: ``pending for `network` ``.
+    public var description: String {
+        switch self {
+        case .applied: "done"
+        case .kept(let state, let code): "\(state.rawValue) for `\(code)`"
+        }
     }
 }

@@ -9,6 +9,8 @@ public struct HostileOutcome: Sendable, Hashable {
         case unchanged
         /// It is at that time, as the server wrote it.
         case at(String)
+        /// It is behind that change token.
+        case token(String)
     }
 
     /// What has become of the operation that was pushed.
@@ -30,6 +32,8 @@ public struct HostileOutcome: Sendable, Hashable {
     public var cursor: Cursor
     /// What has become of the operation; nil where the call sends none.
     public var operation: Operation?
+    /// What has become of the second operation of a batch; nil where that is the same.
+    public var second: Operation?
 
     /// An outcome.
     public init(

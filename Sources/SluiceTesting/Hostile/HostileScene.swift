@@ -42,6 +42,10 @@ struct HostileScene: Sendable {
         model = ModelServer(start: start)
         var options = SyncOptions(pageSize: 50, environment: environment)
         options.pull.mostPages = limits.pages
+        options.batchSize = trial.hostile.call == .batch ? 4 : 1
+        var traits = ModelServer.Traits()
+        traits.issuesChangeTokens = trial.hostile.call == .track
+        model.set(traits)
         context = try await SyncContext(client: client, store: store, options: options)
         honest = try await SyncContext(
             client: SluiceClient(endpoint: endpoint, transport: model), store: store, options: options)
@@ -57,7 +61,8 @@ struct HostileScene: Sendable {
         case .insert: try await items.insert(["id": "new", "text": "mine"])
         case .update: try await items.update(["id": "a", "text": "mine"])
         case .delete: try await items.delete(id: "a")
-        case .pull, .pullAll, .pages, .lookup: break
+        case .batch: for id in hostile.call.recordIDs { try await items.insert(["id": JSON(id), "text": "mine"]) }
+        case .pull, .pullAll, .track, .reconcile, .pages, .lookup: break
         }
     }
 
@@ -67,9 +72,10 @@ struct HostileScene: Sendable {
     func act() async throws -> [String]? {
         let query = Query(Self.table)
         switch hostile.call {
-        case .pull: try await context.pull(query, named: Self.queryName)
+        case .pull, .track: try await context.pull(query, named: Self.queryName)
+        case .reconcile: try await context.reconcile(query, named: Self.queryName)
         case .pullAll: try await context.pull(query)
-        case .insert, .update, .delete:
+        case .insert, .update, .delete, .batch:
             let result = try await context.push(tables: [Self.table])
             if let error = result.error { throw error }
         case .pages:
@@ -102,15 +108,17 @@ struct HostileScene: Sendable {
         if hostile.call.isPush, !kept.isEmpty {
             let result = try await honest.push(tables: [Self.table])
             report.demand(
-                result.applied == 1 && result.failures.isEmpty,
+                result.applied == kept.count && result.failures.isEmpty,
                 "the operation does not go through to an honest server: "
                     + (result.error.map { "\($0)" } ?? result.failures.first?.failure?.message ?? "\(result)"))
-            let record = model.rows(Self.table)[hostile.call.recordID]
-            let arrived = hostile.call == .delete ? record?["deleted"] == true : record?["text"] == "mine"
-            report.demand(arrived, "the honest server has the record as \(record?.description ?? "nothing")")
+            for id in kept.map(\.recordID) {
+                let record = model.rows(Self.table)[id]
+                let arrived = hostile.call == .delete ? record?["deleted"] == true : record?["text"] == "mine"
+                report.demand(arrived, "the honest server has the record as \(record?.description ?? "nothing")")
+            }
         }
         do {
-            try await honest.pull(Query(Self.table), named: Self.queryName)
+            try await honest.pull(Query(Self.table), named: Self.queryName, allowsMassRemoval: true)
             let here = try await honest.table(Self.table).lookup(id: "late")
             report.demand(here != nil, "a row of an honest server does not arrive: the cursor is behind it")
         } catch let error as SluiceError {

@@ -40,7 +40,7 @@ struct HostileVerdict {
         }
         if hostile.call.isPush {
             judgePushed(&report)
-        } else if let rows = outcome.rows, hostile.call == .pull || hostile.call == .pullAll {
+        } else if let rows = outcome.rows, hostile.call.isPull {
             let found = after.rows.map { $0["id"]?.string ?? "" }
             report.demand(
                 found.map { Array($0.utf8) } == rows.map { Array($0.utf8) },
@@ -54,20 +54,34 @@ struct HostileVerdict {
         case .at(let time):
             let found = after.cursors.compactMap(Cursor.init(record:)).compactMap(\.position?.updatedAt)
             report.demand(found == [time], "the cursor is at \(found) in the place of \(time)")
+        case .token(let token):
+            let found = after.cursors.compactMap(Cursor.init(record:)).compactMap(\.position?.token)
+            report.demand(
+                found == [token], "the cursor is at \(found.map { $0.prefix(40) }) in the place of \(token.prefix(40))")
         }
     }
 
-    /// The record that was pushed is as the application left it, with the server's version if the server has it.
+    /// The operations that are pushed, by their records, and what has to become of each.
+    private var expected: [(recordID: String, operation: HostileOutcome.Operation)] {
+        hostile.call.recordIDs.enumerated().compactMap { index, id in
+            (index > 0 ? outcome.second ?? outcome.operation : outcome.operation).map { (id, $0) }
+        }
+    }
+
+    /// A record that was pushed is as the application left it, with the server's version if the server has it.
     private func judgePushed(_ report: inout HostileReport) {
-        func row(_ state: HostileScene.State) -> JSON? {
-            state.rows.first { $0["id"]?.string == hostile.call.recordID }
+        func row(_ state: HostileScene.State, _ id: String) -> JSON? { state.rows.first { $0["id"]?.string == id } }
+        let applied = Set(expected.filter { $0.operation == .applied }.map(\.recordID))
+        func others(_ state: HostileScene.State) -> [JSON] {
+            state.rows.filter { !applied.contains($0["id"]?.string ?? "") }
         }
-        guard outcome.operation == .applied else {
-            return report.demand(after.rows == before.rows, "the rows have changed: \(after.rows)")
-        }
-        report.demand(row(after)?["text"] == row(before)?["text"], "the record is \(row(after)?.description ?? "gone")")
-        if hostile.call != .delete {
-            report.demand(row(after)?["version"]?.string != nil, "the record has no version of the server's")
+        report.demand(others(after) == others(before), "the rows have changed: \(after.rows)")
+        for id in applied {
+            let (old, new) = (row(before, id), row(after, id))
+            report.demand(new?["text"] == old?["text"], "the record is \(new?.description ?? "gone")")
+            if hostile.call != .delete {
+                report.demand(new?["version"]?.string != nil, "the record has no version of the server's")
+            }
         }
     }
 
@@ -77,14 +91,21 @@ struct HostileVerdict {
         }
         report.demand(others(after) == others(before), "an operation that was not sent has changed")
         let found = after.operations.filter { $0.table == HostileScene.table }
-        switch outcome.operation {
-        case nil: report.demand(found.isEmpty, "there are operations that nobody made")
-        case .applied: report.demand(found.isEmpty, "the operation is still there: \(Self.text(found.first))")
-        case .kept(let state, let code):
-            report.demand(found.count == 1, "the operation is gone, and nothing proves it done")
-            report.demand(
-                found.first?.state == state && found.first?.failure?.code == code.description,
-                "the operation is \(Self.text(found.first)) in the place of \(state.rawValue) for \(code)")
+        let known = Set(hostile.call.recordIDs)
+        report.demand(
+            found.allSatisfy { known.contains($0.recordID) } && Set(found.map(\.recordID)).count == found.count,
+            "there are operations that nobody made")
+        for (id, expected) in expected {
+            let operation = found.first { $0.recordID == id }
+            switch expected {
+            case .applied:
+                report.demand(operation == nil, "the operation on \(id) is still there: \(Self.text(operation))")
+            case .kept(let state, let code):
+                report.demand(operation != nil, "the operation on \(id) is gone, and nothing proves it done")
+                report.demand(
+                    operation?.state == state && operation?.failure?.code == code.description,
+                    "the operation on \(id) is \(Self.text(operation)) in the place of \(state.rawValue) for \(code)")
+            }
         }
     }
 

@@ -12,12 +12,19 @@ internal import Synchronization
 ///
 /// What it gives to client and context stays: a reload puts other plugins behind it.
 public final class Plugins: Sendable {
+    /// A set that was replaced while something of it was under way.
+    private struct Leaving {
+        var underWay: Int
+        /// Ends the rest of it, in time.
+        var limit: Task<Void, Never>?
+    }
+
     private struct State {
         var set: PluginSet
-        /// How much is under way, by the version of the set it began with.
-        var underWay: [Int: Int] = [:]
-        /// What ends the rest of a set that was replaced, at the limit.
-        var limits: [Int: Task<Void, Never>] = [:]
+        /// How much of it is under way.
+        var underWay = 0
+        /// The sets before it, by their versions.
+        var leaving: [Int: Leaving] = [:]
         var refusal: SluiceError?
         var isReloading = false
     }
@@ -138,7 +145,10 @@ public final class Plugins: Sendable {
             await refused(error)
             throw error
         }
-        state.withLock { ($0.set, $0.refusal) = (set, nil) }
+        state.withLock { state in
+            if state.underWay > 0 { state.leaving[old.version] = Leaving(underWay: state.underWay) }
+            (state.set, state.underWay, state.refusal) = (set, 0, nil)
+        }
         await host.noteReload(version: set.version, refused: false)
         await drain(old)
     }
@@ -167,11 +177,14 @@ public final class Plugins: Sendable {
     var current: PluginSet { state.withLock { $0.set } }
 
     /// Has the plugins that serve do something, all of it: a set from before stays until what began with it has ended.
+    ///
+    /// Every request passes here: inlined, so that it knows its types.
+    @inline(__always)
     func serving<Result, Failure>(
         _ body: (PluginSet) async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
         let set = state.withLock { state in
-            state.underWay[state.set.version, default: 0] += 1
+            state.underWay += 1
             return state.set
         }
         let result: Result
@@ -187,10 +200,15 @@ public final class Plugins: Sendable {
 
     private func left(_ set: PluginSet) async {
         let isLast = state.withLock { state in
-            let count = (state.underWay[set.version] ?? 1) - 1
-            state.underWay[set.version] = count > 0 ? count : nil
-            if count == 0 { state.limits.removeValue(forKey: set.version)?.cancel() }
-            return count == 0 && state.set.version != set.version
+            if state.set.version == set.version {
+                state.underWay -= 1
+                return false
+            }
+            state.leaving[set.version]?.underWay -= 1
+            guard let leaving = state.leaving[set.version], leaving.underWay == 0 else { return false }
+            leaving.limit?.cancel()
+            state.leaving[set.version] = nil
+            return true
         }
         if isLast { await host.retire(set.callers.map(\.id)) }
     }
@@ -200,8 +218,8 @@ public final class Plugins: Sendable {
         let ids = old.callers.map(\.id)
         let (host, sleep, limit) = (host, options.environment.sleep, options.drainLimit)
         let isIdle = state.withLock { state in
-            if state.underWay[old.version] == nil { return true }
-            state.limits[old.version] = Task {
+            guard state.leaving[old.version] != nil else { return true }
+            state.leaving[old.version]?.limit = Task {
                 guard (try? await sleep(limit)) != nil else { return }
                 await host.retire(ids)
                 await host.abandon(ids)

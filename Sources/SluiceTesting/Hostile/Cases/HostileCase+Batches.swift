@@ -73,7 +73,7 @@ extension HostileCase {
             },
             answered("the id in capitals", unproven) { asked in
                 [0, 1].map {
-                    #"{"id":"\#(asked.ids[$0].uppercased())X","status":201,"body":\#(HostileRows.row("new"))}"#
+                    #"{"id":"\#(asked.ids[$0].uppercased())","status":201,"body":\#(HostileRows.row("new"))}"#
                 }
             },
             answered("numbers for the ids", unproven) { _ in
@@ -101,12 +101,12 @@ extension HostileCase {
             ("null", "null"), ("a text", "\"done\""), ("a list", "[\(HostileRows.row("new", text: "mine"))]"),
             ("a number", "7"), ("an object without members", "{}"),
         ]
-        let refusals: [(Int, String, HostileOutcome)] = [
-            (204, "null", unproven), (302, "null", unproven), (304, "null", unproven),
-            (400, #"{"error":"no"}"#, .parks(.rejected)), (403, "null", .parks(.forbidden)),
-            (409, HostileRows.row("new", text: "theirs"), .parks(.conflict)),
-            (409, HostileRows.row("new", text: "mine"), .applied),
-            (500, "null", .waits(.serverFailure)),
+        let refusals: [(String, Int, String, HostileOutcome)] = [
+            ("204", 204, "null", unproven), ("302", 302, "null", unproven), ("304", 304, "null", unproven),
+            ("400", 400, #"{"error":"no"}"#, .parks(.rejected)), ("403", 403, "null", .parks(.forbidden)),
+            ("409 with another text", 409, HostileRows.row("new", text: "theirs"), .parks(.conflict)),
+            ("409 with what was sent", 409, HostileRows.row("new", text: "mine"), .applied),
+            ("500", 500, "null", .waits(.serverFailure)),
         ]
         return statuses.map { status in
             answered("\(status) for a status", unproven, second: .applied) {
@@ -116,9 +116,8 @@ extension HostileCase {
             + bodies.map { name, body in
                 answered("\(name) for a record", unproven, second: .applied) { [$0.part(0, 201, body), $0.good(1)] }
             }
-            + refusals.enumerated().map { number, refusal in
-                let (status, body, outcome) = refusal
-                return answered("\(status) to the first (\(number + 1))", outcome, second: .applied) {
+            + refusals.map { name, status, body, outcome in
+                answered("\(name) to the first", outcome, second: .applied) {
                     [$0.part(0, status, body), $0.good(1)]
                 }
             }

@@ -3,7 +3,7 @@
 
 SWIFT ?= swift
 
-.PHONY: demo test lint format bench fuzz simulate planted docs setup torture storage-faults
+.PHONY: demo test lint format bench fuzz simulate planted docs setup torture storage-faults threads
 
 demo: setup
 	$(SWIFT) build --product sluice
@@ -15,10 +15,10 @@ test: setup lint
 	@.ci/simulate 2000
 
 lint:
-	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources Tests/Simulation/Package.swift
+	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources Tests/Simulation/Package.swift Tests/Threads/Package.swift
 
 format:
-	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources Tests/Simulation/Package.swift
+	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources Tests/Simulation/Package.swift Tests/Threads/Package.swift
 
 # Figures against a plain C program in the same run, in a release build: make bench ONLY=pull runs one. The touch makes
 # the package manager look again for files that were added to Sluice since.
@@ -46,6 +46,11 @@ torture: setup
 # Has every call to the file system fail in every way: make storage-faults SEED=1, STRIDE=10 tries every tenth call.
 storage-faults: setup
 	@.ci/storage "$(or $(SEED),0)" "$(or $(STRIDE),1)" docs/campaigns.txt
+
+# Has many threads use one context and its plugins at once, with ThreadSanitizer watching: make threads SECONDS=60. See
+# docs/simulator.md.
+threads: setup
+	@.ci/threads "$(or $(SECONDS),60)"
 
 # Writes what tests put into the documentation anew.
 docs:

@@ -126,7 +126,8 @@ end
 -- What is sent is not what the engine would find again in the server's record, so after a lost answer it meets its own
 -- change as a conflict. Where all that was changed here is there already, nothing has to be decided.
 local function on_conflict(c, ctx)
-  if not ctx.config.tables[c.table] or not c.client or not c.server or c.deleted or #c.both_changed > 0 then return decide.next() end
+  if not ctx.config.tables[c.table] then return decide.next() end
+  if not c.client or not c.server or c.deleted or #c.both_changed > 0 then return decide.next() end
   for _, field in ipairs(c.client_changed) do
     if json.encode(c.client:get(field)) ~= json.encode(c.server:get(field)) then return decide.next() end
   end

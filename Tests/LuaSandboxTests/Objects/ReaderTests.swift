@@ -103,7 +103,9 @@ struct ReaderTests {
         "for i = 1, 40 do r.a = r.a + 1 end return r.a", "for i = 1, 15 do local x = r.b end r.a = r.b return r",
         "for i = 1, 40 do r['k' .. i] = i end return r", "r.a = new { r = r }", "local t = {} t.t = t r.a = t",
         "return json.encode(r)", "r.a = 2 return json.encode(r)", "return r.a.b", "error('no')", "r.a = 2 error('no')",
-        "for k, v in pairs(r:to_table()) do r[k] = nil end return r", "return r == r", "r.a = json.null return r",
+        // Sorted: a table's own order differs from run to run, and which read-only member is met first with it.
+        "local t = r:names() table.sort(t) for _, k in ipairs(t) do r[k] = nil end return r",
+        "return r == r", "r.a = json.null return r",
     ]
 
     @Test("are what objects by value are", arguments: scripts)

@@ -128,6 +128,10 @@ let package = Package(
         .testTarget(name: "LuaSandboxTests", dependencies: ["CJansson", "CLuaSandbox", "LuaReference"]),
         .testTarget(name: "SluicePredicateTests", dependencies: ["SluiceCore", "SluicePredicate"]),
         .testTarget(name: "SluiceSQLiteTests", dependencies: ["SluiceSQLite", "SluiceTesting", "CSQLite"]),
+        // A store as someone else would write it: it needs the core only.
+        .target(
+            name: "AppendStore", dependencies: ["SluiceCore"], path: "Examples/append-store", exclude: ["README.md"]),
+        .testTarget(name: "AppendStoreTests", dependencies: ["AppendStore", "SluiceCore", "SluiceTesting"]),
         .testTarget(
             name: "SluiceLuaTests",
             dependencies: [

@@ -135,6 +135,9 @@ static const csqlite_api linked = {
     .result_text64 = result_text,
     .result_blob64 = result_blob,
     .result_error = sqlite3_result_error,
+    .vfs_register = sqlite3_vfs_register,
+    .vfs_unregister = sqlite3_vfs_unregister,
+    .vfs_find = sqlite3_vfs_find,
 };
 
 const csqlite_api *csqlite_system(void) { return &linked; }

@@ -40,4 +40,46 @@ public enum LocalStoreConformance {
 
     /// Every check.
     public static let checks: [Check] = records + schemas + queries + transactions + pages
+
+    /// One named check of what a store still holds when it is opened anew.
+    public struct ReopenCheck: Sendable, CustomStringConvertible {
+        /// What is checked, as a sentence.
+        public let name: String
+        private let body: @Sendable (Reopened) async throws -> Void
+
+        init(_ name: String, _ body: @escaping @Sendable (Reopened) async throws -> Void) {
+            self.name = name
+            self.body = body
+        }
+
+        /// The name.
+        public var description: String { name }
+
+        /// Runs the check.
+        ///
+        /// - Parameter open: opens the store, always at the same place, which is empty at first. It is called again when the
+        ///   store before is closed, or when nobody has it any more, as after the end of a process.
+        /// - Throws: ``ConformanceFailure`` with what was found, or the error that the store threw.
+        public func run(open: @escaping @Sendable () async throws -> any LocalStore) async throws {
+            let place = Reopened(open)
+            do {
+                try await body(place)
+            } catch {
+                try? await place.close()
+                throw error
+            }
+            try await place.close()
+        }
+    }
+
+    /// The checks for stores that keep their records beyond the process.
+    ///
+    /// ```swift
+    /// @Test("conforms when it is opened anew", arguments: LocalStoreConformance.reopenChecks)
+    /// func reopens(check: LocalStoreConformance.ReopenCheck) async throws {
+    ///     let path = makeEmptyFolder() + "/store"
+    ///     try await check.run { try MyStore(path: path) }
+    /// }
+    /// ```
+    public static let reopenChecks: [ReopenCheck] = durability
 }

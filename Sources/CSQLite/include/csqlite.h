@@ -12,6 +12,7 @@ typedef struct sqlite3 sqlite3;
 typedef struct sqlite3_stmt sqlite3_stmt;
 typedef struct sqlite3_value sqlite3_value;
 typedef struct sqlite3_context sqlite3_context;
+struct sqlite3_vfs;
 
 typedef void (*csqlite_destructor)(void *_Nullable);
 typedef void (*csqlite_function)(
@@ -113,10 +114,44 @@ typedef struct csqlite_api {
     void (*_Nonnull result_blob64)(
         sqlite3_context *_Nonnull, const void *_Nullable, uint64_t, csqlite_destructor _Nullable);
     void (*_Nonnull result_error)(sqlite3_context *_Nonnull, const char *_Nonnull, int);
+
+    int (*_Nonnull vfs_register)(struct sqlite3_vfs *_Nonnull, int);
+    int (*_Nonnull vfs_unregister)(struct sqlite3_vfs *_Nonnull);
+    struct sqlite3_vfs *_Nullable (*_Nonnull vfs_find)(const char *_Nullable);
+
+    /// Gives a database its key: only in a library that encrypts.
+    int (*_Nullable key_v2)(sqlite3 *_Nonnull, const char *_Nullable, const void *_Nullable, int);
 } csqlite_api;
 
 /// The table of the libsqlite3 that this program is linked with. It lives as long as the program and never changes.
 const csqlite_api *_Nonnull csqlite_system(void);
+
+/// Opens a SQLite library at run time, one that encrypts, beside the linked one: neither sees the other's functions. Only
+/// one can be open, and its callers take turns.
+///
+/// Returns its table, or NULL; `reason` then says in at most `size` bytes why.
+const csqlite_api *_Nullable csqlite_load(const char *_Nonnull name, char *_Nonnull reason, int size);
+
+/// Closes that library again, before anything was done with it.
+void csqlite_unload(void);
+
+/// The table of the library that is open, or NULL.
+const csqlite_api *_Nullable csqlite_loaded(void);
+
+/// Makes a key of 32 bytes from a passphrase as SQLCipher 4 does (PBKDF2 with HMAC-SHA512), by the means of the library
+/// that was opened.
+///
+/// Returns 1, or 0 where that has none.
+int csqlite_derive(
+    const void *_Nullable passphrase, int count, const unsigned char *_Nonnull salt, int saltCount, int rounds,
+    unsigned char *_Nonnull key);
+
+/// The environment's variable of that name; NULL where there is none, and in a program that has more rights than who
+/// started it.
+const char *_Nullable csqlite_variable(const char *_Nonnull name);
+
+/// Fills memory with zeros in a way that no compiler leaves out.
+void csqlite_wipe(void *_Nonnull memory, uint64_t count);
 
 /// The destructor that tells SQLite to copy what it is given (`SQLITE_TRANSIENT`, a macro that Swift cannot import).
 static inline csqlite_destructor _Nullable csqlite_transient(void) { return (csqlite_destructor)(intptr_t)-1; }

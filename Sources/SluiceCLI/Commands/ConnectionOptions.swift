@@ -27,8 +27,24 @@ struct ConnectionOptions: ParsableArguments {
             valueName: "file"))
     var applicationKeyFile: String?
 
+    @OptionGroup var key: StoreKeyOptions
+
     @Flag(help: "Print exactly one JSON document.")
     var json = false
+}
+
+/// What an encrypted store is opened with.
+struct StoreKeyOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "An encrypted store's key: a file of 32 bytes or 64 digits. Else the environment's SLUICE_STORE_KEY.",
+            valueName: "file"))
+    var keyFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "An encrypted store's passphrase. Else the environment's SLUICE_STORE_PASSPHRASE.", valueName: "file"))
+    var passphraseFile: String?
 }
 
 /// What is done with a conflict, for the commands that can meet one.

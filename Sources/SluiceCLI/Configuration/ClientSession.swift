@@ -21,7 +21,8 @@ struct ClientSession {
         guard makesStore || FileManager.default.fileExists(atPath: path) else {
             throw CommandFailure.usage("there is no store at \(Plain.line(path))")
         }
-        let store = try SQLiteStore(path: path, options: settings.storeOptions)
+        let store = try SQLiteStore(
+            path: path, encryption: try settings.storeKey?.encryption(), options: settings.storeOptions)
         do {
             let context = try await SyncContext(
                 client: client, store: store, tables: settings.tables,

@@ -11,6 +11,7 @@ struct ClientSettings {
     var token: FileToken.Source?
     var tokenScheme: TokenScheme
     var applicationKey: FileToken.Source?
+    var storeKey: StoreKeySource?
     var tables: [TableSchema]
 
     init(
@@ -39,6 +40,11 @@ struct ClientSettings {
         applicationKey =
             (options.applicationKeyFile ?? file.applicationKeyFile).map { .file($0) }
             ?? variable("SLUICE_APPLICATION_KEY").map { .text($0) }
+        storeKey =
+            try StoreKeySource(keyFile: options.key.keyFile, passphraseFile: options.key.passphraseFile)
+            ?? StoreKeySource(keyFile: file.keyFile, passphraseFile: file.passphraseFile)
+            ?? variable("SLUICE_STORE_KEY").map { .key($0) }
+            ?? variable("SLUICE_STORE_PASSPHRASE").map { .passphrase($0) }
         tables = file.tables
     }
 

@@ -13,6 +13,7 @@ internal import SluiceConfiguration
 /// token-file: token.txt
 /// token-scheme: zumo              # or bearer
 /// application-key-file: key.txt   # azure-v1 alone
+/// key-file: store.key             # of an encrypted store; or passphrase-file
 /// tables:
 ///   movies:
 ///     columns: { title: string, year: integer }
@@ -27,6 +28,8 @@ struct SyncConfiguration {
     var tokenFile: String?
     var tokenScheme: String?
     var applicationKeyFile: String?
+    var keyFile: String?
+    var passphraseFile: String?
     var tables: [TableSchema] = []
 
     /// A configuration that says nothing.
@@ -38,7 +41,7 @@ struct SyncConfiguration {
     init(path: String) throws {
         let members = try ConfigurationFile(path: path).root().members([
             "endpoint", "store", "dialect", "conflicts", "durability", "token-file", "token-scheme",
-            "application-key-file", "tables",
+            "application-key-file", "key-file", "passphrase-file", "tables",
         ])
         let folder = (path as NSString).deletingLastPathComponent
         func file(_ key: String) throws -> String? {
@@ -53,6 +56,7 @@ struct SyncConfiguration {
         tokenFile = try file("token-file")
         tokenScheme = try members["token-scheme"]?.choice(of: ["zumo", "bearer"])
         applicationKeyFile = try file("application-key-file")
+        (keyFile, passphraseFile) = (try file("key-file"), try file("passphrase-file"))
         tables = try members["tables"]?.entries().map { name, _, node in try Self.table(name, node) } ?? []
     }
 

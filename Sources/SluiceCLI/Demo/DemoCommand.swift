@@ -18,6 +18,9 @@ struct DemoCommand: OutcomeCommand {
     @Flag(help: "Over a line that loses, repeats and cuts off requests, with edits while it syncs.")
     var chaos = false
 
+    @Flag(help: "Both stores are encrypted, each with a key of its own; their files are searched for what is in them.")
+    var encrypted = false
+
     @Option(help: ArgumentHelp("With --chaos: what happens on the line follows from this number.", valueName: "n"))
     var seed: UInt64 = 1
 
@@ -48,13 +51,16 @@ struct DemoCommand: OutcomeCommand {
             outcome(
                 try await DemoStory(
                     rows: rows, folder: folder, narrator: narrator, sqlite: sqlite, chaos: chaos ? seed : nil,
-                    plugin: judge
+                    plugin: judge, isEncrypted: encrypted
                 ).run())
         }
     }
 
     private func outcome(_ facts: DemoFacts) -> Outcome {
         var outcome = Outcome(json: facts.json, text: [])
+        if let searched = facts.encryption, searched.found > 0 {
+            outcome.add(CommandFailure(.fault, "readable", "the encrypted stores' files show what is in them"))
+        }
         if !facts.comparison.isEqual {
             outcome.add(CommandFailure(.fault, "unequal", "the three copies are not equal", table: "movies"))
         }

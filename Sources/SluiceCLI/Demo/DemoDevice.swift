@@ -5,19 +5,24 @@ struct DemoDevice {
     let name: String
     let path: String
     let context: SyncContext
+    /// What its store is encrypted with; nil for a plain one.
+    let key: StoreKey?
 
     init(
-        _ name: String, folder: DemoFolder, endpoint: Endpoint, handler: any ConflictHandler,
+        _ name: String, folder: DemoFolder, endpoint: Endpoint, handler: any ConflictHandler, isEncrypted: Bool,
         transport: any Transport = AsyncHTTPTransport()
     ) async throws {
         self.name = name
         path = folder.file("\(name).db")
+        key = isEncrypted ? try StoreKey.random() : nil
         let client = SluiceClient(
             endpoint: endpoint, transport: transport,
             options: ClientOptions(retry: RetryPolicy(attempts: 2, firstPause: .milliseconds(50))))
+        let store = try SQLiteStore(
+            path: path, encryption: key.map { .key($0) }, options: .init(durability: .normal))
         context = try await SyncContext(
-            client: client, store: try SQLiteStore(path: path, options: .init(durability: .normal)),
-            tables: [DemoMovies.schema], options: SyncOptions(conflictHandlers: [handler]))
+            client: client, store: store, tables: [DemoMovies.schema], options: SyncOptions(conflictHandlers: [handler])
+        )
     }
 
     /// The device's movies.

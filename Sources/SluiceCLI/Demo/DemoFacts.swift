@@ -16,10 +16,13 @@ struct DemoFacts {
     var folder: String?
     /// What the line did, where it failed by seed.
     var chaos: DemoChaos.Facts?
+    /// What the files of encrypted stores show.
+    var encryption: DemoEncryption.Facts?
 
     var json: JSON {
         var json = story
         if let chaos { json["chaos"] = chaos.json }
+        if let encryption { json["encryption"] = encryption.json }
         return json
     }
 

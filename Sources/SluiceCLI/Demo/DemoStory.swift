@@ -11,6 +11,8 @@ struct DemoStory {
     let chaos: UInt64?
     /// Who decides the conflict in the place of the handler in Swift.
     let plugin: DemoPlugin?
+    /// Whether the devices' stores are encrypted.
+    let isEncrypted: Bool
 
     /// Where the decisions of a plugin are, in a folder that is kept.
     private static let decisionsFile = "decisions.jsonl"
@@ -29,7 +31,9 @@ struct DemoStory {
             } else {
                 var devices: [DemoDevice] = []
                 for name in ["anna", "ben"] {
-                    devices.append(try await DemoDevice(name, folder: folder, endpoint: endpoint, handler: referee))
+                    devices.append(
+                        try await DemoDevice(
+                            name, folder: folder, endpoint: endpoint, handler: referee, isEncrypted: isEncrypted))
                 }
                 facts = try await tell(&backend, devices, referee)
             }
@@ -92,10 +96,12 @@ struct DemoStory {
             narrator.detail("\(pad(device.name))\(result.stored) stored, \(result.deleted) removed")
         }
         for device in devices { try await device.close() }
+        let encryption = try search(devices)
         let comparison = try await compare(backend, devices)
         return DemoFacts(
             rows: rows, endpoint: backend.endpoint, pulled: pulled, offline: offline, pushed: pushed,
-            rulings: referee.rulings, comparison: comparison, seconds: 0, folder: folder.isKept ? folder.path : nil)
+            rulings: referee.rulings, comparison: comparison, seconds: 0, folder: folder.isKept ? folder.path : nil,
+            encryption: encryption)
     }
 
     /// The error in the fewest words.
@@ -138,17 +144,18 @@ struct DemoStory {
         for name in ["anna", "ben"] {
             let line = chaos.line()
             let device = try await DemoDevice(
-                name, folder: folder, endpoint: endpoint, handler: referee, transport: line)
+                name, folder: folder, endpoint: endpoint, handler: referee, isEncrypted: isEncrypted, transport: line)
             chaos.devices.append(device)
         }
         try await chaos.play()
         narrator.detail(
             "\(Plain.count(referee.rulings.count, "conflict")) decided by \(plugin?.title ?? DemoReferee.name)")
         for device in chaos.devices { try await device.close() }
+        let encryption = try search(chaos.devices)
         let comparison = try await compare(backend, chaos.devices)
         return DemoFacts(
             rows: rows, endpoint: backend.endpoint, rulings: referee.rulings, comparison: comparison, seconds: 0,
-            folder: folder.isKept ? folder.path : nil, chaos: chaos.facts)
+            folder: folder.isKept ? folder.path : nil, chaos: chaos.facts, encryption: encryption)
     }
 
     private func compare(_ backend: DemoBackend, _ devices: [DemoDevice]) async throws -> DemoComparison {
@@ -156,8 +163,26 @@ struct DemoStory {
         let expected = rows + DemoEdits.addedRows
         let bar = ProgressBar("compare", total: expected)
         defer { bar.finish() }
-        let sources = devices.map { DemoRows.file($0.path, sqlite) } + [.server(backend.endpoint)]
-        return try await DemoComparison(sources, expected: expected, bar: bar)
+        let encryption = DemoEncryption(folder: folder)
+        var sources: [DemoRows] = []
+        for device in devices { sources.append(.file(try await encryption.plainCopy(of: device), sqlite)) }
+        let comparison = try await DemoComparison(sources + [.server(backend.endpoint)], expected: expected, bar: bar)
+        try encryption.finish(devices)
+        return comparison
+    }
+
+    /// Looks through the files of encrypted stores for what is in the records.
+    private func search(_ devices: [DemoDevice]) throws -> DemoEncryption.Facts? {
+        guard isEncrypted else { return nil }
+        narrator.step(
+            "The stores are encrypted, each with a key of its own. Their files are searched for what is in them.")
+        let words = ["movies", "title", "rating", "sluice_operations", "id-009", "PG-13"]
+        let facts = try DemoEncryption(folder: folder).search(devices, for: words)
+        let text =
+            "\(Plain.count(words.count)) words in \(Plain.count(facts.files, "file")) of "
+            + "\(Plain.count(facts.bytes, "byte")): \(facts.found) found"
+        if facts.found == 0 { narrator.good(text) } else { narrator.bad(text) }
+        return facts
     }
 
     private func close(_ facts: DemoFacts) {
@@ -176,10 +201,11 @@ struct DemoStory {
         }
         narrator.say("\nDone in \(seconds(facts.seconds)).")
         guard folder.isKept else { return }
+        let key = isEncrypted ? " --key-file \(folder.file("anna.key"))" : ""
         narrator.say(
             """
             The stores are in \(folder.path). Have a look:
-              sluice query movies --store \(folder.file("anna.db")) --filter "year ge 2010" --top 5
+              sluice query movies --store \(folder.file("anna.db"))\(key) --filter "year ge 2010" --top 5
               sluice serve --config \(folder.file("backend.yaml"))
             """)
         guard plugin != nil else { return }

@@ -19,6 +19,8 @@ package final class SQLiteConnection {
     package var path: String { database.path }
     package var api: UnsafePointer<csqlite_api> { database.api }
     package var handle: OpaquePointer { database.pointer }
+    /// Whether the file is encrypted.
+    package var isEncrypted: Bool { database.isEncrypted }
     private let database: SQLiteHandle
     /// What the store knows of the tables in the file.
     var catalog = RecordCatalog()
@@ -52,6 +54,21 @@ package final class SQLiteConnection {
             configure(Int32(option), flag == 1)
         }
         for function in QueryFunctions.sqlFunctions { try database.register(function) }
+    }
+
+    /// The same for a file that may be encrypted. The key is not held against the file yet.
+    convenience init(
+        path: String, access: Access = .readWriteCreate, busyTimeout: Duration = .seconds(5),
+        fileSystem: String? = nil, cipher: StoreCipher?, library: SQLiteLibrary? = nil, isNew: Bool = false
+    ) throws {
+        try self.init(
+            path: path, access: access, busyTimeout: busyTimeout, fileSystem: fileSystem,
+            library: library ?? cipher?.library ?? .system)
+        guard let cipher else { return }
+        // Some libraries are built to move pages at each commit. That is settled with the first page, and with a key the
+        // form of that is fixed.
+        if isNew { try execute("PRAGMA auto_vacuum = NONE") }
+        try cipher.key.withBytes { try database.setKey($0) }
     }
 
     deinit {
@@ -115,9 +132,13 @@ package final class SQLiteConnection {
         return rows
     }
 
-    /// The integer that a statement of one row and column gives, or 0.
+    /// The integer that a statement of one row and column gives, or 0. SQLCipher gives the numbers of some pragmas as text.
     package func integer(_ sql: String, _ values: [SQLValue] = []) throws(SluiceError) -> Int64 {
-        if case .integer(let value) = try run(sql, values).first?.first { value } else { 0 }
+        switch try run(sql, values).first?.first {
+        case .integer(let value): value
+        case .text(let text): Int64(text) ?? 0
+        default: 0
+        }
     }
 
     /// How many rows the latest INSERT, UPDATE or DELETE changed.
@@ -143,13 +164,32 @@ package final class SQLiteConnection {
         try execute(kind.rawValue)
         do {
             let result = try body()
-            try execute("COMMIT")
+            do {
+                try execute("COMMIT")
+            } catch {
+                rollBack()
+                if kind == .immediate { coverRefusedCommit() }
+                throw error
+            }
             return result
         } catch {
-            // SQLite has rolled back by itself after some failures (a full disk, say).
-            if isInTransaction { try? execute("ROLLBACK") }
+            rollBack()
             throw error
         }
+    }
+
+    private func rollBack() {
+        // SQLite has rolled back by itself after some failures (a full disk, say).
+        if isInTransaction { try? execute("ROLLBACK") }
+    }
+
+    /// Takes a refused commit's place in the log. Where only its sync failed, the log's file holds the commit whole, and who
+    /// opened the store after a kill would find it; so a commit that changes nothing is written over its beginning. It
+    /// does that even where its own sync fails.
+    private func coverRefusedCommit() {
+        guard let version = try? integer("PRAGMA user_version") else { return }
+        try? execute("BEGIN IMMEDIATE; PRAGMA user_version = \(version); COMMIT")
+        rollBack()
     }
 }
 

@@ -7,7 +7,8 @@ extension SQLiteHandle {
         let box = Unmanaged.passRetained(RegisteredFunction(function.body, api))
         let code = api.pointee.create_function_v2(
             pointer, function.name, Int32(clamping: function.argumentCount),
-            Int32(CSQLITE_UTF8 | CSQLITE_DETERMINISTIC | CSQLITE_INNOCUOUS), box.toOpaque(), call, nil, nil, release)
+            Int32(CSQLITE_UTF8 | CSQLITE_DETERMINISTIC | CSQLITE_INNOCUOUS), box.toOpaque(),
+            api == csqlite_system() ? callOfLinked : callOfLoaded, nil, nil, release)
         // Where it fails, SQLite has released the box already.
         if code != Int32(CSQLITE_OK) { throw failure() }
     }
@@ -65,10 +66,20 @@ private var noText: UnsafePointer<CChar> {
     UnsafeRawPointer(("" as StaticString).utf8Start).assumingMemoryBound(to: CChar.self)
 }
 
-private let call: csqlite_function = { context, count, values in
-    // The table is in the box, so the box must be had without it; a library opened at run time brings its own callback.
-    guard let pointer = csqlite_system().pointee.user_data(context) else { return }
-    let function = Unmanaged<RegisteredFunction>.fromOpaque(pointer).takeUnretainedValue()
+// The table is in the box, so the box must be had without it: each library has a callback of its own.
+private let callOfLinked: csqlite_function = { context, count, values in
+    call(csqlite_system().pointee.user_data(context), context, count, values)
+}
+private let callOfLoaded: csqlite_function = { context, count, values in
+    call(csqlite_loaded()?.pointee.user_data(context), context, count, values)
+}
+
+private func call(
+    _ box: UnsafeMutableRawPointer?, _ context: OpaquePointer, _ count: Int32,
+    _ values: UnsafeMutablePointer<OpaquePointer?>
+) {
+    guard let box else { return }
+    let function = Unmanaged<RegisteredFunction>.fromOpaque(box).takeUnretainedValue()
     let arguments = (0..<Int(count)).map { function.argument(values[$0]) }
     function.answer(function.body(arguments), context)
 }

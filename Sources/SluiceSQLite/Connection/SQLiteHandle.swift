@@ -6,6 +6,8 @@ final class SQLiteHandle {
     let path: String
     let api: UnsafePointer<csqlite_api>
     let pointer: OpaquePointer
+    /// Whether it was given a key.
+    private(set) var isEncrypted = false
 
     init(path: String, flags: Int32, fileSystem: String?, library: SQLiteLibrary) throws(SluiceError) {
         api = library.functions
@@ -26,10 +28,28 @@ final class SQLiteHandle {
 
     deinit { _ = api.pointee.close_v2(pointer) }
 
+    /// Gives the database its key, before anything is read of it.
+    func setKey(_ key: UnsafeRawBufferPointer) throws(SluiceError) {
+        guard let give = api.pointee.key_v2 else {
+            throw SluiceError(.storeLibraryMissing, "the library of the store \(path) does not encrypt")
+        }
+        guard give(pointer, "main", key.baseAddress, Int32(clamping: key.count)) == Int32(CSQLITE_OK) else {
+            throw failure()
+        }
+        isEncrypted = true
+    }
+
     /// What SQLite says of its latest failure.
     func failure() -> SluiceError {
         let code = api.pointee.extended_errcode(pointer)
         let reason = api.pointee.errmsg(pointer).map { String(cString: $0) } ?? ""
-        return SQLiteFailure(code: code, reason: reason).error(path: path)
+        let failure = SQLiteFailure(code: code, reason: reason)
+        if isEncrypted, failure.primaryCode == Int32(CSQLITE_NOTADB) {
+            return SluiceError(
+                .storeKeyRefused,
+                "the key does not open the store \(path), or its first page is damaged; it was left as it is",
+                cause: failure)
+        }
+        return failure.error(path: path)
     }
 }

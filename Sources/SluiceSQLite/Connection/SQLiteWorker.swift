@@ -4,9 +4,8 @@ internal import SluiceCore
 /// A connection on a queue of its own, so that waiting for the disk or a lock blocks no thread of Swift's pool.
 package actor SQLiteWorker {
     private nonisolated let executor: SQLiteExecutor
-    private let open: @Sendable () throws -> SQLiteConnection
+    private var open: (@Sendable () throws -> SQLiteConnection)?
     private var connection: SQLiteConnection?
-    private var isClosed = false
 
     /// The actor's jobs run on its queue.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -21,15 +20,17 @@ package actor SQLiteWorker {
     ///
     /// - Throws: what `body` throws, and ``SluiceError`` of code `storeClosed` after ``close(_:)``.
     package func run<Result: Sendable>(_ body: @Sendable (SQLiteConnection) throws -> Result) throws -> Result {
-        if isClosed { throw SluiceError(.storeClosed, "the store is closed; open it anew") }
-        let connection = try self.connection ?? open()
+        guard let connection = try self.connection ?? open?() else {
+            throw SluiceError(.storeClosed, "the store is closed; open it anew")
+        }
         self.connection = connection
         return try body(connection)
     }
 
     /// Closes the connection, after `last` has run with it if it was ever opened. Closing twice is allowed.
     package func close(_ last: @Sendable (SQLiteConnection) throws -> Void = { _ in }) throws {
-        isClosed = true
+        // With it goes a connection that nobody has used.
+        open = nil
         guard let connection else { return }
         self.connection = nil
         try last(connection)

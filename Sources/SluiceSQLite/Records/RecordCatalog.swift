@@ -27,7 +27,7 @@ struct RecordCatalog {
         for row in try connection.run("SELECT name, storage, columns, indexes FROM sluice_schema") {
             guard case .text(let name) = row[0], case .text(let storage) = row[1], case .text(let columns) = row[2],
                 case .text(let indexes) = row[3]
-            else { continue }
+            else { throw SluiceError(.storeCorrupt, "the store's list of tables is damaged") }
             tables[Array(name.utf8)] = RecordTable(try Self.schema(name, columns, indexes), storage: storage)
         }
         version = current

@@ -38,7 +38,7 @@ enum RecordColumns {
         return int == 0 && double.sign == .minus ? nil : int
     }
 
-    /// The value in that column of a statement's row; nil for one that no store has put there.
+    /// The value in that column of a statement's row; nil for one that does not read as the column's type does.
     static func value(_ statement: SQLiteStatement, _ index: Int, _ type: TableSchema.ColumnType) -> JSON? {
         switch (type, statement.value(index)) {
         case (_, .null): .null
@@ -46,7 +46,8 @@ enum RecordColumns {
         case (.integer, .integer(let int)), (.real, .integer(let int)): JSON(int)
         case (.real, .real(let double)): wholeNumber(double).map { JSON($0) } ?? JSON(double)
         case (.boolean, .integer(let int)): JSON(int != 0)
-        case (.json, .text(let text)): try? JSON(parsing: text)
+        case (.json, .text(let text)):
+            (try? JSON(parsing: text)).flatMap { $0.kind == .array || $0.kind == .object ? $0 : nil }
         default: nil
         }
     }

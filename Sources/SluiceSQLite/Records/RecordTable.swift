@@ -22,7 +22,7 @@ package struct RecordTable: Sendable {
     package init(_ schema: TableSchema, storage: String? = nil) {
         self.schema = schema
         self.storage = storage ?? schema.name
-        let names = (["id"] + schema.columns.map(\.name) + [Self.extra, Self.absent]).map(SQLDialect.sqlite.quoted)
+        let names = Self.names(schema)
         let table = SQLDialect.sqlite.quoted(self.storage)
         selectSQL = "SELECT \(names.joined(separator: ", ")) FROM \(table)"
         upsertSQL =
@@ -31,6 +31,18 @@ package struct RecordTable: Sendable {
             + "ON CONFLICT (\"id\") DO UPDATE SET "
             + names.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
     }
+
+    private static func names(_ schema: TableSchema) -> [String] {
+        (["id"] + schema.columns.map(\.name) + [extra, absent]).map(SQLDialect.sqlite.quoted)
+    }
+
+    /// As ``selectSQL``, with the row's number as one more column.
+    var numberedSelectSQL: String {
+        "SELECT \(Self.names(schema).joined(separator: ", ")), _rowid_ FROM \(quotedStorage)"
+    }
+
+    /// The column in which ``numberedSelectSQL`` has the row's number.
+    var numberColumn: Int { schema.columns.count + 3 }
 
     var quotedStorage: String { SQLDialect.sqlite.quoted(storage) }
     var extraParameter: Int { schema.columns.count + 2 }
@@ -64,13 +76,13 @@ package struct RecordTable: Sendable {
         }
         try extended.create(on: connection)
         guard !added.isEmpty else { return extended }
-        var last: String?
+        // No id is empty, so that all come after that.
+        var last = ""
         while true {
             var batch: [JSON] = []
-            let statement = try connection.statement(
-                selectSQL + " WHERE \"id\" > ? OR ? IS NULL ORDER BY \"id\" LIMIT 500")
+            let statement = try connection.statement(selectSQL + " WHERE \"id\" > ? ORDER BY \"id\" LIMIT 500")
             defer { statement.reset() }
-            try statement.bind([last, last].map { $0.map(SQLValue.text) ?? .null })
+            try statement.bind(1, last)
             while try statement.step() { batch.append(try record(statement)) }
             statement.reset()
             for record in batch { try extended.put(record, on: connection) }
@@ -167,25 +179,37 @@ package struct RecordTable: Sendable {
     }
 
     /// The record in the row of a statement that begins with ``selectSQL``.
+    ///
+    /// - Throws: ``SluiceError`` of code `storeCorrupt` for a value that no store has put there: taking it for one that is
+    ///   not there would lose it with the next write.
     func record(_ statement: SQLiteStatement) throws -> JSON {
         let id = statement.text(0) ?? ""
-        var record = JSON.object
-        record["id"] = JSON(id)
         do {
-            let absent = try statement.withText(extraColumn + 1) { try JSON(parsing: $0).elements ?? [] } ?? []
+            var record = JSON.object
+            record["id"] = JSON(id)
+            let extra = try statement.withText(extraColumn) { try Self.document($0, .object) }
+            let absent = try statement.withText(extraColumn + 1) { try Self.document($0, .array) }?.elements ?? []
             for (index, column) in schema.columns.enumerated() {
                 if !absent.isEmpty, absent.contains(JSON(column.name)) { continue }
-                record[column.name] = RecordColumns.value(statement, index + 1, column.type)
+                let value = RecordColumns.value(statement, index + 1, column.type) ?? extra?[column.name]
+                guard let value else {
+                    throw SluiceError(.storeCorrupt, "the column \(column.name) holds no \(column.type.rawValue)")
+                }
+                record[column.name] = value
             }
-            if let extra = try statement.withText(extraColumn, { try JSON(parsing: $0) }) {
-                for (name, value) in extra.members ?? [] { record[name] = value }
-            }
+            for (name, value) in extra?.members ?? [] { record[name] = value }
+            return record
         } catch {
             throw SluiceError(
-                .storeCorrupt, "the store holds a record that is no JSON", table: schema.name, recordID: id,
+                .storeCorrupt, "the store holds a record that cannot be read", table: schema.name, recordID: id,
                 cause: error)
         }
-        return record
+    }
+
+    private static func document(_ text: UnsafeBufferPointer<UInt8>, _ kind: JSON.Kind) throws -> JSON {
+        let document = try JSON(parsing: text)
+        guard document.kind == kind else { throw SluiceError(.storeCorrupt, "a column of the store's own is damaged") }
+        return document
     }
 
     private var extraColumn: Int { schema.columns.count + 1 }

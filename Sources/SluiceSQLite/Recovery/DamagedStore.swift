@@ -13,16 +13,37 @@ internal import SluiceCore
 /// damaged store or both.
 struct DamagedStore: Sendable {
     let file: SQLiteStoreFile
+    /// What the new store is to be encrypted with.
+    let encryption: StoreEncryption?
+
+    /// Looks for damage and, where it finds some, puts a new store in the place of the damaged one. The store's lock and
+    /// lease are held.
+    ///
+    /// - Returns: what was done; nil for a store that is not damaged.
+    static func recover(_ file: SQLiteStoreFile, _ encryption: StoreEncryption?) throws -> StoreRecovery? {
+        try finishReplacement(of: file.path)
+        let start = OpenStores.start(of: file.path)
+        try SQLiteStoreFile.check(file.path, begins: start, isEncrypted: encryption != nil)
+        var file = file
+        file.cipher = try encryption.map { try StoreCipher($0, salt: start) }
+        let damaged = DamagedStore(file: file, encryption: encryption)
+        guard let damage = try damaged.damage() else { return nil }
+        let rescued = try damaged.rescue()
+        try damaged.build(rescued)
+        return StoreRecovery(
+            damage: damage, setAside: try damaged.replace(at: SystemClock.now()), operations: rescued.operations,
+            isQueueWhole: rescued.isWhole)
+    }
 
     private var path: String { file.path }
     /// Where the new store is made.
-    private var draft: String { path + "-rescued" }
+    private var draft: String { path + Self.draftSuffix }
 
     /// What is damaged, in SQLite's words; nil for a store in which nothing was found, for a file that is not there,
     /// and for what is no store of this format.
     func damage() throws -> String? {
-        if size(path) == 0 {
-            return size(path + "-wal") > 0 ? "the file is empty, and its log is not" : nil
+        if StoreFolder.size(of: path) == 0 {
+            return StoreFolder.size(of: path + "-wal") > 0 ? "the file is empty, and its log is not" : nil
         }
         do {
             let connection = try file.openReader()
@@ -50,74 +71,116 @@ struct DamagedStore: Sendable {
     // MARK: Rescuing
 
     /// What can be read of the queue, with the log and, where nothing can, without it.
+    ///
+    /// - Throws: ``SluiceError`` where the disk fails and not the file: what cannot be read now may be readable later.
     func rescue() throws -> RescuedQueue {
         // SQLite removes the log of a file that is empty.
-        let isEmpty = size(path) == 0
-        if !isEmpty, let found = try? RescueReader(file.openReader()).queue() { return found }
+        let isEmpty = StoreFolder.size(of: path) == 0
+        let hasLog = StoreFolder.size(of: path + "-wal") > 0
+        if !isEmpty, let found = try queue(in: file) { return found }
         // Only the first 100 bytes may be damaged (sqlite.org/fileformat2.html, section 1.3): a copy gets others.
-        let copy = path + "-copy"
-        defer { for suffix in ["", "-wal", "-shm"] { unlink(copy + suffix) } }
-        for withLog in [true, false] {
+        let copy = draft + ".copy"
+        defer { for suffix in Self.suffixes { unlink(copy + suffix) } }
+        for withLog in hasLog ? [true, false] : [false] {
+            for suffix in Self.suffixes { unlink(copy + suffix) }
+            for suffix in withLog ? ["", "-wal"] : [""] { StoreFolder.makeFile(copy + suffix) }
             try FileBytes.copy(path, to: copy)
-            if withLog, size(path + "-wal") > 0 {
-                try FileBytes.copy(path + "-wal", to: copy + "-wal")
-            } else {
-                unlink(copy + "-wal")
+            if withLog { try FileBytes.copy(path + "-wal", to: copy + "-wal") }
+            let reader = SQLiteStoreFile(path: copy, options: file.options, cipher: file.cipher)
+            var found = isEmpty ? nil : try queue(in: reader)
+            if found == nil, file.cipher == nil {
+                try FileBytes.repairHeader(of: copy)
+                found = try queue(in: reader)
             }
-            unlink(copy + "-shm")
-            let reader = SQLiteStoreFile(path: copy, options: file.options)
-            if !isEmpty, let found = try? RescueReader(reader.openReader()).queue() { return found }
-            try FileBytes.repairHeader(of: copy)
-            if let found = try? RescueReader(reader.openReader()).queue() { return found }
+            guard var found else { continue }
+            if hasLog, !withLog { found.isWhole = false }
+            return found
         }
         return RescuedQueue()
     }
 
+    /// What the file holds of the queue; nil where nothing of that can be read.
+    private func queue(in file: SQLiteStoreFile) throws -> RescuedQueue? {
+        do {
+            let found = try RescueReader(file.openReader()).queue()
+            return found.operations.isEmpty && !found.isWhole ? nil : found
+        } catch let error as SluiceError where !error.isOfStorage {
+            return nil
+        }
+    }
+
     // MARK: Replacing
 
-    /// Makes the new store beside the damaged one.
-    func build(_ queue: RescuedQueue) async throws {
+    /// Makes the new store beside the damaged one, whole and on the disk.
+    func build(_ queue: RescuedQueue) throws {
         let temporary = draft + ".tmp"
-        for suffix in ["", "-wal", "-shm"] { unlink(temporary + suffix) }
-        let store = try SQLiteStore(path: temporary, options: file.options)
-        try await store.define(queue.schemas)
-        try await store.write { writer in
-            for (table, record) in queue.records { try writer.put(record, in: table) }
+        for suffix in Self.suffixes { unlink(temporary + suffix) }
+        StoreFolder.makeFile(temporary)
+        // As far as that is allowed; the rescued queue is worth more than its file's owner.
+        try? StoreFiles.giveOwner(of: path, to: temporary)
+        try fill(
+            SQLiteStoreFile(
+                path: temporary, options: file.options, cipher: try encryption.map { try StoreCipher($0, salt: []) }),
+            with: queue)
+        // The log has everything until it is in the file: nothing is unlinked before.
+        guard StoreFolder.size(of: temporary + "-wal") == 0 else {
+            throw SluiceError(.storeInputOutput, "the rescued queue cannot be moved into the file \(temporary)")
         }
-        try await store.close()
-        for suffix in ["-wal", "-shm", "-lock"] { unlink(temporary + suffix) }
-        try move(temporary, to: draft)
+        for suffix in ["-wal", "-shm"] { unlink(temporary + suffix) }
+        try StoreFiles.sync(temporary)
+        try StoreFiles.move(temporary, to: draft)
+        try StoreFiles.syncFolder(of: path)
+    }
+
+    private func fill(_ file: SQLiteStoreFile, with queue: RescuedQueue) throws {
+        let connection = try file.openWriter()
+        try connection.transaction {
+            try connection.catalog.refresh(connection)
+            for schema in queue.schemas { try connection.catalog.define(schema, connection) }
+            try SQLiteStoreTransaction.run(on: connection) { writer in
+                for (table, record) in queue.records { try writer.put(record, in: table) }
+            }
+        }
+        guard connection.checkpoint(Int32(CSQLITE_CHECKPOINT_TRUNCATE)) == (0, 0) else {
+            throw SluiceError(.storeInputOutput, "the rescued queue cannot be moved into the file \(file.path)")
+        }
     }
 
     /// Moves the damaged store aside and the new one into its place, and says where the damaged one is now.
     func replace(at time: Timestamp) throws -> String {
-        let stamp = time.text(fractionDigits: 3).filter { $0.isNumber || $0 == "T" || $0 == "Z" }
-        let aside = "\(path).damaged-\(stamp)"
-        for suffix in ["", "-wal", "-shm"] where access(path + suffix, F_OK) == 0 {
-            try move(path + suffix, to: aside + suffix)
+        let aside = Self.asideName(path, time)
+        for suffix in Self.suffixes where access(path + suffix, F_OK) == 0 {
+            try StoreFiles.move(path + suffix, to: aside + suffix)
         }
-        try move(draft, to: path)
+        try StoreFiles.move(draft, to: path)
+        try StoreFiles.syncFolder(of: path)
         return aside
     }
 
-    /// Ends a replacement that a process left when the damaged store was moved and the new one was not.
-    func finishReplacement() throws {
-        if access(path, F_OK) != 0, access(draft, F_OK) == 0 {
-            for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
-            try move(draft, to: path)
+    /// Ends a replacement that a process left when the damaged store was moved and the new one was not. The store's lock is
+    /// held.
+    static func finishReplacement(of path: String) throws {
+        let draft = path + draftSuffix
+        guard access(path, F_OK) != 0, access(draft, F_OK) == 0 else { return }
+        // A log that still has the old name belongs to the store that was moved last.
+        let name = StoreFolder.name(of: path) + asideMark
+        let latest = StoreFolder.names(beside: path).filter { other in
+            other.hasPrefix(name) && !suffixes.dropFirst().contains { other.hasSuffix($0) }
+        }.max().map { "\(StoreFolder.folder(of: path))/\($0)" }
+        for suffix in suffixes.dropFirst() where access(path + suffix, F_OK) == 0 {
+            var aside = latest ?? asideName(path, SystemClock.now())
+            if access(aside + suffix, F_OK) == 0 { aside = asideName(path, SystemClock.now()) }
+            try StoreFiles.move(path + suffix, to: aside + suffix)
         }
+        try StoreFiles.move(draft, to: path)
+        try StoreFiles.syncFolder(of: path)
     }
 
-    private func move(_ from: String, to: String) throws {
-        guard rename(from, to) == 0 else {
-            throw SluiceError(
-                .storeInputOutput, "\(from) cannot be renamed to \(to) (\(String(cString: strerror(errno))))")
-        }
+    private static func asideName(_ path: String, _ time: Timestamp) -> String {
+        path + asideMark + time.text(fractionDigits: 3).filter { $0.isNumber || $0 == "T" || $0 == "Z" }
     }
 
-    /// The file's size in bytes; 0 for none.
-    private func size(_ path: String) -> Int {
-        var info = stat()
-        return stat(path, &info) == 0 ? Int(info.st_size) : 0
-    }
+    private static let suffixes = ["", "-wal", "-shm"]
+    private static let asideMark = ".damaged-"
+    private static let draftSuffix = "-rescued"
 }

@@ -18,7 +18,7 @@ struct RescueReader {
 
     init(_ connection: SQLiteConnection) { self.connection = connection }
 
-    /// - Throws: ``SluiceError`` where not even the list of tables can be read.
+    /// - Throws: ``SluiceError`` where not even the list of tables can be read, and where the disk fails.
     func queue() throws -> RescuedQueue {
         guard try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'sluice_operations'") > 0 else {
             throw SluiceError(.storeCorrupt, "the file \(connection.path) has no queue")
@@ -27,31 +27,40 @@ struct RescueReader {
         rescued.isWhole = true
         do {
             try connection.catalog.refresh(connection)
-        } catch {
+        } catch let error as SluiceError where !error.isOfStorage {
             // The engine's own tables are known; what the application declared is not.
             rescued.isWhole = false
         }
         let own = Set(SyncTables.all.map(\.name))
         rescued.schemas += connection.catalog.schemas.filter { !own.contains($0.name) }
-        let operations = read(TableOperation.schema, &rescued.isWhole).map { try? TableOperation(record: $0) }
+        let operations = try read(TableOperation.schema, &rescued.isWhole).map { try? TableOperation(record: $0) }
         if operations.contains(where: { $0 == nil }) { rescued.isWhole = false }
-        var states: [String: JSON] = [:]
-        for state in read(RecordState.schema, &rescued.isWhole) { states[state["id"]?.string ?? ""] = state }
-        for entry in read(SyncTables.audit, &rescued.isWhole) { rescued.records.append((SyncTables.audit.name, entry)) }
+        var states: [ExactText: JSON] = [:]
+        for state in try read(RecordState.schema, &rescued.isWhole) {
+            if (try? RecordState(record: state)) == nil {
+                rescued.isWhole = false
+            } else {
+                states[ExactText(state["id"]?.string ?? "")] = state
+            }
+        }
+        for entry in try read(SyncTables.audit, &rescued.isWhole) {
+            rescued.records.append((SyncTables.audit.name, entry))
+        }
         let found = operations.compactMap(\.self).sorted { $0.sequence < $1.sequence }
-        let rows = rows(of: Set(found.map(\.table)))
+        let rows = try rows(of: Set(found.map { ExactText($0.table) }))
         for operation in found { rescue(operation, rows, states, into: &rescued) }
         return rescued
     }
 
     private func rescue(
-        _ operation: TableOperation, _ rows: [String: [String: JSON]], _ states: [String: JSON],
+        _ operation: TableOperation, _ rows: [ExactText: [ExactText: JSON]], _ states: [ExactText: JSON],
         into rescued: inout RescuedQueue
     ) {
         var operation = operation
         let (table, id) = (operation.table, operation.recordID)
-        let state = states[RecordState.id(table, id)]
-        let row = rows[table]?[id] ?? operation.frozen ?? operation.sent.last?.local
+        let state = states[ExactText(RecordState.id(table, id))]
+        let stored = rows[ExactText(table)]?[ExactText(id)]
+        let row = stored ?? operation.frozen ?? operation.sent.last?.local
         var missing: String?
         if state == nil, operation.kind != .insert, operation.sequence == first(id, table, rescued, operation) {
             missing = "what the change was made on"
@@ -64,7 +73,7 @@ struct RescueReader {
                 message:
                     "\(missing) could not be rescued from the damaged store; discard the change, or edit the record")
         }
-        if let row, rows[table]?[id] != nil || operation.kind != .delete { rescued.records.append((table, row)) }
+        if let row, stored != nil || operation.kind != .delete { rescued.records.append((table, row)) }
         if let state { rescued.records.append((RecordState.schema.name, state)) }
         rescued.records.append((TableOperation.schema.name, operation.record))
         rescued.operations.append(operation)
@@ -72,43 +81,94 @@ struct RescueReader {
 
     /// The sequence of the first operation on the record, which is the one that the base belongs to.
     private func first(_ id: String, _ table: String, _ rescued: RescuedQueue, _ operation: TableOperation) -> Int64 {
-        rescued.operations.first { $0.recordID == id && $0.table == table }?.sequence ?? operation.sequence
+        rescued.operations.first {
+            ExactText($0.recordID) == ExactText(id) && ExactText($0.table) == ExactText(table)
+        }?.sequence ?? operation.sequence
     }
 
     /// The readable rows of the application's tables, by table and id.
-    private func rows(of tables: Set<String>) -> [String: [String: JSON]] {
-        var rows: [String: [String: JSON]] = [:]
+    private func rows(of tables: Set<ExactText>) throws -> [ExactText: [ExactText: JSON]] {
+        var rows: [ExactText: [ExactText: JSON]] = [:]
         for name in tables {
-            guard let table = connection.catalog.table(name) else { continue }
+            guard let table = connection.catalog.table(name.text) else { continue }
             var isWhole = true
-            for record in read(table, &isWhole) { rows[name, default: [:]][record["id"]?.string ?? ""] = record }
+            for record in try read(table, &isWhole) {
+                rows[name, default: [:]][ExactText(record["id"]?.string ?? "")] = record
+            }
         }
         return rows
     }
 
-    private func read(_ schema: TableSchema, _ isWhole: inout Bool) -> [JSON] {
-        read(connection.catalog.table(schema.name) ?? RecordTable(schema), &isWhole)
+    private func read(_ schema: TableSchema, _ isWhole: inout Bool) throws -> [JSON] {
+        try read(connection.catalog.table(schema.name) ?? RecordTable(schema), &isWhole)
     }
 
-    /// The table's records: from its first on until one cannot be read, and from its last back to there.
-    private func read(_ table: RecordTable, _ isWhole: inout Bool) -> [JSON] {
-        var found: [String: JSON] = [:]
-        for order in ["ASC", "DESC"] {
-            do {
-                let statement = try connection.statement(table.selectSQL + " NOT INDEXED ORDER BY _rowid_ \(order)")
-                defer { statement.reset() }
-                while try statement.step() {
-                    if let record = try? table.record(statement), let id = record["id"]?.string, !id.isEmpty {
-                        found[id] = record
-                    } else {
-                        isWhole = false
-                    }
-                }
-                return Array(found.values)
-            } catch {
+    /// The table's records: from its first on until one cannot be read, from its last back to there, and those between the
+    /// two one by one.
+    private func read(_ table: RecordTable, _ isWhole: inout Bool) throws -> [JSON] {
+        var scan = RescueScan(table, connection)
+        let first = try scan.rows("ORDER BY _rowid_ ASC")
+        if !first.reachedEnd {
+            let last = try scan.rows("ORDER BY _rowid_ DESC").number ?? .max
+            let start = max(0, first.number ?? 0)
+            let end = min(last, start.addingReportingOverflow(Self.mostLookups).partialValue)
+            for number in start..<max(start, end) where number > start {
+                _ = try scan.rows("WHERE _rowid_ = ?", [.integer(number)])
+            }
+        }
+        if !scan.isWhole { isWhole = false }
+        return Array(scan.found.values)
+    }
+
+    /// How many rows are asked for one by one where a table has a hole.
+    private static let mostLookups: Int64 = 100_000
+}
+
+/// Reads rows of a table that may be damaged, each as often as it likes.
+private struct RescueScan {
+    private let table: RecordTable
+    private let connection: SQLiteConnection
+    /// What was read, by id.
+    private(set) var found: [ExactText: JSON] = [:]
+    /// Whether nothing was met that could not be read.
+    private(set) var isWhole = true
+
+    init(_ table: RecordTable, _ connection: SQLiteConnection) {
+        self.table = table
+        self.connection = connection
+    }
+
+    /// Reads the rows that the clause names, until one is on a page that cannot be read.
+    ///
+    /// - Returns: the number of the last row that was read, and whether there were no more.
+    /// - Throws: ``SluiceError`` where the disk fails.
+    mutating func rows(_ clause: String, _ values: [SQLValue] = []) throws -> (number: Int64?, reachedEnd: Bool) {
+        var number: Int64?
+        do {
+            try read(clause, values, &number)
+            return (number, true)
+        } catch let error as SluiceError where !error.isOfStorage {
+            isWhole = false
+            return (number, false)
+        }
+    }
+
+    private mutating func read(_ clause: String, _ values: [SQLValue], _ number: inout Int64?) throws {
+        let statement = try connection.statement("\(table.numberedSelectSQL) NOT INDEXED \(clause)")
+        defer { statement.reset() }
+        try statement.bind(values)
+        while try statement.step() {
+            number = statement.int(table.numberColumn)
+            if let record = try? table.record(statement), let id = record["id"]?.string, !id.isEmpty {
+                found[ExactText(id)] = record
+            } else {
                 isWhole = false
             }
         }
-        return Array(found.values)
     }
+}
+
+extension SluiceError {
+    /// Whether the disk, or another process, is in the way, and not the content of a file.
+    var isOfStorage: Bool { [.storeInputOutput, .storeFull, .storeBusy, .storeClosed].contains(code) }
 }

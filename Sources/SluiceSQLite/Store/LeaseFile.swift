@@ -9,6 +9,8 @@ internal import SluiceCore
 /// The file beside a store whose lock is the store's lease. The kernel releases the lock when the process ends; one
 /// that stands still keeps it, until the file is taken away from under it.
 struct LeaseFile: Sendable {
+    /// What the store's path has behind it.
+    static let suffix = "-lease"
     /// The file's path.
     let path: String
 
@@ -17,7 +19,8 @@ struct LeaseFile: Sendable {
     /// - Throws: ``SluiceError`` of code `storeInputOutput` where the file cannot be made.
     func take() throws -> StoreLease? {
         while true {
-            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+            let mode = StoreFolder.mode(beside: String(path.dropLast(Self.suffix.count)))
+            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode)
             guard descriptor >= 0 else { throw failure(errno) }
             var result = flock(descriptor, LOCK_EX | LOCK_NB)
             while result != 0, errno == EINTR { result = flock(descriptor, LOCK_EX | LOCK_NB) }
@@ -46,10 +49,7 @@ struct LeaseFile: Sendable {
     }
 
     private func isStillHere(_ descriptor: Int32) -> Bool {
-        var held = stat()
-        var found = stat()
-        return fstat(descriptor, &held) == 0 && stat(path, &found) == 0 && held.st_ino == found.st_ino
-            && held.st_dev == found.st_dev
+        FileIdentity(path).map { $0 == FileIdentity(descriptor: descriptor) } ?? false
     }
 
     private func failure(_ reason: Int32) -> SluiceError {

@@ -63,17 +63,21 @@ public final class SQLiteStore: LocalStore {
     private let leases = ExclusiveLease()
     private let writer: SQLiteWorker
     private let readers: [SQLiteWorker]
+    private let registration: OpenStores.Registration?
     /// How many reads each reader has to do.
     private let loads: Mutex<[Int]>
 
-    /// Opens the file, or makes it; its directory must be there. `:memory:` is a store without a file.
+    /// Opens the file, or makes it, for its owner only; the folder it is in too, if the one above is there. `:memory:` is a store without a file.
     ///
     /// The calling thread does it, and waits for at most the busy timeout.
     ///
+    /// - Parameter encryption: what the file is encrypted with; nil for a plain one. A new file becomes what is said here;
+    ///   one that is there is not changed by it: see ``convert(path:from:to:)``.
     /// - Throws: ``SluiceError`` of code `storeNotADatabase` for a file that is something else, `storeSchema` for a
-    ///   database of another program or of a newer format (all of which are left as they are), `storeInputOutput`
-    ///   where the file cannot be opened, `storeBusy`.
-    public init(path: String, options: Options = Options()) throws {
+    ///   database of another program or of a newer format, `storeKeyRefused`, `storeEncrypted` and `storeNotEncrypted` for
+    ///   one that is encrypted otherwise (all of which are left as they are), `storeLibraryMissing` where it takes SQLCipher
+    ///   and there is none, `storeInputOutput` where the file cannot be opened, `storeBusy`.
+    public init(path: String, encryption: StoreEncryption? = nil, options: Options = Options()) throws {
         guard options.readers > 0 else {
             throw SluiceError(.invalidArgument, "a store needs at least one reader, not \(options.readers)")
         }
@@ -81,14 +85,20 @@ public final class SQLiteStore: LocalStore {
             throw SluiceError(.invalidArgument, "a store's path is not empty and has no NUL")
         }
         self.path = path
-        let file = SQLiteStoreFile(path: Self.resolved(path), options: options)
+        if path != ":memory:" { StoreFolder.makeFolder(of: path) }
+        var file = SQLiteStoreFile(path: Self.resolved(path), options: options)
         let lock = file.isInMemory ? nil : StoreLock(path: file.path, timeout: options.busyTimeout)
-        let opened = OpenedConnection(try lock.holding { try file.openWriter() })
+        guard !file.isInMemory || encryption == nil else {
+            throw SluiceError(.invalidArgument, "a store without a file is not encrypted")
+        }
+        let opened = try OpenedStore(file, lock: lock, encryption: encryption)
+        file.identity = opened.identity
         self.file = file
         self.lock = lock
-        writer = SQLiteWorker(label: "sluice.store.writer") { try opened.take() }
-        readers = (0..<(file.isInMemory ? 0 : options.readers)).map { _ in
-            SQLiteWorker(label: "sluice.store.reader") { try file.openReader() }
+        registration = opened.registration
+        writer = SQLiteWorker(label: "sluice.store.writer") { [writer = opened.writer] in try writer.take() }
+        readers = (0..<(file.isInMemory ? 0 : options.readers)).map { [file] index in
+            SQLiteWorker(label: "sluice.store.reader", open: opened.reader(index, of: file))
         }
         loads = Mutex(Array(repeating: 0, count: readers.count))
     }
@@ -113,9 +123,7 @@ public final class SQLiteStore: LocalStore {
         return try await (index.map { readers[$0] } ?? writer).run { connection in
             try connection.transaction(.deferred) {
                 try connection.catalog.refresh(connection)
-                let transaction = SQLiteStoreTransaction(connection)
-                defer { transaction.end() }
-                return try body(transaction)
+                return try SQLiteStoreTransaction.run(on: connection, body)
             }
         }
     }
@@ -125,9 +133,7 @@ public final class SQLiteStore: LocalStore {
         _ body: @Sendable (any StoreWriter) throws -> Result
     ) async throws -> Result {
         try await transact { connection in
-            let transaction = SQLiteStoreTransaction(connection)
-            defer { transaction.end() }
-            return try body(transaction)
+            try SQLiteStoreTransaction.run(on: connection, body)
         }
     }
 
@@ -137,8 +143,9 @@ public final class SQLiteStore: LocalStore {
         try await writer.close { [file, lock] connection in
             guard !file.isInMemory else { return }
             // Busy is no failure: the log keeps everything, and who opens the file next goes on with it.
-            try? lock.holding { file.checkpointAtClose(connection) }
+            try? lock.holding { try file.checkpointAtClose(connection) }
         }
+        registration?.end()
     }
 
     /// Takes the lease, which is one for all processes; see ``LocalStore/takeLease()``.
@@ -157,11 +164,36 @@ public final class SQLiteStore: LocalStore {
         }
     }
 
+    /// Runs `body` with a connection that reads, on one state of the file.
+    func withConnection<Result: Sendable>(
+        _ body: @Sendable (SQLiteConnection, _ path: String) throws -> Result
+    ) async throws -> Result {
+        try await (readers.first ?? writer).run { [file] connection in
+            try connection.transaction(.deferred) {
+                try connection.catalog.refresh(connection)
+                return try body(connection, file.path)
+            }
+        }
+    }
+
+    /// Runs `body` with the connection that writes, outside of any transaction and with the lock held.
+    func withWriter<Result: Sendable>(
+        _ body: @Sendable (SQLiteConnection) throws -> Result
+    ) async throws -> Result {
+        try await writer.run { [file, lock] connection in
+            try lock.holding {
+                try file.checkInPlace()
+                return try body(connection)
+            }
+        }
+    }
+
     private func transact<Result: Sendable>(
         _ body: @Sendable (SQLiteConnection) throws -> Result
     ) async throws -> Result {
         try await writer.run { [file, lock] connection in
             try lock.holding {
+                try file.checkInPlace()
                 do {
                     let result = try connection.transaction {
                         try connection.catalog.refresh(connection)
@@ -186,9 +218,13 @@ public final class SQLiteStore: LocalStore {
             return String(cString: resolved)
         }
         if let file = real(path) { return file }
-        guard let slash = path.lastIndex(of: "/") else { return real(".").map { "\($0)/\(path)" } ?? path }
-        let directory = slash == path.startIndex ? "/" : String(path[..<slash])
-        return real(directory).map { "\($0)/\(path[path.index(after: slash)...])" } ?? path
+        var path = path
+        // A link to a file that is yet to be made leads to where that will be.
+        for _ in 0..<40 {
+            guard let target = StoreFolder.target(ofLink: path) else { break }
+            path = target.utf8.first == UInt8(ascii: "/") ? target : "\(StoreFolder.folder(of: path))/\(target)"
+        }
+        return real(StoreFolder.folder(of: path)).map { "\($0 == "/" ? "" : $0)/\(StoreFolder.name(of: path))" } ?? path
     }
 }
 
@@ -196,19 +232,5 @@ extension StoreLock? {
     /// Runs `body` with the lock held, if there is one.
     func holding<Result>(_ body: () throws -> Result) throws -> Result {
         try self?.hold(body) ?? body()
-    }
-}
-
-/// The writing connection on its way from the thread that opened it to its worker, which takes it once; that is why it
-/// may be `Sendable` unchecked.
-private final class OpenedConnection: @unchecked Sendable {
-    private var connection: SQLiteConnection?
-
-    init(_ connection: SQLiteConnection) { self.connection = connection }
-
-    func take() throws -> SQLiteConnection {
-        guard let connection else { throw SluiceError(.storeClosed, "the store is closed; open it anew") }
-        self.connection = nil
-        return connection
     }
 }

@@ -13,6 +13,10 @@ struct SQLiteStoreFile: Sendable {
 
     let path: String
     let options: SQLiteStore.Options
+    /// What is needed to read the file; nil for one that is not encrypted.
+    var cipher: StoreCipher?
+    /// The file that was opened; nil before that, and for a store without a file.
+    var identity: FileIdentity?
 
     var isInMemory: Bool { path == ":memory:" }
 
@@ -20,7 +24,8 @@ struct SQLiteStoreFile: Sendable {
     /// as it is.
     func openWriter() throws -> SQLiteConnection {
         let connection = try SQLiteConnection(
-            path: path, busyTimeout: options.busyTimeout, fileSystem: options.fileSystem)
+            path: path, busyTimeout: options.busyTimeout, fileSystem: options.fileSystem, cipher: cipher,
+            isNew: StoreFolder.size(of: path) == 0)
         let application = try connection.integer("PRAGMA application_id")
         let format = try connection.integer("PRAGMA user_version")
         let isEmpty = try connection.integer("SELECT count(*) FROM sqlite_schema") == 0
@@ -44,6 +49,32 @@ struct SQLiteStoreFile: Sendable {
             }
         }
         return connection
+    }
+
+    /// - Throws: ``SluiceError`` of code `storeEncrypted` or `storeNotEncrypted` where the file is not what it is opened as.
+    static func check(_ path: String, begins start: [UInt8], isEncrypted: Bool) throws(SluiceError) {
+        let isOther = !start.isEmpty && start != FileBytes.magic
+        if !isEncrypted, isOther, OpenStores.contains(path) || FileBytes.looksEncrypted(path) {
+            throw SluiceError(
+                .storeEncrypted,
+                "the store \(path) is encrypted, or no store at all; open it with its key. It was left as it is")
+        }
+        if isEncrypted, start == FileBytes.magic {
+            throw SluiceError(
+                .storeNotEncrypted,
+                "the store \(path) is not encrypted; open it without a key, or encrypt it first. It was left as it is")
+        }
+    }
+
+    /// Sees that the path still leads to the file that was opened: what is written to another one, which a recovery, a
+    /// conversion or somebody by hand has taken away or replaced, nobody would find again.
+    ///
+    /// - Throws: ``SluiceError`` of code `storeClosed`.
+    func checkInPlace() throws(SluiceError) {
+        guard let identity, FileIdentity(path) != identity else { return }
+        throw SluiceError(
+            .storeClosed,
+            "the file \(path) was replaced or removed since the store was opened; nothing was written, open it anew")
     }
 
     private func configure(_ connection: SQLiteConnection) throws {
@@ -70,10 +101,13 @@ struct SQLiteStoreFile: Sendable {
 
     /// A connection that only reads.
     func openReader() throws -> SQLiteConnection {
+        try checkInPlace()
         let connection = try SQLiteConnection(
-            path: path, access: .readWrite, busyTimeout: options.busyTimeout, fileSystem: options.fileSystem)
+            path: path, access: .readWrite, busyTimeout: options.busyTimeout, fileSystem: options.fileSystem,
+            cipher: cipher)
         try connection.execute("PRAGMA query_only = ON; PRAGMA wal_autocheckpoint = 0")
         connection.configure(Int32(CSQLITE_DBCONFIG_NO_CKPT_ON_CLOSE), true)
+        try checkInPlace()
         return connection
     }
 
@@ -96,7 +130,8 @@ struct SQLiteStoreFile: Sendable {
     }
 
     /// Moves the whole log into the file and cuts it, if no reader of another process is in the way. The lock is held.
-    func checkpointAtClose(_ connection: SQLiteConnection) {
+    func checkpointAtClose(_ connection: SQLiteConnection) throws {
+        try checkInPlace()
         connection.setBusyTimeout(.milliseconds(100))
         _ = connection.checkpoint(Int32(CSQLITE_CHECKPOINT_TRUNCATE))
     }

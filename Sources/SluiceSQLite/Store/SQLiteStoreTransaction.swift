@@ -4,16 +4,32 @@ internal import SluiceCore
 final class SQLiteStoreTransaction: StoreWriter {
     private let connection: SQLiteConnection
     private var isOpen = true
+    /// The failure with which SQLite ended the transaction; nil while it is open.
+    private var ending: (any Error)?
 
-    init(_ connection: SQLiteConnection) { self.connection = connection }
+    private init(_ connection: SQLiteConnection) { self.connection = connection }
 
-    /// Makes every further call throw.
-    func end() { isOpen = false }
+    /// Runs `body` in the connection's open transaction. Afterwards every further call throws.
+    static func run<Result>(
+        on connection: SQLiteConnection, _ body: (SQLiteStoreTransaction) throws -> Result
+    ) throws -> Result {
+        let transaction = SQLiteStoreTransaction(connection)
+        defer { transaction.isOpen = false }
+        let result = try body(transaction)
+        try transaction.checkOpen()
+        return result
+    }
 
-    private func checkOpen() throws(SluiceError) {
+    /// Sees that the transaction is still the one that was begun. After some failures (a full disk, say) SQLite rolls it
+    /// back, and whatever came after that would be a transaction of its own.
+    ///
+    /// - Throws: the failure that ended it, though the body may have caught that.
+    private func checkOpen() throws {
         if !isOpen {
             throw SluiceError(.storeClosed, "the transaction has ended; use its reader or writer inside only")
         }
+        if connection.isInTransaction { return }
+        throw ending ?? SluiceError(.storeInputOutput, "SQLite has ended the transaction; nothing of it was written")
     }
 
     /// Runs `body`, and puts the table's name into its errors.
@@ -21,8 +37,13 @@ final class SQLiteStoreTransaction: StoreWriter {
         try checkOpen()
         do {
             return try body()
-        } catch var error as SluiceError where error.table == nil {
-            error.table = name
+        } catch {
+            var error = error
+            if var named = error as? SluiceError, named.table == nil {
+                named.table = name
+                error = named
+            }
+            if ending == nil, !connection.isInTransaction { ending = error }
             throw error
         }
     }

@@ -21,15 +21,18 @@ struct StoreLock: Sendable {
     ///
     /// - Throws: ``SluiceError`` of code `storeBusy` if another holds it for longer than the timeout.
     func hold<Result>(_ body: () throws -> Result) throws -> Result {
-        let descriptor = open(path + "-lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+        let descriptor = open(path + "-lock", O_RDWR | O_CREAT | O_CLOEXEC, StoreFolder.mode(beside: path))
         guard descriptor >= 0 else {
             throw SluiceError(
                 .storeInputOutput,
                 "the store \(path) cannot be locked (\(String(cString: strerror(errno)))); "
                     + "see that its directory exists and may be written")
         }
-        // Closing releases the lock.
-        defer { _ = close(descriptor) }
+        // Closing alone would not release it while a process that this one is just starting has the descriptor too.
+        defer {
+            _ = flock(descriptor, LOCK_UN)
+            _ = close(descriptor)
+        }
         try take(descriptor)
         return try body()
     }

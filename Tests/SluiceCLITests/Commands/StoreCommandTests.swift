@@ -37,6 +37,46 @@ import Testing
         }
     }
 
+    @Test("a store is encrypted, given another key and decrypted, and works all the while")
+    func encryption() async throws {
+        try await withScratch { scratch in
+            let store = scratch.file("local.db")
+            let (first, second) = (scratch.file("first.key"), scratch.file("second"))
+            try Data("a horse, a battery\n".utf8).write(to: URL(fileURLWithPath: second))
+            chmod(second, 0o600)
+            func run(_ arguments: String..., key: [String] = []) async throws -> Program.Result {
+                try await Program.sluice.run(arguments + ["--store", store] + key)
+            }
+            #expect(try await run("insert", "notes", #"{"id":"n1","text":"canary"}"#).status == 0)
+            #expect(try await Program.sluice("store", "make-key", first).status == 0)
+            #expect(try await Program.sluice("store", "make-key", first).status == 6, "it is there already")
+            #expect(try await run("store", "encrypt").status == 2)
+            #expect(try await run("store", "encrypt", "--new-key-file", first).status == 0)
+            let content = try Data(contentsOf: URL(fileURLWithPath: store))
+            #expect(content.range(of: Data("canary".utf8)) == nil)
+            let refused = try await run("get", "notes", "n1")
+            #expect(refused.status == 6 && refused.errors.contains("encrypted"), "\(refused)")
+            #expect(try await run("get", "notes", "n1", key: ["--key-file", first]).output.contains("canary"))
+            let rekey = try await run(
+                "store", "rekey", "--new-passphrase-file", second, key: ["--key-file", first])
+            #expect(rekey.status == 0, "\(rekey)")
+            #expect(try await run("get", "notes", "n1", key: ["--key-file", first]).status == 6)
+            let byPassphrase = try await Program.sluice(
+                "store", "info", "--store", store, "--json",
+                environment: ["SLUICE_STORE_PASSPHRASE": "a horse, a battery"])
+            #expect(try byPassphrase.json["encrypted"] == true, "\(byPassphrase)")
+            let both = ["--key-file", first, "--passphrase-file", second]
+            #expect(try await run("get", "notes", "n1", key: both).status == 2)
+            #expect(try await run("store", "decrypt", key: ["--passphrase-file", second]).status == 0)
+            #expect(try await run("store", "check").status == 0)
+            #expect(try await run("store", "vacuum").status == 0)
+            let info = try await Program.sluice("store", "info", "--store", store, "--json").json
+            #expect(info["encrypted"] == false && info["format"] == 1)
+            #expect(try await run("get", "notes", "n1").output.contains("canary"))
+            #expect(try await run("queue", "list", "--json").json["operations"]?.count == 1)
+        }
+    }
+
     @Test("a store whose lease another process holds is synchronised once the lease is broken")
     func breakLease() async throws {
         try await withServer { server, scratch in

@@ -26,6 +26,17 @@ import Testing
         #expect(fields.map { $0["decided"] } == ["Fight Club (uncut)", 151, "NC17"])
     }
 
+    @Test("on encrypted stores the story is the same, and their files show nothing of it", arguments: [false, true])
+    func encrypted(chaos: Bool) async throws {
+        let arguments = ["demo", "--json", "--encrypted"] + (chaos ? ["--chaos", "--seed", "3"] : [])
+        let result = try await Program.sluice.run(arguments, limit: .seconds(120))
+        #expect(result.status == 0, "\(result)")
+        let facts = try result.json
+        #expect(facts["equal"] == true && facts["comparison"]?["copies"] == 3)
+        #expect(facts["encryption"]?["found"] == 0)
+        #expect((facts["encryption"]?["bytes"]?.int ?? 0) > 50_000)
+    }
+
     @Test(
         "a plugin in Lua decides the conflict by its configuration",
         arguments: [

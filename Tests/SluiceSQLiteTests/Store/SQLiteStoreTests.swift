@@ -53,9 +53,9 @@ struct SQLiteStoreTests {
 
     @Test("a directory that is not there is named")
     func directory() throws {
-        let error = #expect(throws: SluiceError.self) { try SQLiteStore(path: folder.file("no/where.db")) }
+        let error = #expect(throws: SluiceError.self) { try SQLiteStore(path: folder.file("no/such/where.db")) }
         #expect(error?.code == .storeInputOutput)
-        #expect(error?.message.contains("no/where.db") == true)
+        #expect(error?.message.contains("no/such/where.db") == true)
     }
 
     @Test("a store that another connection has locked is busy, within the timeout")
@@ -160,5 +160,33 @@ struct SQLiteStoreTests {
 
     private func size(_ path: String) -> Int {
         ((try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? NSNumber)?.intValue ?? 0
+    }
+
+    @Test("a link to a file that is not there yet is the way to that file, and to its one lock")
+    func danglingLink() async throws {
+        let folder = try TemporaryFolder()
+        let (link, file) = (folder.file("link.db"), folder.file("real.db"))
+        #expect(symlink("other.db", link) == 0 && symlink(file, folder.file("other.db")) == 0)
+        let first = try SQLiteStore(path: link)
+        try await first.write { try $0.put(["id": "1"], in: "t") }
+        let second = try SQLiteStore(path: file)
+        try await second.write { try $0.put(["id": "2"], in: "t") }
+        #expect(try await first.read { try $0.count(matching: Query("t")) } == 2)
+        try await first.close()
+        try await second.close()
+        let locks = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix("-lock") }
+        #expect(locks == ["real.db-lock"])
+    }
+
+    @Test("a file that could not be opened is not taken for an open one")
+    func registration() async throws {
+        try SQLiteConnection(path: path).execute("CREATE TABLE mine (a)")
+        #expect(throws: SluiceError.self) { try SQLiteStore(path: path) }
+        #expect(!OpenStores.contains(path))
+        let other = folder.file("other.db")
+        let store = try SQLiteStore(path: other)
+        #expect(OpenStores.contains(other))
+        try await store.close()
+        #expect(!OpenStores.contains(other))
     }
 }

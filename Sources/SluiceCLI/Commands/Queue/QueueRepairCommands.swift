@@ -34,10 +34,14 @@ struct QueueDiscardCommand: QueueRepairCommand {
         discussion: "Of a group all is given up. What is given up is kept: see queue audit.")
 
     @OptionGroup var operation: OperationArgument
+
+    @Flag(help: "It was exported and is sent from another store: a row that it makes is not to be deleted.")
+    var moved = false
+
     @OptionGroup(title: "Store and server") var connection: ConnectionOptions
 
     func repair(_ queue: SyncQueue) async throws -> String {
-        try await queue.discard(operation.id, revision: operation.revision)
+        try await queue.discard(operation.id, revision: operation.revision, goesOnElsewhere: moved)
         return "discarded"
     }
 }

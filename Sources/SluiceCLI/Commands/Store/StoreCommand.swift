@@ -6,7 +6,11 @@ internal import Sluice
 struct StoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store", abstract: "Look after the local store's file.",
-        subcommands: [StoreRecoverCommand.self, StoreBreakLeaseCommand.self])
+        subcommands: [
+            StoreInfoCommand.self, StoreCheckCommand.self, StoreVacuumCommand.self, StoreEncryptCommand.self,
+            StoreDecryptCommand.self, StoreRekeyCommand.self, StoreMakeKeyCommand.self, StoreRecoverCommand.self,
+            StoreBreakLeaseCommand.self,
+        ])
 }
 
 struct StoreRecoverCommand: OutcomeCommand {
@@ -23,7 +27,8 @@ struct StoreRecoverCommand: OutcomeCommand {
     func outcome() async throws -> Outcome {
         let settings = try ClientSettings(connection)
         let path = try settings.requireStore()
-        let (store, recovery) = try await SQLiteStore.openOrRecover(path: path, options: settings.storeOptions)
+        let (store, recovery) = try await SQLiteStore.openOrRecover(
+            path: path, encryption: try settings.storeKey?.encryption(), options: settings.storeOptions)
         try await store.close()
         guard let recovery else { return Outcome(json: ["damage": .null], text: ["the store is sound"]) }
         return Outcome(

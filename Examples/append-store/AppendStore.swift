@@ -1,0 +1,157 @@
+internal import Glibc
+public import SluiceCore
+internal import Synchronization
+
+/// A store in one file that only grows while it is open: each transaction is a line at its end.
+///
+/// All records are in memory too, in the engine's own `MemoryStore`, which answers the queries. A transaction counts when its
+/// line is on the disk; a line that a power cut has torn is cut off at the next opening, and with it a transaction that
+/// nobody was told of. Opening writes the file anew where most of it is out of date. Right for a few thousand records.
+public final class AppendStore: LocalStore {
+    private let memory = MemoryStore()
+    private let file: AppendFile
+
+    /// Opens the file, or makes it.
+    ///
+    /// - Throws: `SluiceError` of code `storeBusy` where another has it open, `storeInputOutput` where it cannot be read or
+    ///   written, `storeNotADatabase` for a file that is something else.
+    public init(path: String) async throws {
+        file = try AppendFile(path: path)
+        var lines = 0
+        for line in try file.lines() {
+            try await apply(line)
+            lines += 1
+        }
+        if lines > 64 { try await rewrite(ifFewerThan: lines / 4) }
+    }
+
+    /// Declares tables, and notes what is new of them.
+    public func define(_ tables: [TableSchema]) async throws {
+        try await memory.define(tables)
+        let before = file.schemas.withLock { $0 }
+        var known = before
+        for table in tables { known[table.name, default: TableSchema(table.name)].extend(by: table) }
+        if known == before { return }
+        try file.append(["define": JSON(tables.map(\.json))])
+        file.schemas.withLock { [known] in $0 = known }
+    }
+
+    /// Reads the records in memory.
+    public func read<Result: Sendable>(
+        _ body: @Sendable (any StoreReader) throws -> Result
+    ) async throws -> Result {
+        try await memory.read(body)
+    }
+
+    /// Changes the records in memory once the change is in the file.
+    public func write<Result: Sendable>(
+        _ body: @Sendable (any StoreWriter) throws -> Result
+    ) async throws -> Result {
+        try await memory.write { [file] writer in
+            let recorder = Recorder(writer)
+            let result = try body(recorder)
+            // If this throws, the records in memory are as they were too.
+            if !recorder.changes.isEmpty { try file.append(["change": JSON(recorder.changes)]) }
+            return result
+        }
+    }
+
+    /// Closes the file.
+    public func close() async throws {
+        try await memory.close()
+        file.close()
+    }
+
+    /// One at a time, in this process: no other has the file open.
+    public func takeLease() async throws -> StoreLease? { try await memory.takeLease() }
+    /// Takes the lease away.
+    public func breakLease() async throws { try await memory.breakLease() }
+
+    private func apply(_ line: JSON) async throws {
+        if let tables = line["define"]?.elements {
+            let schemas = tables.compactMap(TableSchema.init(json:))
+            file.schemas.withLock { known in
+                for schema in schemas { known[schema.name, default: TableSchema(schema.name)].extend(by: schema) }
+            }
+            try await memory.define(schemas)
+        }
+        let changes = line["change"]?.elements ?? []
+        try await memory.write { writer in
+            for change in changes {
+                guard let table = change["in"]?.string else { continue }
+                if let record = change["put"] { try writer.put(record, in: table) }
+                if let id = change["delete"]?.string { try writer.delete([id], from: table) }
+            }
+        }
+    }
+
+    private var tables: [String] { file.schemas.withLock { $0.keys.sorted() } }
+
+    /// Writes what is there now to a new file, which then takes the old one's place, if they are so few.
+    private func rewrite(ifFewerThan most: Int) async throws {
+        let tables = tables
+        let schemas = file.schemas.withLock { known in tables.compactMap { known[$0]?.json } }
+        let changes = try await memory.read { reader in
+            try tables.flatMap { table in
+                try reader.records(matching: Query(table)).map { ["in": JSON(table), "put": $0] as JSON }
+            }
+        }
+        if changes.count < most { try file.replace(with: [["define": JSON(schemas)], ["change": JSON(changes)]]) }
+    }
+}
+
+/// Passes everything on, and notes what is changed.
+private final class Recorder: StoreWriter {
+    private let writer: any StoreWriter
+    private(set) var changes: [JSON] = []
+
+    init(_ writer: any StoreWriter) { self.writer = writer }
+
+    func record(_ id: String, in table: String) throws -> JSON? { try writer.record(id, in: table) }
+    func records(matching query: Query) throws -> [JSON] { try writer.records(matching: query) }
+    func count(matching query: Query) throws -> Int { try writer.count(matching: query) }
+
+    func put(_ record: JSON, in table: String) throws {
+        try writer.put(record, in: table)
+        changes.append(["in": JSON(table), "put": record])
+    }
+
+    func delete(_ ids: [String], from table: String) throws {
+        try writer.delete(ids, from: table)
+        changes += ids.map { ["in": JSON(table), "delete": JSON($0)] }
+    }
+
+    func delete(matching query: Query) throws -> Int {
+        // By their ids, so that the line says the same whatever a query may mean in a later version.
+        let ids = try writer.records(matching: Query(query.table, filter: query.filter)).compactMap { $0["id"]?.string }
+        try delete(ids, from: query.table)
+        return ids.count
+    }
+}
+
+extension TableSchema {
+    fileprivate var json: JSON {
+        [
+            "name": JSON(name),
+            "columns": JSON(columns.map { ["name": JSON($0.name), "type": JSON($0.type.rawValue)] as JSON }),
+            "indexes": JSON(indexes.map { JSON($0.map { JSON($0) }) }),
+        ]
+    }
+
+    fileprivate init?(json: JSON) {
+        guard let name = json["name"]?.string else { return nil }
+        let columns = (json["columns"]?.elements ?? []).compactMap { column -> Column? in
+            guard let name = column["name"]?.string, let type = column["type"]?.string.flatMap(ColumnType.init) else {
+                return nil
+            }
+            return Column(name, type)
+        }
+        let indexes = (json["indexes"]?.elements ?? []).map { ($0.elements ?? []).compactMap(\.string) }
+        self.init(name, columns: columns, indexes: indexes)
+    }
+
+    fileprivate mutating func extend(by other: TableSchema) {
+        columns += other.columns.filter { !columns.contains($0) }
+        indexes += other.indexes.filter { !indexes.contains($0) }
+    }
+}

@@ -1,0 +1,48 @@
+internal import CSQLite
+internal import SluiceCore
+
+/// What a connection needs for one encrypted file: the library, and the key as that takes it.
+struct StoreCipher: Sendable {
+    /// How often SQLCipher 4 hashes a passphrase.
+    static let rounds: Int32 = 256_000
+    /// How many bytes at the start of a file are the salt.
+    static let saltCount = 16
+
+    let library: SQLiteLibrary
+    /// The key, as the library takes it.
+    let key: SecretBytes
+    /// The salt, which is what the file begins with.
+    let salt: [UInt8]
+
+    /// For a file with that salt, or for a new one where there is none yet.
+    ///
+    /// A passphrase is hashed here and once, so that not every connection has to.
+    ///
+    /// - Throws: ``SluiceError`` of code `storeLibraryMissing`.
+    init(_ encryption: StoreEncryption, salt found: [UInt8]) throws {
+        library = try SQLiteLibrary.cipher()
+        var random = SystemRandomNumberGenerator()
+        let salt =
+            found.count == Self.saltCount
+            ? found : (0..<Self.saltCount).map { _ in UInt8.random(in: 0...255, using: &random) }
+        self.salt = salt
+        switch encryption.secret {
+        case .key(let secret): key = try SecretText.keyLiteral(secret.bytes, salt: salt)
+        case .passphrase(let secret):
+            let derived = try Self.derived(secret.bytes, salt)
+            key = try derived.map { try SecretText.keyLiteral($0, salt: salt) } ?? secret.bytes
+        }
+    }
+
+    /// The key; nil where the library that encrypts cannot be asked for it, and SQLCipher itself has to.
+    private static func derived(_ passphrase: SecretBytes, _ salt: [UInt8]) throws -> SecretBytes? {
+        var isDerived = false
+        let key = try SecretBytes(count: StoreKey.byteCount) { place in
+            guard let key = place.bindMemory(to: UInt8.self).baseAddress else { return }
+            isDerived = passphrase.withBytes {
+                csqlite_derive($0.baseAddress, Int32(clamping: $0.count), salt, Int32(salt.count), rounds, key) == 1
+            }
+        }
+        return isDerived ? key : nil
+    }
+}

@@ -1,0 +1,202 @@
+internal import CSQLite
+internal import SluiceCore
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// Writes a store anew with another key, or with one or none, and puts it in the place of the old one.
+///
+/// The new file is complete, synced and compared with the old one, row by row, before it takes the name, in one step. The
+/// old one has no name from then on, and is overwritten through a descriptor that was opened before. So no name but the
+/// draft's is ever used, and what has that name is the conversion's alone.
+struct StoreConversion {
+    let path: String
+    let source: StoreCipher?
+    let target: StoreCipher?
+    let options: SQLiteStore.Options
+
+    /// The library that does the work: the one that knows encrypted files reads plain ones too.
+    private let library: SQLiteLibrary
+
+    private var draft: String { path + Self.draftSuffix }
+    /// A name that nobody gives a file by chance.
+    static let draftSuffix = "-sluice-conversion"
+
+    /// - Throws: ``SluiceError`` of code `invalidArgument` where neither side is encrypted.
+    init(path: String, from source: StoreCipher?, to target: StoreCipher?, options: SQLiteStore.Options) throws {
+        guard let library = source?.library ?? target?.library else {
+            throw SluiceError(.invalidArgument, "the store \(path) is not encrypted, and is not to be")
+        }
+        self.path = path
+        self.source = source
+        self.target = target
+        self.options = options
+        self.library = library
+    }
+
+    /// Does it. The store's lock and lease are held.
+    ///
+    /// - Throws: ``SluiceError`` of code `storeBusy` where a connection is open to the store, here or elsewhere.
+    func carryOut() throws {
+        if OpenStores.contains(path) {
+            throw SluiceError(.storeBusy, "the store \(path) is open in this process; close it first")
+        }
+        Self.removeLeftovers(of: path)
+        var info = stat()
+        guard lstat(draft, &info) != 0 else {
+            throw SluiceError(.storeInputOutput, "the file \(draft) is in the way; move it elsewhere")
+        }
+        do {
+            try build()
+            let old = try Shredder(path)
+            try StoreFiles.move(draft, to: path)
+            // Not before the new name is on the disk: after a power cut the old one would be back, and what it stands for.
+            try StoreFiles.syncFolder(of: path)
+            try old.overwrite()
+        } catch {
+            Self.removeLeftovers(of: path)
+            throw error
+        }
+    }
+
+    private func build() throws {
+        // Made first, so that it is there to be overwritten when SQLite removes it.
+        let log = access(path + "-wal", F_OK) == 0 ? try Shredder(path + "-wal") : nil
+        let old = try connection(path, source)
+        try check(old)
+        // Nobody else may have it open, and no log may stand beside the file that takes the name.
+        guard try old.run("PRAGMA journal_mode = DELETE").first?.first == .text("delete") else {
+            throw SluiceError(.storeBusy, "the store \(path) is open in another process; close it there first")
+        }
+        try log?.overwrite()
+        StoreFolder.makeFile(draft)
+        try copy(old)
+        try compare(old, with: connection(draft, target))
+        try StoreFiles.giveOwner(of: path, to: draft)
+        try StoreFiles.sync(draft)
+    }
+
+    private func connection(
+        _ path: String, _ cipher: StoreCipher?, isNew: Bool = false
+    ) throws -> SQLiteConnection {
+        try SQLiteConnection(
+            path: path, access: .readWrite, busyTimeout: options.busyTimeout, fileSystem: options.fileSystem,
+            cipher: cipher, library: library, isNew: isNew)
+    }
+
+    private func check(_ connection: SQLiteConnection) throws {
+        guard try connection.integer("PRAGMA application_id") == SQLiteStoreFile.applicationID else {
+            throw SluiceError(.storeSchema, "\(path) is a database of another program; it was left as it is")
+        }
+        let format = try connection.integer("PRAGMA user_version")
+        guard format <= SQLiteStoreFile.format else {
+            throw SluiceError(
+                .storeSchema, "the store \(path) has format \(format), which is newer than \(SQLiteStoreFile.format)")
+        }
+        try Self.checkWhole(connection)
+    }
+
+    static func checkWhole(_ connection: SQLiteConnection) throws {
+        let found = try connection.run("PRAGMA integrity_check(1)").first?.first
+        guard found == .text("ok") else {
+            throw SluiceError(
+                .storeCorrupt,
+                "the store \(connection.path) is damaged: \(found.map { "\($0)" } ?? "it cannot be read")")
+        }
+    }
+
+    private func copy(_ old: SQLiteConnection) throws {
+        // With its first page in it, the file keeps the form that it has now.
+        let format = try old.integer("PRAGMA user_version")
+        try connection(draft, target, isNew: true).execute(
+            "PRAGMA application_id = \(SQLiteStoreFile.applicationID); PRAGMA user_version = \(format)")
+        let attach = try old.statement("ATTACH ? AS target KEY ?")
+        try attach.bind(1, draft)
+        // Bound where it stands, so that no copy of it is left behind.
+        try (target?.key ?? SecretBytes([])).withBytes { key in
+            _ = attach.bindText(2, key.bindMemory(to: UInt8.self), copied: false)
+            try attach.run()
+            attach.reset()
+        }
+        try old.execute("PRAGMA target.synchronous = EXTRA")
+        try old.run("SELECT sqlcipher_export('target')")
+        try old.execute("DETACH target")
+    }
+
+    /// - Throws: ``SluiceError`` of code `storeCorrupt` where the copy is not whole or not the same.
+    private func compare(_ old: SQLiteConnection, with new: SQLiteConnection) throws {
+        try Self.checkWhole(new)
+        let list = "SELECT type, name, sql FROM sqlite_schema ORDER BY type, name"
+        let tables = try old.run(list)
+        guard try new.run(list) == tables else { throw differs() }
+        for case (.text("table"), .text(let name)) in tables.map({ ($0[0], $0[1]) }) {
+            let sql = "SELECT * FROM \(SQLDialect.sqlite.quoted(name)) ORDER BY rowid"
+            let (left, right) = (try old.statement(sql), try new.statement(sql))
+            defer {
+                left.reset()
+                right.reset()
+            }
+            while try left.step() {
+                guard try right.step(),
+                    (0..<left.columnCount).allSatisfy({ left.value($0) == right.value($0) })
+                else { throw differs() }
+            }
+            if try right.step() { throw differs() }
+        }
+    }
+
+    private func differs() -> SluiceError {
+        SluiceError(.storeCorrupt, "the store \(path) was not written anew as it is; the old one stays")
+    }
+}
+
+// MARK: Files
+
+extension StoreConversion {
+    /// Overwrites and removes what a conversion that was ended has left beside the store. What cannot be removed stays: it
+    /// is in nobody's way but that of the next conversion.
+    static func removeLeftovers(of path: String) {
+        let draft = path + draftSuffix
+        for name in ["-journal", "-wal", "-shm", ""].map({ draft + $0 }) {
+            var info = stat()
+            // A conversion makes files, and no links to files of others.
+            guard access(path, F_OK) == 0, lstat(name, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { continue }
+            let shredder = try? Shredder(name)
+            if unlink(name) == 0 { try? shredder?.overwrite() }
+        }
+    }
+}
+
+/// A file that is to be overwritten once nothing leads to it any more. A file system that writes elsewhere, or a disk that
+/// does, keeps what was there all the same.
+private final class Shredder {
+    private let descriptor: Int32
+    private let path: String
+
+    init(_ path: String) throws {
+        self.path = path
+        descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
+        try StoreFiles.call(descriptor, "overwrite", path)
+    }
+
+    deinit { _ = close(descriptor) }
+
+    /// Writes zeros over the file, unless it still has a name: somebody's copy of it is somebody's own.
+    func overwrite() throws {
+        var info = stat()
+        try StoreFiles.call(fstat(descriptor, &info), "overwrite", path)
+        guard info.st_nlink == 0 else { return }
+        let zeros = [UInt8](repeating: 0, count: 1 << 16)
+        var left = Int(info.st_size)
+        while left > 0 {
+            let written = write(descriptor, zeros, min(left, zeros.count))
+            if written < 0, errno == EINTR { continue }
+            try StoreFiles.call(Int32(clamping: written), "overwrite", path)
+            left -= written
+        }
+        try StoreFiles.call(fsync(descriptor), "overwrite", path)
+    }
+}

@@ -1,0 +1,84 @@
+internal import CSQLite
+public import SluiceCore
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+extension SQLiteStore {
+    /// What the store's file is and holds. Every table is counted.
+    ///
+    /// - Throws: ``SluiceError`` of a store code.
+    public func info() async throws -> StoreInfo {
+        try await withConnection { connection, path in
+            let page = try connection.integer("PRAGMA page_size")
+            let own = Set(SyncTables.all.map(\.name))
+            let tables = try connection.catalog.schemas.sorted { $0.name < $1.name }.map { schema in
+                StoreInfo.Table(
+                    name: schema.name,
+                    records: try connection.catalog.table(schema.name)?.count(
+                        matching: Query(schema.name), on: connection) ?? 0,
+                    columns: schema.columns.count, indexes: schema.indexes.count, isOwn: own.contains(schema.name))
+            }
+            let cipher = connection.cipherVersion
+            let library = "SQLite \(String(cString: connection.api.pointee.libversion()))"
+            return StoreInfo(
+                path: path, format: Int(try connection.integer("PRAGMA user_version")), isEncrypted: !cipher.isEmpty,
+                library: cipher.isEmpty ? library : "SQLCipher \(cipher) (\(library))",
+                size: Int(try connection.integer("PRAGMA page_count") * page),
+                free: Int(try connection.integer("PRAGMA freelist_count") * page),
+                log: StoreFolder.size(of: path + "-wal"), isReadableByOthers: StoreFolder.isReadableByOthers(path),
+                tables: tables)
+        }
+    }
+
+    /// Reads the whole file, and looks whether what is in it fits together: see ``LocalStore/checkConsistency()``.
+    ///
+    /// Of an encrypted file the keyed hash of each page is checked too, so that no byte can have changed unseen.
+    ///
+    /// - Throws: ``SluiceError`` of a store code where the file cannot be read at all.
+    public func check() async throws -> [StoreProblem] {
+        let found = try await withConnection { connection, _ in
+            var found: [String] = []
+            if !connection.cipherVersion.isEmpty { found += try connection.lines("PRAGMA cipher_integrity_check") }
+            do {
+                found += try connection.lines("PRAGMA integrity_check(100)").filter { $0 != "ok" }
+            } catch {
+                found.append("\((error as? SluiceError)?.cause ?? error)")
+            }
+            return found.map { StoreProblem(.damagedFile, $0) }
+        }
+        do {
+            return found + (try await checkConsistency())
+        } catch {
+            if found.isEmpty { throw error }
+            return found
+        }
+    }
+
+    /// Writes the file anew without what is free in it. It takes as much room again while it works, and everyone else
+    /// waits.
+    ///
+    /// - Throws: ``SluiceError`` of a store code; the store then is as it was.
+    public func vacuum() async throws {
+        try await withWriter { connection in
+            try connection.execute("VACUUM")
+            _ = connection.checkpoint(Int32(CSQLITE_CHECKPOINT_TRUNCATE))
+        }
+    }
+}
+
+extension SQLiteConnection {
+    /// The first column of each row, as text.
+    fileprivate func lines(_ sql: String) throws -> [String] {
+        try run(sql).compactMap { if case .text(let text)? = $0.first { text } else { nil } }
+    }
+
+    /// The version of SQLCipher where the file is encrypted, such as `4.6.1 community`; else empty.
+    fileprivate var cipherVersion: String {
+        guard isEncrypted, case .text(let version)? = try? run("PRAGMA cipher_version").first?.first else { return "" }
+        return version
+    }
+}

@@ -1,0 +1,58 @@
+internal import SluiceCore
+
+/// The connections of a store that is being opened, until their workers take them.
+///
+/// Those of an encrypted file are all opened at once: nothing has to keep the key behind that.
+struct OpenedStore: Sendable {
+    let writer: OpenedConnection
+    let registration: OpenStores.Registration?
+    /// The file that was opened; nil for a store without one.
+    let identity: FileIdentity?
+    private let readers: [OpenedConnection]
+
+    init(_ file: SQLiteStoreFile, lock: StoreLock?, encryption: StoreEncryption?) throws {
+        guard let lock else {
+            guard encryption == nil else {
+                throw SluiceError(.invalidArgument, "a store without a file is not encrypted")
+            }
+            (writer, readers) = (OpenedConnection(try file.openWriter()), [])
+            (registration, identity) = (nil, nil)
+            return
+        }
+        (writer, readers, registration, identity) = try lock.hold {
+            try DamagedStore.finishReplacement(of: file.path)
+            StoreConversion.removeLeftovers(of: file.path)
+            StoreFolder.makeFile(file.path)
+            let start = OpenStores.start(of: file.path)
+            try SQLiteStoreFile.check(file.path, begins: start, isEncrypted: encryption != nil)
+            var file = file
+            file.cipher = try encryption.map { try StoreCipher($0, salt: start) }
+            // Before the first connection: from then on nobody here may open the file to look into it.
+            let registration = OpenStores.register(file.path, start: file.cipher?.salt ?? FileBytes.magic)
+            let count = encryption == nil ? 0 : file.options.readers
+            let writer = OpenedConnection(try file.openWriter())
+            let readers = try (0..<count).map { _ in OpenedConnection(try file.openReader()) }
+            return (writer, readers, registration, FileIdentity(file.path))
+        }
+    }
+
+    /// Where the reader of that number is to be had: it is open, or will be.
+    func reader(_ index: Int, of file: SQLiteStoreFile) -> @Sendable () throws -> SQLiteConnection {
+        guard readers.indices.contains(index) else { return { try file.openReader() } }
+        return { [reader = readers[index]] in try reader.take() }
+    }
+}
+
+/// A connection on its way from the thread that opened it to its worker, which takes it once; that is why it may be
+/// `Sendable` unchecked.
+final class OpenedConnection: @unchecked Sendable {
+    private var connection: SQLiteConnection?
+
+    init(_ connection: SQLiteConnection) { self.connection = connection }
+
+    func take() throws -> SQLiteConnection {
+        guard let connection else { throw SluiceError(.storeClosed, "the store is closed; open it anew") }
+        self.connection = nil
+        return connection
+    }
+}

@@ -1,0 +1,44 @@
+internal import SluiceCore
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// Calls to the file system about files that stand in the place of a store, each throwing `storeInputOutput`.
+enum StoreFiles {
+    /// Renames a file; one that has the name already is gone.
+    static func move(_ from: String, to: String) throws {
+        try call(rename(from, to), "rename", from)
+    }
+
+    /// Has the disk keep the file's content.
+    static func sync(_ path: String) throws {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        try call(descriptor, "sync", path)
+        defer { _ = close(descriptor) }
+        try call(fsync(descriptor), "sync", path)
+    }
+
+    /// Has the disk keep the names in the file's folder.
+    static func syncFolder(of path: String) throws { try sync(StoreFolder.folder(of: path)) }
+
+    /// Gives the file the mode, the owner and the group of another.
+    static func giveOwner(of model: String, to path: String) throws {
+        var (wanted, found) = (stat(), stat())
+        try call(stat(model, &wanted), "read", model)
+        try call(stat(path, &found), "read", path)
+        if found.st_uid != wanted.st_uid || found.st_gid != wanted.st_gid {
+            try call(chown(path, wanted.st_uid, wanted.st_gid), "give the owner of the store to", path)
+        }
+        try call(chmod(path, wanted.st_mode & 0o7777), "give the mode of the store to", path)
+    }
+
+    /// - Throws: where the result of a system call is negative.
+    static func call(_ result: Int32, _ what: String, _ path: String) throws {
+        if result >= 0 { return }
+        let reason = String(cString: strerror(errno))
+        throw SluiceError(.storeInputOutput, "cannot \(what) \(path) (\(reason))")
+    }
+}

@@ -1,0 +1,81 @@
+internal import SluiceCore
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// Who may read what stands beside a store.
+enum StoreFolder {
+    /// What a new file allows: its owner only.
+    static let fileMode: mode_t = 0o600
+
+    /// What a file beside the store allows: the same as the store does, where that is there.
+    static func mode(beside path: String) -> mode_t {
+        var info = stat()
+        return stat(path, &info) == 0 ? info.st_mode & 0o666 : fileMode
+    }
+
+    /// The folder that the file is in.
+    static func folder(of path: String) -> String {
+        guard let slash = slash(in: path) else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// The file's name in its folder.
+    static func name(of path: String) -> String {
+        slash(in: path).map { String(path[path.utf8.index(after: $0)...]) } ?? path
+    }
+
+    /// By its byte: with a mark of a letter behind it, it would be another character.
+    private static func slash(in path: String) -> String.Index? { path.utf8.lastIndex(of: UInt8(ascii: "/")) }
+
+    /// Where the symbolic link leads to; nil for what is none.
+    static func target(ofLink path: String) -> String? {
+        var target = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        return readlink(path, &target, target.count - 1) > 0
+            ? target.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } } : nil
+    }
+
+    /// The names in the folder that the file is in.
+    static func names(beside path: String) -> [String] {
+        guard let folder = opendir(folder(of: path)) else { return [] }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            withUnsafePointer(to: &entry.pointee.d_name) { name in
+                name.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: name.pointee)) {
+                    names.append(String(cString: $0))
+                }
+            }
+        }
+        return names
+    }
+
+    /// Makes the folder that the file is to be in, for its owner only; the folder above has to be there. What goes wrong
+    /// shows when the file is opened.
+    static func makeFolder(of path: String) {
+        _ = mkdir(folder(of: path), 0o700)
+    }
+
+    /// Makes the file, empty and for its owner only. SQLite would leave the mode to the process, and gives its log the mode
+    /// of the file.
+    static func makeFile(_ path: String) {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, fileMode)
+        if descriptor >= 0 { _ = close(descriptor) }
+    }
+
+    /// The file's size in bytes; 0 for none.
+    static func size(of path: String) -> Int {
+        var info = stat()
+        return stat(path, &info) == 0 ? Int(info.st_size) : 0
+    }
+
+    /// Whether anyone but its owner may read the file, and come to it through the folder.
+    static func isReadableByOthers(_ path: String) -> Bool {
+        var (file, folder) = (stat(), stat())
+        guard stat(path, &file) == 0, stat(self.folder(of: path), &folder) == 0 else { return false }
+        return file.st_mode & 0o044 & (folder.st_mode & 0o011) << 2 != 0
+    }
+}

@@ -9,11 +9,13 @@ package enum PlantedFault: String, Sendable, CaseIterable {
     case rowWithoutOperation, operationWithoutRow, baseForgotten, revisionNotCounted
     case sentInsertVanishes, parkedLetsSuccessorsPass, retryForgetsWhatWasSent
     case discardLeavesRow, discardWithoutAudit, purgeWithoutAudit, purgeKeepsCursor, deleteForgetsSends
+    case discardForgetsSends
     // Push.
     case sealSkipped, requestIDPerAttempt, bodyMadeAnew, conditionMissing, conditionOfMirror
     case resultOverNewerEdit, queueRemovedBeforeRow, successorBaseStays, evidenceSkipped, uncertaintyForgotten
     case notFoundIsDone, refusalIsDone, failureIsDone, answerWithoutRecordIsDone, inFlightNeverRepeated
     case tombstoneIsDone, rebaseTakesLocal, groupInParts, dependencyIgnored
+    case newRecordAbsorbsDelete
     // Conflicts.
     case decisionDropsLaterEdits, decisionKeepsOldBase, decisionWithoutAudit
     // Pull.

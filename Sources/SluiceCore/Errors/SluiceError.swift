@@ -23,6 +23,7 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
             case recordExists, recordMissing, operationRefused, operationsPending
             case storeNotADatabase, storeBusy, storeFull, storeInputOutput, storeCorrupt, storeSchema, storeClosed
             case storeLeaseLost
+            case storeKeyRefused, storeEncrypted, storeNotEncrypted, storeLibraryMissing
             case refusedByHook, hookFailed, postponed
         }
         private let name: Name
@@ -94,10 +95,18 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
         public static let storeCorrupt = Code(name: .storeCorrupt)
         /// The store's tables are not as declared, or of a newer format.
         public static let storeSchema = Code(name: .storeSchema)
-        /// The store is closed.
+        /// The store is closed, or its file was replaced or removed while it was open.
         public static let storeClosed = Code(name: .storeClosed)
         /// Another took over the store's synchronisation; what was under way here ended and wrote nothing more.
         public static let storeLeaseLost = Code(name: .storeLeaseLost)
+        /// The store is encrypted, and not with this key.
+        public static let storeKeyRefused = Code(name: .storeKeyRefused)
+        /// The store is encrypted, and was opened without a key.
+        public static let storeEncrypted = Code(name: .storeEncrypted)
+        /// The store is not encrypted, and was opened with a key.
+        public static let storeNotEncrypted = Code(name: .storeNotEncrypted)
+        /// The library is missing that an encrypted store needs, or is too old.
+        public static let storeLibraryMissing = Code(name: .storeLibraryMissing)
 
         /// The code of that name.
         package init?(_ name: String) {

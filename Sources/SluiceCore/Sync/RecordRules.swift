@@ -20,6 +20,21 @@ package enum RecordRules {
             && !scalars.contains { isControl($0) || forbidden.contains($0) }
     }
 
+    /// How deep a record may nest that is to be changed here. An operation keeps a record up to four levels deeper than it
+    /// is: in an object, in a list of what was sent, in the operation's own record.
+    package static let maximumDepth = JSON.maximumDepth - 4
+
+    /// - Throws: ``SluiceError`` of code `invalidRecord` for a record that no operation could keep.
+    package static func validate(depthOf record: JSON, id: String, table: String) throws(SluiceError) {
+        guard StoreRules.isShallow(record, maximumDepth) else {
+            throw SluiceError(
+                .invalidRecord,
+                "the record nests deeper than \(maximumDepth) levels, and so cannot be changed here; "
+                    + "keep deep values as text",
+                table: table, recordID: id)
+        }
+    }
+
     /// The id of a record that is to be made: its own, or a new one.
     package static func id(ofNew record: JSON, table: String, _ environment: SyncEnvironment) throws(SluiceError)
         -> String

@@ -63,7 +63,7 @@ extension SyncContext {
         try validate(query, queryName)
         let client = try requireClient()
         let owner = owner(of: query.table, named: queryName, client)
-        return try await exclusively { [options] store in
+        return try await exclusively { [options, board] store in
             let saved = try await store.read { try $0.record(owner.id, in: Cursor.schema.name) }
             guard let cursor = saved.flatMap(Cursor.init(record:)),
                 cursor.query == Cursor.text(of: query, client.dialect.odata)
@@ -73,12 +73,21 @@ extension SyncContext {
             }
             let requests = PullRequests(
                 dialect: client.dialect, endpoint: client.endpoint, query: query, isNamed: true)
-            var driver = ReconcileDriver(
+            let driver = ReconcileDriver(
                 exchange: RowExchange(client: client, store: store, options: options, requests: requests),
                 query: query, cursor: cursor,
                 removals: RemovalGuard(options.pull, isAllowed: allowsMassRemoval))
-            return try await driver.run()
+            return try await board.during(.pulling, { _ in .reached }) {
+                try await store.write { try Cursor.restartOthers(than: owner.source, of: query.table, in: $0) }
+                var driver = driver
+                return try await driver.run()
+            }
         }
+    }
+
+    /// Where this context's rows come from; nil without a client.
+    var source: RowSource? {
+        client.map { RowSource(endpoint: $0.endpoint.description, user: options.user) }
     }
 
     func owner(of table: String, named name: String, _ client: SluiceClient) -> Cursor.Owner {

@@ -4,15 +4,19 @@ extension SyncQueue {
     /// that is no longer restored go with the undelete. Of a group all is given up. The audit keeps what was given up.
     /// Waits for a push that is under way.
     ///
-    /// - Parameter revision: the operation's ``TableOperation/revision`` as it was when the decision was made; nil
-    ///   discards it whatever it has become.
+    /// - Parameters:
+    ///   - revision: the operation's ``TableOperation/revision`` as it was when the decision was made; nil discards it
+    ///     whatever it has become.
+    ///   - goesOnElsewhere: whether the operation was exported and is sent from another store. Else a row that a lost
+    ///     insert makes after all is deleted again when a pull brings it.
     /// - Throws: ``SluiceError`` of code `operationRefused` if the record was edited since that revision; of code
     ///   `invalidArgument` for an id that is not in the queue, and inside of a conflict handler or a filter, whose push
     ///   would wait for itself.
-    public func discard(_ id: String, revision: Int? = nil) async throws {
+    public func discard(_ id: String, revision: Int? = nil, goesOnElsewhere: Bool = false) async throws {
         try await repair(id, revision) { operation, tools in
             try Discard(
-                columns: tools.columns, environment: tools.environment, store: tools.store, queue: tools.queue
+                columns: tools.columns, environment: tools.environment, store: tools.store, queue: tools.queue,
+                reason: goesOnElsewhere ? "moved elsewhere" : "discard", goesOnElsewhere: goesOnElsewhere
             ).carryOut(operation)
         }
     }
@@ -22,8 +26,8 @@ extension SyncQueue {
     ///
     /// - Parameters:
     ///   - record: the whole record as the operation is to make it. What only the server sets is not taken from it.
-    ///   - revision: see ``discard(_:revision:)``.
-    /// - Throws: as ``discard(_:revision:)``; of code `operationRefused` for an operation without a body or one whose
+    ///   - revision: see ``discard(_:revision:goesOnElsewhere:)``.
+    /// - Throws: as ``discard(_:revision:goesOnElsewhere:)``; of code `operationRefused` for an operation without a body or one whose
     ///   outcome is not known yet; of code `invalidRecord` for another id.
     public func edit(_ id: String, to record: JSON, revision: Int? = nil) async throws {
         try await repair(id, revision) { operation, tools in
@@ -40,8 +44,8 @@ extension SyncQueue {
     /// - Parameters:
     ///   - record: the whole record as the operation is to make it; nil leaves it as the application sees it, and for a
     ///     delete that is taken back as the server last had it.
-    ///   - revision: see ``discard(_:revision:)``.
-    /// - Throws: as ``discard(_:revision:)``; of code `operationRefused` where the change makes no sense with what is
+    ///   - revision: see ``discard(_:revision:goesOnElsewhere:)``.
+    /// - Throws: as ``discard(_:revision:goesOnElsewhere:)``; of code `operationRefused` where the change makes no sense with what is
     ///   known of the server's record, or other changes of the record wait too.
     public func changeKind(
         _ id: String, to kind: TableOperation.Kind, record: JSON? = nil, revision: Int? = nil
@@ -58,8 +62,8 @@ extension SyncQueue {
     /// - Parameters:
     ///   - decision: `server`, `client`, `merge`, `delete` or `discard`. What is left to be said is sent by the next
     ///     push.
-    ///   - revision: see ``discard(_:revision:)``.
-    /// - Throws: as ``discard(_:revision:)``; of code `operationRefused` if the operation is no held conflict, or the
+    ///   - revision: see ``discard(_:revision:goesOnElsewhere:)``.
+    /// - Throws: as ``discard(_:revision:goesOnElsewhere:)``; of code `operationRefused` if the operation is no held conflict, or the
     ///   server's record has changed since it was held: retry it to see the new one.
     public func resolve(_ id: String, _ decision: ConflictDecision, revision: Int? = nil) async throws {
         try await repair(id, revision) { operation, tools in

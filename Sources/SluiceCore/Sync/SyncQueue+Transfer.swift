@@ -24,7 +24,8 @@ extension SyncQueue {
         let isFirst = all.first?.id == operation.id
         return OperationDocument(
             operation, after: isLast ? local : operation.resultingRecord(local: local, mirror: state?.mirror),
-            base: isFirst ? state?.base : nil, mirror: isFirst ? state?.mirror : nil)
+            base: isFirst ? state?.base : nil, mirror: isFirst ? state?.mirror : nil,
+            members: try operation.group.map { try queue.members(of: $0).count })
     }
 
     /// Puts exported operations at the end of this queue and their records into the store: all of them, or none. Those
@@ -33,7 +34,8 @@ extension SyncQueue {
     /// - Parameter text: what ``export(_:)`` made, or someone else: it is believed nothing.
     /// - Throws: ``SluiceError`` of code `invalidRecord` for a line that is no operation; `operationsPending` for a
     ///   record that has changes waiting here; `recordExists` for an insert of a record that is here;
-    ///   `operationRefused` for a group that cannot be sent or is not whole.
+    ///   `operationRefused` for a group that cannot be sent or is not whole: as many as each line says it has, none of
+    ///   them in the queue or imported before.
     @discardableResult
     public func `import`(_ text: String) async throws -> QueueImport {
         let columns = context.dialect.pushColumns

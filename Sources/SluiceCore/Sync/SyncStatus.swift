@@ -10,7 +10,8 @@ public struct SyncStatus: Sendable, Hashable {
     public var parked = 0
     /// How many have failed for good.
     public var dead = 0
-    /// How far each named query has been pulled.
+    /// How far each named query has been pulled: from this context's server, by its wire and as its user. Without a
+    /// client those of all are told.
     public var cursors: [CursorStatus] = []
 
     /// How far one named query has been pulled.
@@ -33,7 +34,8 @@ public struct SyncStatus: Sendable, Hashable {
 extension SyncContext {
     /// What the context does, and what the store holds and waits for: counts, read in one transaction.
     public func status() async throws -> SyncStatus {
-        try await store.read { reader in
+        let (source, wire) = (source, client?.dialect.name)
+        return try await store.read { reader in
             let queue = QueueReader(reader)
             var status = SyncStatus()
             status.pending = try queue.count(.pending)
@@ -43,7 +45,10 @@ extension SyncContext {
             status.phase = board.now.phase(held: status.needsAttention)
             let cursors = try reader.records(matching: Query(Cursor.schema.name)).compactMap(Cursor.init(record:))
             status.cursors = cursors.compactMap { cursor in
-                cursor.position.map {
+                guard source == nil || (cursor.owner.source == source && cursor.owner.wire == wire) else {
+                    return nil
+                }
+                return cursor.position.map {
                     .init(
                         table: cursor.owner.table, name: cursor.owner.name, updatedAt: $0.updatedAt, grade: $0.grade)
                 }

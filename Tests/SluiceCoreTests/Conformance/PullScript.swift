@@ -5,10 +5,11 @@ import Synchronization
 @testable import SluiceTesting
 
 /// The server of a pull row: it answers reads with the row's pages in order, then with empty ones, and writes as the
-/// row says.
+/// row says. Asked for its last rows by id, it sends those of the pages so far.
 final class PullScript: Transport {
     private struct State {
         var pages: [Response]
+        var served: [JSON] = []
         var requests: [String] = []
         var features: [String] = []
         var writes = 0
@@ -16,11 +17,13 @@ final class PullScript: Transport {
     }
     private let state: Mutex<State>
     private let empty: Response
+    private let shape: String?
     private let push: Int
 
     init(_ input: JSON) {
         let name = input["dialect"]?.string
-        var maker = PageMaker(shape: name == nil || name == "azure-v2" ? nil : "items")
+        shape = name == nil || name == "azure-v2" ? nil : "items"
+        var maker = PageMaker(shape: shape)
         state = Mutex(State(pages: (input["pages"]?.elements ?? []).map { maker.page($0) }))
         empty = maker.page(["rows": 0])
         push = input["push_status"]?.int.map(Int.init) ?? 201
@@ -42,13 +45,23 @@ final class PullScript: Transport {
             record["version"] = "1"
             return .model(push, record)
         }
-        let (page, during) = state.withLock { state in
-            state.requests.append(PullRequestText.normal(request.head.path ?? ""))
+        let (page, during) = state.withLock { state -> (Response, (@Sendable () async throws -> Void)?) in
+            let text = PullRequestText.normal(request.head.path ?? "")
+            state.requests.append(text)
             if let name = HTTPField.Name("X-ZUMO-FEATURES") {
                 state.features.append(request.head.headerFields[name] ?? "")
             }
             let during = state.duringFirst
             state.duringFirst = nil
+            if text.hasPrefix("order id desc") {
+                let last = state.served.sorted { ($0["id"]?.string ?? "") > ($1["id"]?.string ?? "") }.prefix(2)
+                return (
+                    .model(200, shape.map { JSON(members: [($0, JSON(Array(last)))]) } ?? JSON(Array(last))), during
+                )
+            }
+            if let page = state.pages.first, let body = try? page.body.json {
+                state.served += (shape.flatMap { body[$0] } ?? body).elements ?? []
+            }
             return (state.pages.isEmpty ? empty : state.pages.removeFirst(), during)
         }
         try await during?()

@@ -30,9 +30,6 @@ struct StoryCorpusTests {
         return names.sorted()
     }()
 
-    /// Stories that fail still, for a reason that is not found yet. One that holds has to leave this list.
-    static let open: Set<String> = ["seed-891886.json", "seed-1191472.json", "seed-1250764.json"]
-
     @Test("there are some")
     func present() {
         #expect(!Self.names.isEmpty)
@@ -43,11 +40,7 @@ struct StoryCorpusTests {
         let story = try SimulationStory(json: JSON(parsing: try Self.bytes("\(Self.directory)/\(name)")))
         let outcome = Simulation().play(story, keepsTrace: true)
         let lines = [name, outcome.violation.map { "\($0)" } ?? ""] + outcome.trace
-        if Self.open.contains(name) {
-            withKnownIssue("its reason is not found yet") { #expect(outcome.violation == nil) }
-        } else {
-            #expect(outcome.violation == nil, "\(lines.joined(separator: "\n"))")
-        }
+        #expect(outcome.violation == nil, "\(lines.joined(separator: "\n"))")
     }
 
     private static func bytes(_ path: String) throws -> [UInt8] {

@@ -102,4 +102,32 @@ struct MemoryStoreIndexTests {
         // A look at each operation would take minutes.
         #expect(elapsed < .seconds(20))
     }
+
+    @Test("names that only look the same are two columns, and a number that is too large is no end")
+    func names() async throws {
+        let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+        let store = MemoryStore()
+        let schema = TableSchema(
+            "t", columns: [.init(composed, .integer), .init(decomposed, .string)], indexes: [[decomposed], [composed]])
+        try await store.define([schema])
+        #expect(schema.column(composed)?.type == .integer && schema.column(decomposed)?.type == .string)
+        try await store.write { writer in
+            for n in 0..<5 {
+                var record: JSON = ["id": JSON("\(n)")]
+                record[composed] = JSON(n)
+                record[decomposed] = JSON("text \(n)")
+                try writer.put(record, in: "t")
+            }
+        }
+        let found = try await store.read { reader in
+            try [
+                Query("t", filter: .binary(.eq, .column(decomposed), .literal(.string("text 3")))),
+                Query("t", order: [.init(composed)], skip: 3, top: .max),
+                Query(
+                    "t", filter: .binary(.gt, .column(composed), .literal(.number(JSONNumber(2)))),
+                    order: [.init(composed)], top: 1),
+            ].map { try reader.records(matching: $0).compactMap { $0["id"]?.string } }
+        }
+        #expect(found == [["3"], ["3", "4"], ["3"]])
+    }
 }

@@ -55,10 +55,17 @@ struct PullSessionTests {
             Issue.record("nothing is stored")
             return
         }
-        #expect(rows == [0] && cursor == CursorPosition(updatedAt: "2024-01-01T00:00:00Z", hasUntimed: true))
+        #expect(
+            rows == [0]
+                && cursor == CursorPosition(updatedAt: "2024-01-01T00:00:00Z", hasUntimed: true, owesUntimed: true))
         #expect(request(first.handle(.committed))?.position == .withoutTime(behindID: "z"))
+        // A server that does not look at the condition on the id is read by `$skip`.
+        var effect = first.handle(.page(known))
+        #expect(request(effect) == PullRequest(position: .withoutTime(behindID: nil), skip: 0, top: 2))
+        effect = first.handle(.page(known))
+        #expect(request(effect) == PullRequest(position: .withoutTime(behindID: nil), skip: 2, top: 2))
         guard case .finish(let error?) = first.handle(.page(known)) else {
-            Issue.record("a server that ignores the filter ends no pull")
+            Issue.record("a server that ignores the filter and `$skip` ends no pull")
             return
         }
         #expect(error.code == .brokenProtocol)
@@ -137,6 +144,8 @@ struct PullSessionTests {
         #expect(request(session.handle(.began))?.position == .start)
         #expect(commit(session.handle(.page(PullPage(rows: [row("a", nil), row("b", nil)]))))?.rows == [0, 1])
         #expect(request(session.handle(.committed)) == PullRequest(position: .behindID("b"), skip: 0, top: 2))
-        #expect(isFinished(session.handle(.page(PullPage(rows: [])))))
+        let check = request(session.handle(.page(PullPage(rows: []))))
+        #expect(check == PullRequest(position: .lastIDs, skip: 0, top: 2))
+        #expect(isFinished(session.handle(.page(PullPage(rows: [row("b", nil), row("a", nil)])))))
     }
 }

@@ -162,7 +162,9 @@ struct QueueTransferTests {
         (#""after":{"id":"a","n":1}"#, #""after":{"id":"c"}"#), (#""state""#, #""revision":0,"state""#),
         (#""state""#, #""attempts":-1,"state""#), (#""state""#, #""revision":9223372036854775807,"state""#),
         (#""state""#, #""tags":[7],"state""#), (#""state""#, #""tags":[""],"state""#),
-        (#""state""#, #""group":"g\n","state""#), (#""state""#, #""base":{"id":"z"},"state""#), ("{", "["),
+        (#""state""#, #""group":"g\n","state""#),
+        (#""state""#, #""group":"g","members":0,"state""#), (#""state""#, #""group":"g","members":"2","state""#),
+        (#""state""#, #""base":{"id":"z"},"state""#), ("{", "["),
     ]
 
     @Test("a line is believed nothing", arguments: hostile.indices)
@@ -202,5 +204,52 @@ struct QueueTransferTests {
         _ = try await device.context.queue.import(
             Self.line.replacing(#""n":1"#, with: #""n":1,"version":"v9","deleted":true"#))
         #expect(try await device.todos.lookup(id: "a") == ["id": "a", "n": 1])
+    }
+
+    /// A device with a group of two, and its lines.
+    private func grouped(_ kind: StoreKind) async throws -> (Device, [String]) {
+        let device = try await Device(kind, batchSize: 10)
+        try await device.context.group { group in
+            try group.insert(["id": "a"], in: "todos")
+            try group.insert(["id": "b"], in: "todos")
+        }
+        return (device, try await device.context.queue.export().split(separator: "\n").map(String.init))
+    }
+
+    @Test("a group of which a line is missing is refused", arguments: StoreKind.allCases)
+    func cutGroup(_ kind: StoreKind) async throws {
+        let (device, lines) = try await grouped(kind)
+        let filtered = try await device.context.queue.export(QueueFilter(recordID: "a"))
+        let forged = lines[0].replacing(#""members":2"#, with: #""members":1"#)
+        #expect(forged != lines[0])
+        for text in [lines[0], lines[1], filtered, forged + "\n" + lines[1]] {
+            let other = try await Device(kind, batchSize: 10)
+            let error = await #expect(throws: SluiceError.self) { _ = try await other.context.queue.import(text) }
+            #expect(error?.code == .operationRefused)
+            #expect(try await other.queue().isEmpty)
+            #expect(try await other.context.queue.import(lines.joined(separator: "\n")).imported == 2)
+        }
+    }
+
+    @Test("a group of which a part was imported before is refused, and one that was whole is skipped")
+    func halfGroup() async throws {
+        let (_, lines) = try await grouped(.memory)
+        // As it was written before lines said how many the group has.
+        let old = lines.map { $0.replacing(#","members":2"#, with: "") }
+        #expect(old != lines)
+        let other = try await Device(.memory, batchSize: 10)
+        other.server.offer([.batches])
+        #expect(try await other.context.queue.import(old[0]).imported == 1)
+        #expect(try await other.context.push().isClean)
+        let error = await #expect(throws: SluiceError.self) {
+            _ = try await other.context.queue.import(old.joined(separator: "\n"))
+        }
+        #expect(error?.code == .operationRefused)
+        #expect(try await other.queue().isEmpty)
+        #expect(try await other.context.queue.import(old[0]) == QueueImport(imported: 0, skipped: 1))
+        let whole = try await Device(.memory, batchSize: 10)
+        let text = lines.joined(separator: "\n")
+        #expect(try await whole.context.queue.import(text) == QueueImport(imported: 2, skipped: 0))
+        #expect(try await whole.context.queue.import(text) == QueueImport(imported: 0, skipped: 2))
     }
 }

@@ -31,7 +31,8 @@ struct Device {
         _ kind: StoreKind, server: ModelServer = ModelServer(), handlers: [any ConflictHandler] = [],
         policy: ConflictPolicy = .hold, filters: [any Filter] = [], pageSize: Int = 50,
         store: (any LocalStore)? = nil, transport: (any Transport)? = nil, retry: RetryPolicy = .never,
-        dialect: Dialect = .azureV2, maximumAttempts: Int = 10, batchSize: Int = 1,
+        dialect: Dialect = .azureV2, endpoint: String = "http://model.test", maximumAttempts: Int = 10,
+        batchSize: Int = 1,
         commitLag: Duration = .zero, pull: PullOptions = PullOptions(),
         adjust: (inout SyncOptions) -> Void = { _ in },
         reached: @escaping @Sendable (CommitPoint, CommitPoint.Side) async throws -> Void = { _, _ in }
@@ -52,7 +53,7 @@ struct Device {
         options.retry = retry
         options.environment.sleep = { _ in }
         let client = SluiceClient(
-            endpoint: try Endpoint("http://model.test"), dialect: dialect, transport: transport ?? server,
+            endpoint: try Endpoint(endpoint), dialect: dialect, transport: transport ?? server,
             filters: filters, options: options)
         var syncOptions = SyncOptions(
             conflictHandlers: handlers, conflictPolicy: policy, maximumAttempts: maximumAttempts,

@@ -17,7 +17,8 @@ struct RecordedChanges: Sendable {
     private struct Presence {
         var id: String
         var before: Bool
-        var after: Bool
+        /// Nil until a change of it has succeeded.
+        var after: Bool?
     }
 
     private(set) var tables: Set<String> = []
@@ -30,24 +31,32 @@ struct RecordedChanges: Sendable {
 
     mutating func note(table: String) { tables.insert(table) }
 
-    /// Notes a record's change; `existed` is asked where the record has not been changed before.
-    mutating func note(_ id: String, in table: String, isThere: Bool, existed: () throws -> Bool) rethrows {
+    /// Looks whether a record that is about to change is there; `exists` is asked where that is not known yet.
+    mutating func look(at id: String, in table: String, exists: () throws -> Bool) rethrows {
         let key = Key(table: table, id: ExactText(id))
-        if records[key] == nil {
-            records[key] = Presence(id: id, before: try existed(), after: isThere)
+        if records[key] == nil { records[key] = Presence(id: id, before: try exists()) }
+    }
+
+    /// Notes that a record has changed that was looked at before.
+    mutating func note(_ id: String, in table: String, isThere: Bool) {
+        let key = Key(table: table, id: ExactText(id))
+        guard let former = records[key]?.after else {
+            records[key]?.after = isThere
             order.append(key)
             counts[table, default: 0] += 1
             if counts[table, default: 0] > Self.limit { tables.insert(table) }
-        } else {
-            records[key]?.after = isThere
+            return
         }
+        if former != isThere { records[key]?.after = isThere }
     }
 
     /// The changes as a batch; nil if nothing of the application's tables has changed.
     func batch(_ id: UInt64, from source: ChangeSource) -> ChangeBatch? {
         let changes = order.compactMap { key -> StoreChange? in
-            guard lists(key.table), let record = records[key], record.before || record.after else { return nil }
-            let kind: StoreChange.Kind = !record.before ? .inserted : record.after ? .updated : .removed
+            guard lists(key.table), let record = records[key], let after = record.after, record.before || after else {
+                return nil
+            }
+            let kind: StoreChange.Kind = !record.before ? .inserted : after ? .updated : .removed
             return StoreChange(table: key.table, recordID: record.id, kind: kind, source: source)
         }
         if changes.isEmpty && tables.isEmpty { return nil }
@@ -71,32 +80,40 @@ final class ChangeRecorder: StoreWriter {
     func count(matching query: Query) throws -> Int { try writer.count(matching: query) }
 
     func put(_ record: JSON, in table: String) throws {
-        if notesRecords(of: table), let id = record["id"]?.string { try note(id, in: table, isThere: true) }
-        try writer.put(record, in: table)
+        try change([record["id"]?.string].compactMap(\.self), in: table, isThere: true) {
+            try writer.put(record, in: table)
+        }
     }
 
     func put(_ rows: RowPage.Selection, in table: String) throws {
-        if !rows.indices.isEmpty, notesRecords(of: table) {
-            for index in rows.indices { try note(rows.page.rows[index].id, in: table, isThere: true) }
+        try change(rows.indices.lazy.map { rows.page.rows[$0].id }, in: table, isThere: true) {
+            try writer.put(rows, in: table)
         }
-        try writer.put(rows, in: table)
     }
 
     func delete(_ ids: [String], from table: String) throws {
-        if !ids.isEmpty, notesRecords(of: table) {
-            for id in ids { try note(id, in: table, isThere: false) }
-        }
-        try writer.delete(ids, from: table)
+        try change(ids, in: table, isThere: false) { try writer.delete(ids, from: table) }
     }
 
     func delete(matching query: Query) throws -> Int {
+        var ids: [String] = []
         if notesRecords(of: query.table) {
             let limit = RecordedChanges.limit + 1
             let leaving = Query(query.table, filter: query.filter, top: limit, select: ["id"])
-            let ids = try writer.records(matching: leaving).compactMap { $0["id"]?.string }
-            for id in ids { try note(id, in: query.table, isThere: false) }
+            ids = try writer.records(matching: leaving).compactMap { $0["id"]?.string }
         }
-        return try writer.delete(matching: query)
+        return try change(ids, in: query.table, isThere: false) { try writer.delete(matching: query) }
+    }
+
+    /// Carries a change of those records out and notes it. What fails is not noted, as a page may go on without it.
+    private func change<Result>(
+        _ ids: some Collection<String>, in table: String, isThere: Bool, _ body: () throws -> Result
+    ) throws -> Result {
+        guard !ids.isEmpty, notesRecords(of: table) else { return try body() }
+        for id in ids { try changes.look(at: id, in: table) { try writer.record(id, in: table) != nil } }
+        let result = try body()
+        for id in ids { changes.note(id, in: table, isThere: isThere) }
+        return result
     }
 
     /// Whether the table's records are to be noted one by one; the table itself is noted if it is not the engine's.
@@ -104,9 +121,5 @@ final class ChangeRecorder: StoreWriter {
         if table.hasPrefix(SyncTables.prefix) { return false }
         if detail == .tables { changes.note(table: table) }
         return detail == .records && changes.lists(table)
-    }
-
-    private func note(_ id: String, in table: String, isThere: Bool) throws {
-        try changes.note(id, in: table, isThere: isThere) { try writer.record(id, in: table) != nil }
     }
 }

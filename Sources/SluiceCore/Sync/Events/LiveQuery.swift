@@ -28,6 +28,8 @@ public struct LiveQuery: AsyncSequence, Sendable {
         private let changes: Mailbox<ChangeBacklog>
         private let subscription: Subscription
         private var records: [JSON]?
+        /// Whether something was committed that no read has shown yet: the first result, or what a failed read missed.
+        private var isDue = true
 
         fileprivate init(_ context: SyncContext, _ query: Query) {
             self.context = context
@@ -40,17 +42,17 @@ public struct LiveQuery: AsyncSequence, Sendable {
         /// - Throws: ``SluiceError`` of code `invalidQuery`, or of the store.
         public mutating func next() async throws -> Update? {
             while !Task.isCancelled {
-                if records != nil {
+                if !isDue {
                     guard let batch = await changes.next() else { return nil }
-                    var isConcerned = batch.concerns(query.table)
-                    while let further = changes.poll() { isConcerned = isConcerned || further.concerns(query.table) }
-                    guard isConcerned else { continue }
+                    isDue = batch.concerns(query.table)
+                    while let further = changes.poll() { isDue = isDue || further.concerns(query.table) }
+                    guard isDue else { continue }
                 }
                 let query = query
                 let new = try await context.store.read { try $0.records(matching: query) }
                 let update = Update(records: new, diff: QueryDiff(from: records ?? [], to: new))
                 let isFirst = records == nil
-                records = new
+                (records, isDue) = (new, false)
                 if isFirst || !update.diff.isEmpty { return update }
             }
             return nil

@@ -30,9 +30,15 @@ enum Reachability: Sendable, Hashable {
         if error?.code.isNetwork ?? false {
             self = .unreachable
         } else {
-            self = error?.status == nil ? .unknown : .reached
+            let hasAnswer = error.map { $0.status != nil || Self.aboutAnswers.contains($0.code) }
+            self = hasAnswer ?? false ? .reached : .unknown
         }
     }
+
+    /// What a pull ends with only when it has an answer.
+    private static let aboutAnswers: Set<SluiceError.Code> = [
+        .brokenProtocol, .tooLarge, .limitReached, .removalsHeld, .hookFailed,
+    ]
 
     init(_ result: PushResult) {
         if result.end == .network {

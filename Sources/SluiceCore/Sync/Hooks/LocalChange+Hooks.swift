@@ -39,9 +39,10 @@ extension LocalChange {
             try checkSettled(local)
         }
         let mirror = try kind == .undelete ? queue.state(of: recordID, in: table)?.mirror : nil
+        let result = changed(local, mirror, behind: queued.dropLast().last)
+        if let result, kind != .undelete { try RecordRules.validate(depthOf: result, id: recordID, table: table) }
         let change = EnqueuedChange(
-            table: table, recordID: recordID, kind: kind,
-            record: changed(local, mirror, behind: queued.dropLast().last), before: local, tags: options.tags,
+            table: table, recordID: recordID, kind: kind, record: result, before: local, tags: options.tags,
             group: group)
         return EnqueueLook(
             change: change, queue: queued.map { .init(id: $0.id, revision: $0.revision, kind: $0.kind) })

@@ -9,8 +9,8 @@ public enum PushErrorDecision: Sendable, Hashable {
     /// It stays pending and is not sent before so long is over; zero tries it again in this push, up to five times. A
     /// failure that counts still counts: at ``SyncOptions/maximumAttempts`` in a row the operation is dead.
     case retry(after: Duration)
-    /// It is given up, as by ``SyncQueue/discard(_:revision:)``: the record is as the server last had it, and the audit keeps
-    /// what was given up.
+    /// It is given up, as by ``SyncQueue/discard(_:revision:goesOnElsewhere:)``: the record is as the server last had it,
+    /// and the audit keeps what was given up.
     case cancelAndDiscard
     /// It is given up, and this whole record is what the application sees from now on, until the server's changes. The
     /// audit keeps what was given up. Refused where later changes of the record wait.

@@ -7,6 +7,8 @@ struct Discard {
     let queue: QueueWriter
     /// What the audit calls it.
     var reason = "discard"
+    /// Whether the operation goes on elsewhere: then a row that it makes is nothing to be deleted.
+    var goesOnElsewhere = false
 
     /// Gives the operation up, and all of the groups that this takes something from.
     func carryOut(_ operation: TableOperation) throws {
@@ -45,13 +47,17 @@ struct Discard {
         let steps = succession.steps(
             of: behind, from: result, restored: state?.base, onto: before, local: local, mirror: state?.mirror)
         if !steps.isEmpty {
+            let mayBeDone = (operation.isUncertain || operation.state == .inFlight) && !planted(.discardForgetsSends)
             try succession.write(
-                steps, on: ahead == nil ? .server(live: before, tombstone: nil) : .operation(result: before))
+                steps, on: ahead == nil ? .server(live: before, tombstone: nil) : .operation(result: before),
+                behind: mayBeDone ? operation : nil)
         } else {
             if !planted(.discardLeavesRow) { try queue.setLocal(before, id, in: table) }
             if ahead == nil {
                 try queue.removeState(of: id, in: table)
-                try SentTombstone.leave(behind: operation, known: state?.mirror, columns: columns, in: store)
+                if !goesOnElsewhere {
+                    try SentTombstone.leave(behind: operation, known: state?.mirror, columns: columns, in: store)
+                }
             }
         }
         return groups

@@ -76,6 +76,11 @@ package struct LocalChange: Sendable {
                 try queue.put(revived(newest, as: .undelete))
                 break
             }
+            if newest.kind == .delete, queued.count == 1, newest.isUncertain {
+                // The change whose place the delete took may have been done: that it is taken back has to be said.
+                try queue.put(revived(newest, as: .update))
+                break
+            }
             if let mirror = state?.mirror, newest.kind == .undelete, queued.count == 1 {
                 // Another has restored the record meanwhile: the delete has to be said.
                 try queue.put(RecordState(table: table, recordID: recordID, base: mirror, mirror: mirror))
@@ -97,6 +102,8 @@ package struct LocalChange: Sendable {
         if kind == .delete {
             try queue.removeState(of: recordID, in: table)
         } else {
+            // As any insert: that nothing is known of the record at the server is no knowledge.
+            try queue.removeState(of: recordID, in: table)
             try append(.insert, to: queue, environment: environment)
         }
         return try write(changed(local, nil), to: queue)
@@ -180,6 +187,7 @@ package struct LocalChange: Sendable {
     }
 
     private func write(_ record: JSON?, to queue: QueueWriter) throws -> JSON? {
+        if let record, kind != .undelete { try RecordRules.validate(depthOf: record, id: recordID, table: table) }
         if planted(.operationWithoutRow), kind == .update { return record }
         try queue.setLocal(record, recordID, in: table)
         return record

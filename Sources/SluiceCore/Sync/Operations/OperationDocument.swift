@@ -11,15 +11,18 @@ struct OperationDocument {
     var base: JSON?
     /// The newest that is known from the server, with the record's first operation.
     var mirror: JSON?
+    /// How many operations its group has, this one among them; nil for one of no group, and where the line does not say.
+    var members: Int?
 
     private static let name = "operation"
     private static let format: Int64 = 1
 
-    init(_ operation: TableOperation, after: JSON?, base: JSON?, mirror: JSON?) {
+    init(_ operation: TableOperation, after: JSON?, base: JSON?, mirror: JSON?, members: Int? = nil) {
         self.operation = operation
         self.after = after
         self.base = base
         self.mirror = mirror
+        self.members = members
     }
 
     var json: JSON {
@@ -31,6 +34,7 @@ struct OperationDocument {
         for (name, document) in [("after", after), ("base", base), ("mirror", mirror)] {
             if let document { json[name] = document }
         }
+        if let members { json["members"] = JSON(members) }
         return json
     }
 
@@ -82,6 +86,8 @@ struct OperationDocument {
         if let group = json["group"] {
             guard let group = group.string, Self.isID(group) else { throw refuse("its group is not allowed") }
             operation.group = group
+            // Lines of before groups said how many they are have none.
+            if json["members"] != nil { members = try count("members", 1) }
         }
         func document(_ name: String) throws(SluiceError) -> JSON? {
             guard let document = json[name], !document.isNull else { return nil }

@@ -11,19 +11,21 @@ struct OperationImport {
         var result = QueueImport()
         var new: [OperationDocument] = []
         var ids: Set<String> = []
+        var knownGroups: Set<String> = []
         var next = try queue.reader.nextSequence()
         for var document in documents {
             let id = document.operation.id
             let isKnown = try queue.reader.operation(id) != nil || isImported(id)
             if isKnown || !ids.insert(id).inserted {
                 result.skipped += 1
+                if isKnown, let group = document.operation.group { knownGroups.insert(group) }
                 continue
             }
             document.operation.sequence = next
             next += 1
             new.append(document)
         }
-        try checkGroups(new)
+        try checkGroups(new, knownGroups)
         for chain in chains(of: new) { try write(chain) }
         result.imported = new.count
         return result
@@ -45,15 +47,21 @@ struct OperationImport {
         return chains
     }
 
-    private func checkGroups(_ documents: [OperationDocument]) throws {
-        var members: [String: [TableOperation]] = [:]
+    /// - Parameter known: the groups of which a part is in the queue, or was imported before.
+    private func checkGroups(_ documents: [OperationDocument], _ known: Set<String>) throws {
+        var groups: [String: [OperationDocument]] = [:]
         for document in documents {
-            if let group = document.operation.group { members[group, default: []].append(document.operation) }
+            if let group = document.operation.group { groups[group, default: []].append(document) }
         }
-        for (group, operations) in members {
+        for (group, members) in groups {
+            let operations = members.map(\.operation)
             let records = Set(operations.map { ExactText(RecordState.id($0.table, $0.recordID)) })
             guard let groupLimit else {
                 throw refusal(operations.first, "it is part of a group, and this context's server takes no batches")
+            }
+            // A part of a group would be sent as if it were the whole.
+            guard !known.contains(group), members.allSatisfy({ $0.members ?? members.count == members.count }) else {
+                throw refusal(operations.first, "other operations of its group are missing")
             }
             guard operations.count <= groupLimit, records.count == operations.count,
                 try queue.reader.members(of: group).isEmpty
@@ -80,7 +88,8 @@ struct OperationImport {
         for (index, document) in chain.enumerated() {
             var operation = document.operation
             // What went out from the other store is not known here: what this one sends has a name of its own.
-            if operation.wasSent { operation.revision += 1 }
+            // The next one is that of the delete which a discard over there may come to.
+            if operation.wasSent { operation.revision += 2 }
             if operation.state == .inFlight {
                 operation.state = .pending
                 operation.isUncertain = true

@@ -37,11 +37,16 @@ package struct RecordState: Sendable, Hashable {
         ]
     }
 
+    /// - Throws: ``SluiceError`` of code `storeCorrupt` for anything that ``record`` does not give: a base that cannot be
+    ///   read is not one that the server does not have.
     package init(record: JSON) throws(SluiceError) {
-        guard let table = record["table"]?.string, let recordID = record["record"]?.string else {
+        guard let table = record["table"]?.string, let recordID = record["record"]?.string,
+            let base = record["base"], base.isNull || base.kind == .object,
+            let mirror = record["mirror"], mirror.isNull || mirror.kind == .object
+        else {
             throw SluiceError(.storeCorrupt, "the store holds a record's state that cannot be read")
         }
-        func document(_ name: String) -> JSON? { record[name].flatMap { $0.isNull ? nil : $0 } }
-        self.init(table: table, recordID: recordID, base: document("base"), mirror: document("mirror"))
+        self.init(
+            table: table, recordID: recordID, base: base.isNull ? nil : base, mirror: mirror.isNull ? nil : mirror)
     }
 }

@@ -48,31 +48,44 @@ struct Succession {
     }
 
     /// Writes the operations that take the ground to each step's target, and the record behind the last.
-    func write(_ steps: [Step], on ground: Ground) throws {
+    ///
+    /// - Parameter ended: the operation that stood before them, where it may have been done: what it sent is evidence for
+    ///   the first of them.
+    func write(_ steps: [Step], on ground: Ground, behind ended: TableOperation? = nil) throws {
         guard let record = steps.first.map({ ($0.operation.table, $0.operation.recordID) }) else { return }
         let (table, id) = record
+        // Before anything is removed: a place that a push has read is not given again.
+        var next = try queue.reader.nextSequence()
         let merged = merge(steps)
         var said: [TableOperation] = []
         var found = ground.live
         for var step in merged {
             if ground.live == nil { step.target?[columns.deleted] = nil }
-            let operations = try derive(step, finding: found, on: ground, isFirst: said.isEmpty)
+            let operations = try derive(step, finding: found, on: ground, behind: ended, isFirst: said.isEmpty)
             if operations.isEmpty { try queue.remove(step.operation) }
-            said += operations
+            for var operation in operations {
+                if operation.kind == .delete, step.operation.kind != .delete {
+                    // Behind the deletes of what hangs on it.
+                    operation.sequence = next
+                    next += 1
+                }
+                said.append(operation)
+            }
             found = step.target
         }
         for step in steps where !merged.contains(where: { $0.operation.id == step.operation.id }) {
             try queue.remove(step.operation)
         }
         if let last = said.indices.last { said[last].frozen = nil }
-        try putInOrder(&said)
+        putInOrder(&said, from: next)
         for operation in said { try queue.put(operation) }
-        try settle(id, table, found, ground, isSilent: said.isEmpty)
+        let isRestored = said.first?.kind == .undelete
+        try settle(id, table, found, ground, isSilent: said.isEmpty, isRestored: isRestored)
     }
 
     /// An edit that was put between goes to the end of the queue, and what follows it on the record behind it.
-    private func putInOrder(_ said: inout [TableOperation]) throws {
-        var next = try queue.reader.nextSequence()
+    private func putInOrder(_ said: inout [TableOperation], from next: Int64) {
+        var next = next
         var last: Int64?
         for index in said.indices {
             if let last, said[index].sequence <= last {
@@ -83,14 +96,18 @@ struct Succession {
         }
     }
 
-    private func settle(_ id: String, _ table: String, _ local: JSON?, _ ground: Ground, isSilent: Bool) throws {
+    private func settle(
+        _ id: String, _ table: String, _ local: JSON?, _ ground: Ground, isSilent: Bool, isRestored: Bool
+    ) throws {
         guard case .server(let live, let tombstone) = ground else { return try queue.setLocal(local, id, in: table) }
         if isSilent {
             try queue.setLocal(live, id, in: table)
             try queue.removeState(of: id, in: table)
         } else {
             try queue.setLocal(local, id, in: table)
-            try queue.put(RecordState(table: table, recordID: id, base: live ?? tombstone, mirror: live))
+            // An undelete is made on the tombstone that it finds.
+            let base = isRestored && live != nil ? nil : live ?? tombstone
+            try queue.put(RecordState(table: table, recordID: id, base: base, mirror: live))
         }
     }
 
@@ -107,23 +124,39 @@ struct Succession {
     /// What takes the record from what the step finds to its target: nothing, one operation, or an undelete and an
     /// update.
     private func derive(
-        _ step: Step, finding found: JSON?, on ground: Ground, isFirst: Bool
+        _ step: Step, finding found: JSON?, on ground: Ground, behind ended: TableOperation?, isFirst: Bool
     ) throws -> [TableOperation] {
         var operation = step.operation
         operation.revise()
         operation.frozen = step.target
         if isFirst, case .server = ground {
-            // The server's record was seen: a send that still lingers somewhere has an older version, or none.
-            operation.sent = []
-            operation.isUncertain = false
+            // Where nothing before it can have been done, a send that still lingers has an older version, or none.
+            operation.sent = ended?.sent ?? []
+            operation.isUncertain = ended != nil
+            if let ended {
+                operation.attempts = max(operation.attempts, ended.attempts)
+                operation.revision = max(operation.revision, ended.revision + 1)
+            }
         }
         switch (found, step.target) {
-        case (nil, nil): return []
+        case (nil, nil):
+            // What may have been done all the same is there, and is to go.
+            guard isFirst, ended != nil else { return [] }
+            operation.kind = .delete
+            operation.frozen = nil
         case (_?, nil):
             operation.kind = .delete
             operation.frozen = nil
         case (let found?, let target?):
-            if Rebase.changes(from: found, to: target, system: columns.system) == .object { return [] }
+            if Rebase.changes(from: found, to: target, system: columns.system) == .object {
+                guard isFirst, let ended else { return [] }
+                // Of what that may have done it has to be said all the same.
+                if ended.kind == .delete, step.operation.kind == .undelete {
+                    operation.sent = []
+                    operation.isUncertain = false
+                    return [operation]
+                }
+            }
             operation.kind = .update
         case (nil, _?):
             guard isFirst, case .server(nil, var restored?) = ground else {

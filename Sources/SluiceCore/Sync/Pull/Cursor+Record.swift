@@ -7,6 +7,7 @@ extension Cursor {
             .init("name", .string), .init("query", .string), .init("updatedAt", .string), .init("untimed", .boolean),
             .init("grade", .string), .init("token", .string), .init("lastID", .string), .init("key", .integer),
             .init("reconcile", .boolean), .init("heldAll", .boolean), .init("pulls", .integer),
+            .init("owed", .json), .init("untimedOwed", .boolean),
         ],
         indexes: [["table"]])
 
@@ -18,6 +19,8 @@ extension Cursor {
             "untimed": JSON(position?.hasUntimed ?? false), "grade": position.map { JSON($0.grade.rawValue) } ?? .null,
             "token": position?.token.map { JSON($0) } ?? .null, "lastID": position?.id.map { JSON($0) } ?? .null,
             "key": JSON(key), "reconcile": JSON(needsReconcile), "heldAll": JSON(heldAll), "pulls": JSON(pulls),
+            "owed": owed.isEmpty ? .null : JSON(owed.map { JSON($0) }),
+            "untimedOwed": JSON(position?.owesUntimed ?? false),
         ]
     }
 
@@ -31,7 +34,7 @@ extension Cursor {
         let position = text("updatedAt").map {
             CursorPosition(
                 grade: grade, token: text("token"), updatedAt: $0, id: text("lastID"),
-                hasUntimed: record["untimed"]?.bool ?? false)
+                hasUntimed: record["untimed"]?.bool ?? false, owesUntimed: record["untimedOwed"]?.bool ?? false)
         }
         self.init(
             owner: Owner(endpoint: endpoint, user: user, wire: wire, table: table, name: name), query: query,
@@ -39,11 +42,15 @@ extension Cursor {
         needsReconcile = record["reconcile"]?.bool ?? false
         heldAll = record["heldAll"]?.bool ?? false
         pulls = record["pulls"]?.int ?? 0
+        owe(record["owed"]?.elements?.compactMap(\.string) ?? [])
     }
 
-    /// The cursors of a table.
-    package static func all(of table: String, in store: any StoreReader) throws -> [Cursor] {
-        let filter = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
+    /// The cursors of a table, or of them those for which a condition holds.
+    package static func all(
+        of table: String, where condition: QueryExpression? = nil, in store: any StoreReader
+    ) throws -> [Cursor] {
+        let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
+        let filter = condition.map { QueryExpression.binary(.and, ofTable, $0) } ?? ofTable
         return try store.records(matching: Query(schema.name, filter: filter)).compactMap(Cursor.init(record:))
     }
 

@@ -38,12 +38,31 @@ package struct Cursor: Sendable, Hashable {
     package var heldAll = false
     /// How many pulls have ended since the last reconcile.
     package var pulls: Int64 = 0
+    /// Rows that the query may have lost while changes of theirs waited, or while they changed here: the server has told
+    /// or shown so, and will not again. Each is asked for by its id at the end of the first pull at which none waits.
+    package private(set) var owed: [String] = []
 
     package init(owner: Owner, query: String, position: CursorPosition?, key: Int64 = 0) {
         self.owner = owner
         self.query = query
         self.position = position
         self.key = key
+    }
+
+    /// Adds rows to those that have to be looked at again.
+    package mutating func owe(_ ids: [String]) {
+        var known = Set(owed.map(ExactText.init))
+        for id in ids where known.insert(ExactText(id)).inserted { owed.append(id) }
+    }
+
+    /// Takes the rows that have to be looked at again, to look at them.
+    ///
+    /// - Parameter waiting: those that have to wait still.
+    /// - Returns: the others.
+    mutating func takeOwed(_ waiting: Set<ExactText> = []) -> [String] {
+        let taken = owed.filter { !waiting.contains(ExactText($0)) }
+        owed.removeAll { !waiting.contains(ExactText($0)) }
+        return taken
     }
 
     /// Whether the query is of the whole table: then it holds every row, and none is noted.

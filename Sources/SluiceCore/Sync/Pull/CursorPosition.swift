@@ -10,16 +10,19 @@ package struct CursorPosition: Sendable, Hashable {
     package var id: String?
     /// Whether there are rows without a time, which have to be asked for by themselves.
     package var hasUntimed: Bool
+    /// Whether it is not known yet if there are such rows, as the first pull has not come to look for them.
+    package var owesUntimed: Bool
 
     package init(
         grade: PullGrade = .timestamps, token: String? = nil, updatedAt: String, id: String? = nil,
-        hasUntimed: Bool = false
+        hasUntimed: Bool = false, owesUntimed: Bool = false
     ) {
         self.grade = grade
         self.token = token
         self.updatedAt = updatedAt
         self.id = id
         self.hasUntimed = hasUntimed
+        self.owesUntimed = owesUntimed
     }
 
     /// A position by token.

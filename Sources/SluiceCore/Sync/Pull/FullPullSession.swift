@@ -2,7 +2,8 @@
 ///
 /// Where the query has no order of its own the pages follow the id, so that rows which come, go or change meanwhile
 /// move no other row from one page to another. A server that does not sort by id is paged by `$skip`, again and again
-/// until a pass finds nothing new. A query with an order, `$skip` or `$top` is paged by `$skip`, once.
+/// until a pass finds nothing new. Ids that ascend may do so by chance, so where it is not known whether the server looks
+/// at the order, it is asked at the end for the last two ids in the opposite one. A query with an order, `$skip` or `$top` is paged by `$skip`, once.
 package struct FullPullSession: Sendable {
     private enum State { case idle, waiting, committing, finished }
     private enum Way { case id, passes, once }
@@ -24,10 +25,18 @@ package struct FullPullSession: Sendable {
     private var previous: [ExactText] = []
     /// How many rows came one after the other that were all known.
     private var known = 0
+    /// Whether it is known that the server looks at the order.
+    private var isProven: Bool
+    private var isChecking = false
+    /// How many rows came by their ids.
+    private var followed = 0
 
-    package init(query: Query, pageSize: Int) {
+    /// - Parameter sorts: whether the server sorts as it is asked to; nil if that is not known.
+    package init(query: Query, pageSize: Int, sorts: Bool? = nil) {
         self.pageSize = pageSize
-        way = query.order.isEmpty && query.skip == 0 && query.top == nil ? .id : .once
+        isProven = sorts == true
+        let isWhole = query.order.isEmpty && query.skip == 0 && query.top == nil
+        way = !isWhole ? .once : sorts == false ? .passes : .id
         skip = query.skip
         remaining = query.top
     }
@@ -36,7 +45,8 @@ package struct FullPullSession: Sendable {
     package mutating func handle(_ event: PullEvent) -> PullEffect {
         switch (state, event) {
         case (.idle, .began), (.committing, .committed): return request()
-        case (.waiting, .page(let page)): return take(page)
+        case (.waiting, .page(let page)): return isChecking ? takeCheck(page) : take(page)
+        case (.waiting, .failed(let error)) where isChecking && error.mayRefuseQuestion: return takeCheck(nil)
         case (_, .failed(let error)): return finish(error)
         default: return finish(SluiceError(.brokenProtocol, "the pull was told something out of turn"))
         }
@@ -50,6 +60,7 @@ package struct FullPullSession: Sendable {
     private mutating func request() -> PullEffect {
         if remaining == 0 { return finish(nil) }
         state = .waiting
+        if isChecking { return .request(PullRequest(position: .lastIDs, skip: 0, top: 2)) }
         return .request(
             PullRequest(
                 position: way == .id ? lastID.map { .behindID($0) } ?? .start : .start, skip: skip,
@@ -76,7 +87,12 @@ package struct FullPullSession: Sendable {
     }
 
     private mutating func takeByID(_ page: PullPage) -> PullEffect {
-        if page.rows.isEmpty { return finish(nil) }
+        if page.rows.isEmpty {
+            // One row has no order.
+            if isProven || followed < 2 { return finish(nil) }
+            isChecking = true
+            return request()
+        }
         // Rows that have no id of their own stand in no order, and are left behind by counting them.
         let ids = page.rows.filter { !$0.isUnfit }.map(\.id)
         guard IDOrder.isAscending((lastID.map { [$0] } ?? []) + ids) else {
@@ -84,6 +100,7 @@ package struct FullPullSession: Sendable {
             skip = 0
             return takeInPasses(PullPage(rows: []), storing: page)
         }
+        followed += ids.count
         if let last = ids.last {
             lastID = last
             let behind = page.rows.reversed().prefix { $0.isUnfit }.count
@@ -92,6 +109,19 @@ package struct FullPullSession: Sendable {
             skip += page.rows.count
         }
         return commit(Array(page.rows.indices))
+    }
+
+    /// Goes on in passes unless the rows come in the opposite order, and from the last id on that is known.
+    private mutating func takeCheck(_ page: PullPage?) -> PullEffect {
+        isChecking = false
+        let ids = (page?.rows ?? []).filter { !$0.isUnfit }.map(\.id)
+        if let first = ids.first, let last = lastID, IDOrder.isAscending(ids.reversed()),
+            ExactText(first) == ExactText(last) || IDOrder.isAscending([last, first])
+        {
+            return finish(nil)
+        }
+        (way, skip) = (.passes, 0)
+        return request()
     }
 
     /// - Parameter first: a page that showed that the server sorts otherwise: it is stored, and the passes begin.

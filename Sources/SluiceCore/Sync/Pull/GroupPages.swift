@@ -32,7 +32,8 @@ struct GroupPages: Sendable {
 
     private enum Step { case along, others, beyond, again(PullPage) }
 
-    /// How many rows of a group can be told in a request, whose address has to stay short.
+    /// How many rows of a group can be told in a request. Where their ids are too long for one, it is refused before it
+    /// is sent.
     static let mostOthers = 40
 
     private let pageSize: Int

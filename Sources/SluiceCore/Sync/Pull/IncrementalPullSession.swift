@@ -10,7 +10,8 @@
 /// session goes back to times alone.
 ///
 /// Rows without a time, which no time leads to, have a pass of their own behind the others: on a first pull where they
-/// may come last, and on every pull once there are such rows.
+/// may come last, or on the one that comes to its end after that was interrupted, and on every pull once there are such
+/// rows.
 package struct IncrementalPullSession: Sendable {
     private enum State { case idle, waiting, committing, finished }
     private enum Keyset { case unknown, checking(TieCheck), proven, unfit }
@@ -24,15 +25,17 @@ package struct IncrementalPullSession: Sendable {
     private var idlePages = 0
     private var ceiling: CursorCeiling
     private var sortCheck = SortCheck()
+    private var isOver = false
     private var position: CursorPosition?
     /// Whether the server sorts in another way, or does not look at the condition on the time: no time leads anywhere.
     package private(set) var isUnsorted = false
     /// Whether this pull has to look for rows without a time.
-    private let looksForUntimed: Bool
+    private var looksForUntimed: Bool
     private var hasUntimed: Bool
     /// The rows without a time that were taken in this pull, by id, with their versions.
     private var untimed: [ExactText: String?] = [:]
     private var untimedPass: UntimedPass?
+    private var untimedPage = PullPage(rows: [])
 
     /// - Parameters:
     ///   - cursor: the saved cursor, nil for a first pull.
@@ -46,7 +49,7 @@ package struct IncrementalPullSession: Sendable {
         pages = GroupPages(pageSize: pageSize)
         ceiling = CursorCeiling(commitLag: commitLag)
         position = cursor
-        looksForUntimed = cursor == nil && untimedMayComeLast
+        looksForUntimed = cursor.map(\.owesUntimed) ?? untimedMayComeLast
         hasUntimed = cursor?.hasUntimed ?? false
         keyset = cursor?.grade == .keyset ? .proven : .unknown
         if let cursor, !cursor.updatedAt.isEmpty { group = TimeGroup(time: cursor.updatedAt, lastID: cursor.id) }
@@ -64,8 +67,12 @@ package struct IncrementalPullSession: Sendable {
         switch (state, event) {
         case (.idle, .began): return request()
         case (.waiting, .page(let page)): return take(page)
-        case (.committing, .committed): return request()
-        case (.waiting, .failed(let error)) where error.code == .rejected:
+        case (.committing, .committed): return untimedPass == nil ? request() : followUntimed(.committed)
+        case (.waiting, .failed(let error)) where untimedPass != nil:
+            // The order of such rows, or, where none are known, that there can be any.
+            if looksForUntimed, !hasUntimed, error.code == .rejected { return endUntimed() }
+            return followUntimed(event)
+        case (.waiting, .failed(let error)) where error.mayRefuseQuestion:
             if sortCheck.isAsking {
                 _ = sortCheck.failed(by: nil)
                 return takeEnd()
@@ -90,10 +97,10 @@ package struct IncrementalPullSession: Sendable {
     }
 
     private mutating func request() -> PullEffect {
+        if isOver { return finish(nil) }
         state = .waiting
         if case .checking(let check) = keyset { return .request(check.request) }
         if sortCheck.isAsking { return .request(sortCheck.request) }
-        if let untimedPass { return .request(untimedPass.request(top: pageSize)) }
         if case .proven = keyset, let from = group.time, let id = group.lastID {
             return .request(PullRequest(position: .behind(time: from, id: id), skip: 0, top: pageSize))
         }
@@ -122,7 +129,10 @@ package struct IncrementalPullSession: Sendable {
             position = .full
             return commit([])
         }
-        if untimedPass != nil { return takeUntimed(page) }
+        if untimedPass != nil {
+            untimedPage = page
+            return followUntimed(.page(page))
+        }
         if case .proven = keyset, group.lastID != nil {
             return page.rows.isEmpty ? takeEnd() : follow(page, skip: 0)
         }
@@ -195,8 +205,10 @@ package struct IncrementalPullSession: Sendable {
         if sortCheck.begins() { return request() }
         // Without a lower bound all rows were read, those without a time too.
         guard group.time != nil, looksForUntimed || hasUntimed else { return finish(nil) }
-        untimedPass = UntimedPass()
-        return request()
+        var sorts: Bool?
+        if case .proven = keyset { sorts = true }
+        untimedPass = UntimedPass(pageSize: pageSize, sorts: sorts)
+        return followUntimed(.began)
     }
 
     private mutating func takeTies(_ page: PullPage, _ check: TieCheck) -> PullEffect {
@@ -218,14 +230,34 @@ package struct IncrementalPullSession: Sendable {
         return commit(fresh)
     }
 
-    private mutating func takeUntimed(_ page: PullPage) -> PullEffect {
-        guard !page.rows.isEmpty else { return finish(nil) }
-        if let error = untimedPass?.advance(over: page) { return finish(error) }
-        let fresh = page.rows.indices.filter { untimed[ExactText(page.rows[$0].id)] != .some(page.rows[$0].version) }
-        remember(untimedOf: page)
-        if fresh.isEmpty { return request() }
+    /// Has the pass for rows without a time take an event.
+    private mutating func followUntimed(_ event: PullEvent) -> PullEffect {
+        guard let effect = untimedPass?.handle(event) else { return finish(nil) }
+        switch effect {
+        case .request:
+            state = .waiting
+            return effect
+        case .finish(nil): return endUntimed()
+        case .finish(let error): return finish(error)
+        case .commit(let rows, _):
+            let page = untimedPage
+            let fresh = rows.filter { untimed[ExactText(page.rows[$0].id)] != .some(page.rows[$0].version) }
+            remember(untimedOf: page)
+            if fresh.isEmpty { return followUntimed(.committed) }
+            position?.hasUntimed = hasUntimed
+            return commit(fresh)
+        }
+    }
+
+    /// All rows without a time were read: where that was to be found out, it is noted.
+    private mutating func endUntimed() -> PullEffect {
+        untimedPass = nil
+        isOver = true
+        guard looksForUntimed else { return finish(nil) }
+        looksForUntimed = false
         position?.hasUntimed = hasUntimed
-        return commit(fresh)
+        position?.owesUntimed = false
+        return commit([])
     }
 
     private mutating func remember(untimedOf page: PullPage) {
@@ -260,10 +292,12 @@ package struct IncrementalPullSession: Sendable {
         guard let time = group.time, let timestamp = group.timestamp else { return }
         let grade = grade
         if let limit = ceiling.limit(timestamp, at: page) {
-            position = CursorPosition(grade: grade, updatedAt: limit, hasUntimed: hasUntimed)
+            position = CursorPosition(
+                grade: grade, updatedAt: limit, hasUntimed: hasUntimed, owesUntimed: looksForUntimed)
         } else {
             let id = grade == .keyset ? group.lastID : nil
-            position = CursorPosition(grade: grade, updatedAt: time, id: id, hasUntimed: hasUntimed)
+            position = CursorPosition(
+                grade: grade, updatedAt: time, id: id, hasUntimed: hasUntimed, owesUntimed: looksForUntimed)
         }
     }
 }

@@ -16,7 +16,7 @@ package struct Membership {
         self.store = store
         self.cursor = cursor
         others = try Cursor.all(of: cursor.owner.table, in: store).filter {
-            $0.owner != cursor.owner && $0.owner.endpoint == cursor.owner.endpoint && $0.owner.user == cursor.owner.user
+            $0.owner != cursor.owner && $0.owner.source == cursor.owner.source
         }
     }
 
@@ -46,10 +46,10 @@ package struct Membership {
         }
     }
 
-    /// Those of the ids that the query holds.
-    package func held(of ids: [String]) throws -> [String] {
-        if cursor.isOfAll || cursor.heldAll { return ids }
-        return try ids.filter { try store.record(Self.id(cursor.key, $0), in: Self.schema.name) != nil }
+    /// Whether the query of that cursor holds a row.
+    static func holds(_ cursor: Cursor, _ recordID: String, in store: any StoreReader) throws -> Bool {
+        if cursor.isOfAll || cursor.heldAll { return true }
+        return try store.record(id(cursor.key, recordID), in: schema.name) != nil
     }
 
     /// The query lets those rows go.
@@ -57,24 +57,42 @@ package struct Membership {
     /// - Returns: the ids that no other query holds.
     package func release(_ ids: [String]) throws -> [String] {
         try store.delete(ids.map { Self.id(cursor.key, $0) }, from: Self.schema.name)
-        return try ids.filter { try !isHeldByOther($0) }
+        return try ids.filter { try !Self.isHeld($0, by: others, in: store) }
+    }
+
+    /// Those of the ids that the queries hold are let go by them.
+    ///
+    /// - Returns: the ids of those that none of `others` holds.
+    package static func release(
+        _ ids: [String], of cursors: [Cursor], besides others: [Cursor], in store: any StoreWriter
+    ) throws -> [String] {
+        let held = try ids.filter { recordID in try cursors.contains { try holds($0, recordID, in: store) } }
+        for cursor in cursors { try store.delete(held.map { id(cursor.key, $0) }, from: schema.name) }
+        return try held.filter { try !isHeld($0, by: others, in: store) }
+    }
+
+    /// What one query holds is held by another one from now on.
+    static func move(from former: Cursor, to cursor: Cursor, in store: any StoreWriter) throws {
+        let membership = try Membership(of: cursor, in: store)
+        var last: String?
+        while true {
+            let ids = try ids(heldBy: former, behind: last, top: 500, in: store)
+            guard let end = ids.last else { break }
+            last = end
+            try membership.claim(ids)
+        }
+        try Membership(of: former, in: store).forgetAll()
     }
 
     /// Those of the ids that no named query holds.
     package static func unheld(_ ids: [String], of table: String, in store: any StoreReader) throws -> [String] {
         if ids.isEmpty { return [] }
         let cursors = try Cursor.all(of: table, in: store)
-        return try ids.filter { recordID in
-            try !cursors.contains { cursor in
-                try cursor.isOfAll || store.record(id(cursor.key, recordID), in: schema.name) != nil
-            }
-        }
+        return try ids.filter { try !isHeld($0, by: cursors, in: store) }
     }
 
-    private func isHeldByOther(_ id: String) throws -> Bool {
-        try others.contains { other in
-            try other.isOfAll || store.record(Self.id(other.key, id), in: Self.schema.name) != nil
-        }
+    private static func isHeld(_ recordID: String, by cursors: [Cursor], in store: any StoreReader) throws -> Bool {
+        try cursors.contains { try $0.isOfAll || store.record(id($0.key, recordID), in: schema.name) != nil }
     }
 
     /// Forgets all that the query holds.

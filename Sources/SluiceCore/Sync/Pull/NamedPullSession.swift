@@ -46,7 +46,7 @@ package struct NamedPullSession: Sendable {
             phase = .times(
                 IncrementalPullSession(
                     cursor: cursor, pageSize: pageSize, commitLag: commitLag, untimedMayComeLast: untimedMayComeLast))
-        case .full: phase = .full(FullPullSession(query: query, pageSize: pageSize))
+        case .full: phase = .full(FullPullSession(query: query, pageSize: pageSize, sorts: false))
         }
     }
 
@@ -65,7 +65,9 @@ package struct NamedPullSession: Sendable {
         switch phase {
         case .finding: return find(event)
         case .tokens(var session):
-            if case .failed(let error) = event, Self.refusesToken(error), !beganAfresh { return beginAfresh() }
+            if case .failed(let error) = event, session.isAsking, Self.refusesToken(error), !beganAfresh {
+                return beginAfresh()
+            }
             let effect = session.handle(event)
             phase = .tokens(session)
             guard session.lostTrack else { return effect }
@@ -73,7 +75,7 @@ package struct NamedPullSession: Sendable {
             return beginAfresh()
         case .times(var session):
             if session.isUnsorted, case .committed = event {
-                var full = FullPullSession(query: query, pageSize: pageSize)
+                var full = FullPullSession(query: query, pageSize: pageSize, sorts: false)
                 let effect = full.handle(.began)
                 phase = .full(full)
                 return effect

@@ -41,6 +41,8 @@ package struct PageCommit: Sendable {
         package var dropped = 0
         /// The ids of rows that were not written because their records have changed since.
         package var stale: [String] = []
+        /// The ids of rows that the query may have lost, which cannot be let go now: see ``Cursor/owed``.
+        package var owed: [String] = []
         /// The moment behind the page.
         package var mark = ChangeStamps.Mark()
         /// How many transactions it took.
@@ -58,6 +60,7 @@ package struct PageCommit: Sendable {
             mark = other.mark
             commits += other.commits
             found.formUnion(other.found)
+            owed += other.owed
         }
     }
 
@@ -80,8 +83,8 @@ package struct PageCommit: Sendable {
         let pending = planted(.pageOverwritesPending) ? [] : try queue.reader.recordIDs(in: table, among: ids)
         var upserts: [Int] = []
         var left: [String] = []
-        var gone: [String] = []
-        var dropped: [String] = []
+        var gone: [Int] = []
+        var dropped: [Int] = []
         for index in sorted.fit {
             let row = page.rows[index]
             let isDropped = revised?.dropped.contains(index) ?? false
@@ -89,29 +92,43 @@ package struct PageCommit: Sendable {
                 outcome.stale.append(row.id)
             } else if !pending.isEmpty, pending.contains(ExactText(row.id)) {
                 outcome.pending += 1
-                if !row.leftQuery, !isDropped, try moveMirror(index, queue) { outcome.conflicts += 1 }
+                // The server has shown it: what was sent for an earlier one of its id is late no more.
+                try SentTombstone.remove(row.id, in: table, from: store)
+                if row.leftQuery || isDropped {
+                    outcome.owed.append(row.id)
+                } else if try moveMirror(index, queue) {
+                    outcome.conflicts += 1
+                }
             } else if isDropped {
-                dropped.append(row.id)
+                dropped.append(index)
             } else if row.leftQuery {
                 left.append(row.id)
             } else if row.isDeleted, !planted(.tombstoneStored) {
-                if !planted(.tombstoneIgnored) { gone.append(row.id) }
+                if !planted(.tombstoneIgnored) { gone.append(index) }
             } else {
                 upserts.append(index)
             }
         }
-        let late = try SentTombstone.bury(page, upserts, of: table, in: store)
-        if !late.isEmpty { upserts.removeAll { late.contains(ExactText(page.rows[$0].id)) } }
+        let late = try SentTombstone.bury(page, upserts + dropped + gone, of: table, in: store)
+        if !late.isEmpty {
+            upserts.removeAll { late.contains(ExactText(page.rows[$0].id)) }
+            dropped.removeAll { late.contains(ExactText(page.rows[$0].id)) }
+        }
         var unfit = sorted.unfit
         unfit += try put(upserts, store)
         outcome.stored = upserts.count - (unfit.count - sorted.unfit.count)
         outcome.dropped = dropped.count
-        outcome.deleted = try remove(left: left, gone: gone, dropped: dropped, store)
+        outcome.deleted = try remove(
+            left: left, gone: gone.map { page.rows[$0].id }, dropped: dropped.map { page.rows[$0].id }, store)
+        try settle(upserts, except: unfit, store)
         if let cursor { try claim(sorted.fit, stale, cursor, store) }
         outcome.quarantined = unfit.count
         try quarantine(unfit, clearing: ids, store)
         outcome.mark = try ChangeStamps.notePage(of: table, store)
-        if let cursor, savesCursor, outcome.stale.isEmpty { try store.put(cursor.record, in: Cursor.schema.name) }
+        if var cursor, savesCursor, outcome.stale.isEmpty {
+            cursor.owe(outcome.owed)
+            try store.put(cursor.record, in: Cursor.schema.name)
+        }
         return outcome
     }
 
@@ -150,7 +167,28 @@ package struct PageCommit: Sendable {
         let here = try (gone + free).filter { try store.record($0, in: table) != nil }
         try removals.check(here.count, of: table, in: store)
         try store.delete(here, from: table)
+        try forgetStates(of: here, store)
         return here.count
+    }
+
+    /// The server has those records, so none of them is known here alone any more.
+    private func settle(_ upserts: [Int], except unfit: [PageRows.Unfit], _ store: any StoreWriter) throws {
+        let refused = Set(unfit.map(\.index))
+        try forgetStates(of: upserts.lazy.filter { !refused.contains($0) }.map { page.rows[$0].id }, store)
+    }
+
+    /// Forgets what is known of records without operations besides the record itself: that a hook kept them here alone.
+    private func forgetStates(of ids: some Collection<String>, _ store: any StoreWriter) throws {
+        if ids.isEmpty { return }
+        let schema = RecordState.schema.name
+        let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
+        // Most tables have none, or few of records with operations: then nothing is looked for row by row.
+        let few = 64
+        let some = Query(schema, filter: ofTable, top: few + 1, select: ["id"])
+        let known = try Set(store.records(matching: some).compactMap { $0["id"]?.string.map(ExactText.init) })
+        if known.isEmpty { return }
+        let states = ids.map { RecordState.id(table, $0) }
+        try store.delete(known.count > few ? states : states.filter { known.contains(ExactText($0)) }, from: schema)
     }
 
     private func claim(_ fit: [Int], _ stale: Set<ExactText>, _ cursor: Cursor, _ store: any StoreWriter) throws {
@@ -166,7 +204,7 @@ package struct PageCommit: Sendable {
         let schema = QuarantinedRow.schema.name
         let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
         if try store.count(matching: Query(schema, filter: ofTable)) > 0 {
-            try store.delete(ids.map { "\(table)/\($0)" }, from: schema)
+            try store.delete(ids.map { QuarantinedRow.id(table, $0) }, from: schema)
         }
         for row in unfit {
             try store.put(

@@ -16,7 +16,7 @@ struct PageRows {
     /// Sorts the rows of a selection.
     ///
     /// Of an id that comes twice the later state counts, by its version; two rows of one version that differ contradict
-    /// each other, and neither can be stored.
+    /// each other, and neither can be stored, unless one of another version comes behind them.
     init(_ page: RowPage, _ rows: [Int]) {
         var last: [ExactText: Int] = [:]
         last.reserveCapacity(rows.count)
@@ -28,9 +28,10 @@ struct PageRows {
                 continue
             }
             let id = ExactText(row.id)
-            if let other = last.updateValue(index, forKey: id), page.rows[other].version == row.version,
-                page.record(at: other) != page.record(at: index)
-            {
+            guard let other = last.updateValue(index, forKey: id) else { continue }
+            if page.rows[other].version != row.version {
+                disputed.remove(id)
+            } else if page.record(at: other) != page.record(at: index) {
                 disputed.insert(id)
             }
         }

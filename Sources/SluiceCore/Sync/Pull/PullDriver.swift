@@ -14,6 +14,8 @@ struct PullDriver: Sendable {
     private var mark = ChangeStamps.Mark()
     private var removals: RemovalGuard
     private var result = PullResult()
+    /// Whether other servers or users have pulled the table and would go on from there: see ``Cursor/isBehind(_:)``.
+    private var othersGoOn = false
     /// How many pages were asked for.
     private var asked = 0
 
@@ -31,6 +33,10 @@ struct PullDriver: Sendable {
         removals = RemovalGuard(options.pull, isAllowed: allowsRemovals)
     }
 
+    private var source: RowSource {
+        RowSource(endpoint: client.endpoint.description, user: options.user)
+    }
+
     private var requests: PullRequests {
         PullRequests(
             dialect: client.dialect, endpoint: client.endpoint, query: query, isNamed: owner != nil)
@@ -42,7 +48,9 @@ struct PullDriver: Sendable {
 
     mutating func run() async throws -> PullResult {
         let table = query.table
-        cursor = try await savedCursor()
+        let cursors = try await store.read { try Cursor.all(of: table, in: $0) }
+        othersGoOn = cursors.contains { $0.isBehind(source) }
+        cursor = try await savedCursor(among: cursors)
         mark = try await store.read { try ChangeStamps.mark(of: table, in: $0) }
         var session = AnySession(query: query, cursor: cursor, options: options, dialect: client.dialect)
         try await follow(&session)
@@ -103,6 +111,7 @@ struct PullDriver: Sendable {
 
     private mutating func commit(_ page: RowPage, _ rows: [Int], _ position: CursorPosition?) async throws {
         if let position { cursor?.position = position }
+        try await restartOthers()
         var commit = PageCommit(
             table: query.table, page: page, rows: rows, cursor: cursor, removals: removals,
             now: options.environment.now())
@@ -111,58 +120,79 @@ struct PullDriver: Sendable {
         commit.version = client.dialect.columns.version
         let stored = try await exchange.store(commit)
         result.add(stored)
+        cursor?.owe(stored.owed)
         removals.removed += stored.deleted
         mark = stored.mark
         result.pages += 1
         options.logger.debug(
             "page stored",
             metadata: ["table": "\(query.table)", "stored": "\(stored.stored)", "deleted": "\(stored.deleted)"])
-        progress?(PullProgress(table: query.table, rows: result.rows))
+        // A page without rows that comes behind others only moves the cursor.
+        if !rows.isEmpty || result.pages == 1 { progress?(PullProgress(table: query.table, rows: result.rows)) }
     }
 
     // MARK: The cursor
 
-    /// The cursor as it is saved, one for a first pull, or one to start afresh with where the query has changed.
-    private func savedCursor() async throws -> Cursor? {
+    /// The cursor as it is saved, one for a first pull, or one to start afresh with where the query or the wire has
+    /// changed.
+    private func savedCursor(among cursors: [Cursor]) async throws -> Cursor? {
         guard let owner else { return nil }
         let text = Cursor.text(of: query, client.dialect.odata)
-        let saved = try await store.read { try $0.record(owner.id, in: Cursor.schema.name) }
-        var cursor = saved.flatMap(Cursor.init(record:)) ?? Cursor(owner: owner, query: text, position: nil)
+        var cursor =
+            cursors.first { $0.owner.id == owner.id } ?? Cursor(owner: owner, query: text, position: nil)
         if cursor.query != text {
             cursor.heldAll = cursor.heldAll || cursor.isOfAll
             cursor.query = text
-            cursor.position = nil
-            cursor.needsReconcile = true
+            cursor.restart()
         }
-        guard !cursor.isOfAll, cursor.key == 0 else { return cursor }
+        let former = cursors.filter { $0.owner.isSameByOtherWire(owner) }
+        guard !former.isEmpty || (!cursor.isOfAll && cursor.key == 0) else { return cursor }
         // No other may take the same key, so it is saved before it is used.
-        let keyless = cursor
+        let unsaved = cursor
         return try await store.write { writer in
-            var cursor = keyless
-            cursor.key = try Cursor.nextKey(in: writer)
+            var cursor = unsaved
+            for former in former { try cursor.takeOver(former, in: writer) }
+            if !cursor.isOfAll, cursor.key == 0 { cursor.key = try Cursor.nextKey(in: writer) }
             try writer.put(cursor.record, in: Cursor.schema.name)
             return cursor
         }
     }
 
-    /// Counts the pull, and reconciles where that is due.
+    /// Before the first rows are stored, and not before the server was reached: who only tries one server after the
+    /// other does not pull all of it again each time.
+    private mutating func restartOthers() async throws {
+        guard othersGoOn else { return }
+        let (source, table) = (source, query.table)
+        try await store.write { try Cursor.restartOthers(than: source, of: table, in: $0) }
+        othersGoOn = false
+    }
+
+    /// Counts the pull, and reconciles where that is due, or looks again at the rows that the query may have lost.
     private mutating func endNamed() async throws {
         guard var cursor else { return }
         let every = options.pull.reconcileEvery
         if every != nil { cursor.pulls += 1 }
-        guard cursor.needsReconcile || every.map({ cursor.pulls >= Int64($0) }) ?? false else {
-            let counted = cursor
-            // A pull that found no row has saved no cursor with one: that it was made is noted here.
-            if every != nil || cursor.position == nil {
-                try await store.write(at: .page, options.environment) {
-                    try $0.put(counted.record, in: Cursor.schema.name)
-                }
+        let isDue = cursor.needsReconcile || every.map { cursor.pulls >= Int64($0) } ?? false
+        if isDue || !cursor.owed.isEmpty {
+            try await restartOthers()
+            var reconcile = ReconcileDriver(exchange: exchange, query: query, cursor: cursor, removals: removals)
+            if isDue {
+                result.reconcile = try await reconcile.run()
+                return
             }
-            return
+            if let settled = try await reconcile.settle() {
+                result.stored += settled.stored
+                result.deleted += settled.removed
+                return
+            }
         }
-        var reconcile = ReconcileDriver(
-            exchange: exchange, query: query, cursor: cursor, removals: removals)
-        result.reconcile = try await reconcile.run()
+        // A pull that found no row has saved no cursor with one: that it was made is noted here.
+        if every != nil || cursor.position == nil {
+            let counted = cursor
+            try await store.write(at: .page, options.environment) {
+                try $0.put(counted.record, in: Cursor.schema.name)
+            }
+        }
     }
 }
 

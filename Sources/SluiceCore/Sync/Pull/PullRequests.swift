@@ -9,12 +9,16 @@ struct PullRequests: Sendable {
     /// Whether pages hold deleted rows, too.
     var includesDeleted = true
 
-    /// How many rows are asked for by their ids at once: a request's address has to stay short.
+    /// How many rows are asked for by their ids at once: servers take so many conditions, and so long an address.
     static let mostIDs = 40
+    /// How long the query of a request that tells of many rows may be, in bytes: by default IIS answers one of more than
+    /// 2,048 with 404.15.
+    static let mostBytes = 2000
 
     /// The request for a page.
     ///
-    /// - Throws: ``SluiceError`` of code `storeCorrupt` for a saved time that is none, `invalidQuery`.
+    /// - Throws: ``SluiceError`` of code `storeCorrupt` for a saved time that is none, `invalidQuery`, `tooLarge` for
+    ///   known rows that fill no address.
     func request(for page: PullRequest) throws(SluiceError) -> Request {
         let columns = dialect.columns
         var query = query
@@ -49,11 +53,20 @@ struct PullRequests: Sendable {
         case .withoutTime(let last):
             query.restrict(.binary(.eq, updatedAt, .literal(.null)))
             if let last { query.restrict(.binary(.gt, id, .literal(.string(last)))) }
+            query.order = [.init(columns.id)]
+        case .lastWithoutTime:
+            query.restrict(.binary(.eq, updatedAt, .literal(.null)))
+            query.order = [.init(columns.id, descending: true)]
         case .behindID(let last):
             query.restrict(.binary(.gt, id, .literal(.string(last))))
             query.order = [.init(columns.id)]
+        case .lastIDs:
+            query.order = [.init(columns.id, descending: true)]
         }
         var request = try list(query)
+        if case .others = page.position, Self.queryLength(of: request) > Self.mostBytes {
+            throw SluiceError(.tooLarge, "the ids of the known rows fill no address", table: query.table)
+        }
         switch page.position {
         case .tracked: ChangeTokens.begin(&request)
         case .token(let token): ChangeTokens.follow(token, &request)
@@ -62,8 +75,25 @@ struct PullRequests: Sendable {
         return request
     }
 
-    /// The request for those rows of the query, deleted ones too.
-    func request(ids: [String]) throws(SluiceError) -> Request {
+    /// The request for the first of those rows of the query, deleted ones too: for as many as an address holds.
+    ///
+    /// - Returns: the request, and for how many rows it is.
+    func request(someOf ids: [String], most: Int) throws(SluiceError) -> (request: Request, count: Int) {
+        var count = max(1, min(ids.count, most))
+        while true {
+            let request = try request(ids: ids.prefix(count))
+            let length = Self.queryLength(of: request)
+            if count <= 1 || length <= Self.mostBytes { return (request, count) }
+            count = max(1, min(count - 1, count * Self.mostBytes / length))
+        }
+    }
+
+    private static func queryLength(of request: Request) -> Int {
+        let path = request.head.path ?? ""
+        return path.firstIndex(of: "?").map { path[$0...].utf8.count } ?? 0
+    }
+
+    private func request(ids: ArraySlice<String>) throws(SluiceError) -> Request {
         var query = query
         let id = QueryExpression.column(dialect.columns.id)
         let terms = ids.map { QueryExpression.binary(.eq, id, .literal(.string($0))) }
@@ -101,4 +131,9 @@ extension Query {
     mutating func restrict(_ condition: QueryExpression) {
         filter = filter.map { .binary(.and, $0, condition) } ?? condition
     }
+}
+
+extension SluiceError {
+    /// Whether a server may say so of a question that is too long for it, or that it does not understand.
+    var mayRefuseQuestion: Bool { [.rejected, .tooLarge, .notFound].contains(code) }
 }

@@ -63,8 +63,12 @@ package struct PullRequest: Sendable, Hashable {
         case newestFirst
         /// Rows whose id comes behind that one.
         case behindID(String)
+        /// The rows with the last ids, the last of all first.
+        case lastIDs
         /// Rows without a time of change, whose id comes behind that one.
         case withoutTime(behindID: String?)
+        /// The rows without a time of change with the last ids, the last of all first.
+        case lastWithoutTime
     }
 
     package var position: Position

@@ -16,8 +16,11 @@ public struct QuarantinedRow: Sendable, Hashable, Identifiable {
 
     static let mostRawBytes = 65_536
 
+    /// The entry's id: of a row with an id by that, of any other by what it is told from others by.
+    static func id(_ table: String, _ distinction: String) -> String { "\(table)/\(distinction)" }
+
     init(table: String, recordID: String?, distinction: String, reason: String, raw: String, at: Timestamp) {
-        id = "\(table)/\(distinction)"
+        id = Self.id(table, distinction)
         self.table = table
         self.recordID = recordID
         self.reason = reason

@@ -39,9 +39,36 @@ struct ReconcileDriver: Sendable {
         result.compared = held.ids.count
         let difference = try await differences(held)
         result.pending = difference.pending
+        let late = try await behindChanges(difference, held)
+        cursor.needsReconcile = false
+        cursor.heldAll = false
+        cursor.pulls = 0
+        _ = cursor.takeOwed()
+        cursor.owe(late.lost)
         // In an order that hangs on the rows alone.
-        try await bring(difference.wanted.sorted())
-        try await letGo(difference.missing, held)
+        try await bring((difference.wanted + late.old).sorted())
+        try await letGo(difference.missing, held.versions)
+        return result
+    }
+
+    /// Looks again at the rows that the query may have lost, as far as no change of theirs waits any more.
+    ///
+    /// - Returns: what was done; nil if there was none to look at, and then the cursor is not saved.
+    mutating func settle() async throws -> ReconcileResult? {
+        let (table, owed, version) = (table, cursor.owed, dialect.columns.version)
+        let (now, waiting, here) = try await exchange.store.read { reader in
+            let waiting = try QueueReader(reader).recordIDs(in: table, among: owed)
+            var here: [ExactText: String?] = [:]
+            for id in owed where !waiting.contains(ExactText(id)) {
+                guard let record = try reader.record(id, in: table) else { continue }
+                here[ExactText(id)] = .some(record[version]?.string)
+            }
+            return (try ChangeStamps.mark(of: table, in: reader), waiting, here)
+        }
+        mark = now
+        let free = cursor.takeOwed(waiting)
+        if free.isEmpty { return nil }
+        try await letGo(free.filter { here[ExactText($0)] != nil }, here)
         return result
     }
 
@@ -54,6 +81,10 @@ struct ReconcileDriver: Sendable {
         /// Rows that the server did not list.
         var missing: [String] = []
         var pending = 0
+        /// Rows whose changes wait: the versions of those that the server listed.
+        var listed: [ExactText: String?] = [:]
+        /// Rows whose changes wait and that the server did not list.
+        var unlisted: Set<ExactText> = []
     }
 
     private mutating func differences(_ held: HeldRows) async throws -> Difference {
@@ -94,11 +125,45 @@ struct ReconcileDriver: Sendable {
         _ ids: [String], _ held: HeldRows, with listed: [ExactText: (id: String, version: String?)],
         _ difference: inout Difference
     ) {
-        for (key, row) in listed where held.versions[key] != .some(row.version) {
-            if pending.contains(key) { difference.pending += 1 } else { difference.wanted.append(row.id) }
+        for (key, row) in listed {
+            let isPending = pending.contains(key)
+            if isPending { difference.listed[key] = .some(row.version) }
+            if held.versions[key] == .some(row.version) { continue }
+            if isPending { difference.pending += 1 } else { difference.wanted.append(row.id) }
         }
         for id in ids where listed[ExactText(id)] == nil {
-            if pending.contains(ExactText(id)) { difference.pending += 1 } else { difference.missing.append(id) }
+            if pending.contains(ExactText(id)) {
+                difference.pending += 1
+                difference.unlisted.insert(ExactText(id))
+            } else {
+                difference.missing.append(id)
+            }
+        }
+    }
+
+    /// Of the rows whose changes wait, those of which a newer copy is to be had, and those that the server has no longer
+    /// though it once had. If such a change is given up, the record is as the server last had it.
+    private func behindChanges(_ difference: Difference, _ held: HeldRows) async throws -> (
+        old: [String], lost: [String]
+    ) {
+        let (table, version, pending, cursor) = (table, dialect.columns.version, pending, cursor)
+        if pending.isEmpty { return ([], []) }
+        return try await exchange.store.read { reader in
+            let queue = QueueReader(reader)
+            var (old, lost): ([String], [String]) = ([], [])
+            for key in pending {
+                let mirror = try queue.state(of: key.text, in: table)?.mirror
+                if let listed = difference.listed[key] {
+                    if mirror == nil || mirror?[version]?.string != listed { old.append(key.text) }
+                } else if mirror != nil {
+                    // A record that a waiting delete has taken away is in no digest of what is here.
+                    let isLost =
+                        held.versions[key] == nil
+                        ? try Membership.holds(cursor, key.text, in: reader) : difference.unlisted.contains(key)
+                    if isLost { lost.append(key.text) }
+                }
+            }
+            return (old, lost.sorted())
         }
     }
 
@@ -140,7 +205,7 @@ struct ReconcileDriver: Sendable {
             dialect: dialect, endpoint: exchange.client.endpoint, query: query, isNamed: false,
             includesDeleted: false)
         var listed: [ExactText: (id: String, version: String?)] = [:]
-        var session = FullPullSession(query: query, pageSize: exchange.options.pageSize)
+        var session = FullPullSession(query: query, pageSize: exchange.options.pageSize, sorts: sorts(range))
         var page: RowPage?
         var effect = session.handle(.began)
         while true {
@@ -148,10 +213,14 @@ struct ReconcileDriver: Sendable {
             case .request(let wanted):
                 try Task.checkCancellation()
                 try checkLimits()
-                let answer = try await exchange.receive(try requests.request(for: wanted))
-                page = answer.page
-                came += answer.page.rows.count
-                effect = session.handle(.page(PullPage(rows: answer.page.rows)))
+                do {
+                    let answer = try await exchange.receive(try requests.request(for: wanted))
+                    page = answer.page
+                    came += answer.page.rows.count
+                    effect = session.handle(.page(PullPage(rows: answer.page.rows)))
+                } catch let error as SluiceError {
+                    effect = session.handle(.failed(error))
+                }
             case .commit(let rows, _):
                 for row in rows.compactMap({ page?.rows[$0] }) where !row.isDeleted && !row.isUnfit {
                     listed[ExactText(row.id)] = (row.id, row.version)
@@ -160,6 +229,16 @@ struct ReconcileDriver: Sendable {
             case .finish(nil): return listed
             case .finish(let error?): throw error
             }
+        }
+    }
+
+    /// Whether the server sorts, as far as a digest in the order of ids, or the pull before, has shown it.
+    private func sorts(_ range: TableDigest.Range?) -> Bool? {
+        if range != nil { return true }
+        return switch cursor.position?.grade {
+        case .keyset: true
+        case .full: false
+        default: nil
         }
     }
 
@@ -189,11 +268,14 @@ struct ReconcileDriver: Sendable {
         let before = try await exchange.store.read { try ChangeStamps.mark(of: table, in: $0) }
         let outcome = try await exchange.fetch(ids, like: try commit, since: before)
         mark.pages += Int64(outcome.commits)
+        cursor.owe(outcome.owed)
         return outcome
     }
 
-    /// Lets rows go that a second read misses too, and ends the reconcile.
-    private mutating func letGo(_ ids: [String], _ held: HeldRows) async throws {
+    /// Lets rows go that a second read misses too, and saves the cursor.
+    ///
+    /// - Parameter versions: of the rows as they were when it began.
+    private mutating func letGo(_ ids: [String], _ versions: [ExactText: String?]) async throws {
         var gone: [String] = []
         if !ids.isEmpty {
             let outcome = try await fetch(ids)
@@ -202,22 +284,26 @@ struct ReconcileDriver: Sendable {
             removals.removed += outcome.deleted
             gone = ids.filter { !outcome.found.contains(ExactText($0)) }
         }
-        cursor.needsReconcile = false
-        cursor.heldAll = false
-        cursor.pulls = 0
-        let (table, cursor, mark, removals) = (table, cursor, mark, removals)
-        let version = dialect.columns.version
+        let (table, held, mark, removals) = (table, cursor, mark, removals)
+        let (version, system) = (dialect.columns.version, dialect.pushColumns.system)
         let missing = gone
         result.removed += try await exchange.store.write(at: .membership, environment) { writer in
+            var cursor = held
             let membership = try Membership(of: cursor, in: writer)
             let touched = try ChangeStamps.changed(missing, in: table, since: mark, writer)
             let waiting = try QueueReader(writer).recordIDs(in: table, among: missing)
-            let free = missing.filter { !touched.contains(ExactText($0)) && !waiting.contains(ExactText($0)) }
+            let busy = touched.union(waiting)
+            let free = missing.filter { !busy.contains(ExactText($0)) }
+            cursor.owe(missing.filter { busy.contains(ExactText($0)) })
             let same = try free.filter { id in
                 guard let record = try writer.record(id, in: table) else { return false }
-                // What a hook keeps here alone the server never had.
-                if try writer.record(RecordState.id(table, id), in: RecordState.schema.name) != nil { return false }
-                return held.versions[ExactText(id)] == .some(record[version]?.string)
+                // What a hook keeps here alone the server never had: it has nothing that only the server sets.
+                if !system.contains(where: { record[$0] != nil }),
+                    try writer.record(RecordState.id(table, id), in: RecordState.schema.name) != nil
+                {
+                    return false
+                }
+                return versions[ExactText(id)] == .some(record[version]?.string)
             }
             let released = try membership.release(same)
             try removals.check(released.count, of: table, in: writer)

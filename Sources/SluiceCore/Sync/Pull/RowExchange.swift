@@ -37,17 +37,24 @@ struct RowExchange: Sendable {
         var outcome = try await store.write(at: .page, options.environment) { try commit.write(to: $0) }
         if outcome.stale.isEmpty { return outcome }
         let again = try await fetch(outcome.stale, like: commit, since: outcome.mark)
+        // What the page told of these rows was not carried out, and the second read finds them no more.
+        outcome.owed += outcome.stale.filter { !again.found.contains(ExactText($0)) }
         outcome.add(again)
         outcome.stale = []
-        if let cursor = commit.cursor, commit.savesCursor {
+        if var cursor = commit.cursor, commit.savesCursor {
+            cursor.owe(outcome.owed)
+            let owing = cursor
             try await store.write(at: .page, options.environment) {
-                try $0.put(cursor.record, in: Cursor.schema.name)
+                try $0.put(owing.record, in: Cursor.schema.name)
             }
         }
         return outcome
     }
 
     /// Reads rows by their ids and stores them, each as it is when nothing changes it here meanwhile.
+    ///
+    /// A server may send fewer rows at once than it is asked for, so it is asked again for those that did not come, until
+    /// an answer brings none of them: only that one says that they are not there.
     ///
     /// - Returns: what was done. ``PageCommit/Outcome/found`` are the ids that the server has.
     func fetch(_ ids: [String], like commit: PageCommit, since mark: ChangeStamps.Mark) async throws
@@ -57,13 +64,16 @@ struct RowExchange: Sendable {
         total.mark = mark
         total.commits = 0
         var waiting = ids
+        var most = PullRequests.mostIDs
         for _ in 0..<Self.mostRounds where !waiting.isEmpty {
             var again: [String] = []
-            for start in stride(from: 0, to: waiting.count, by: PullRequests.mostIDs) {
-                let some = Array(waiting[start..<min(start + PullRequests.mostIDs, waiting.count)])
+            var left = waiting
+            while !left.isEmpty {
+                let (page, count) = try await readSome(of: left, most: &most)
+                let some = Array(left.prefix(count))
                 var part = PageCommit(
-                    table: commit.table, page: try await receive(try requests.request(ids: some)).page, rows: [],
-                    cursor: commit.cursor, removals: commit.removals, now: options.environment.now())
+                    table: commit.table, page: page, rows: [], cursor: commit.cursor, removals: commit.removals,
+                    now: options.environment.now())
                 part.removals.removed += total.deleted
                 part.savesCursor = false
                 part.askedAt = total.mark
@@ -71,6 +81,11 @@ struct RowExchange: Sendable {
                 let outcome = try await storeAsked(some, part)
                 again += outcome.stale
                 total.add(outcome)
+                if outcome.found.isEmpty {
+                    left.removeFirst(count)
+                } else {
+                    left.removeAll { outcome.found.contains(ExactText($0)) }
+                }
             }
             waiting = again
         }
@@ -80,6 +95,22 @@ struct RowExchange: Sendable {
                 table: commit.table)
         }
         return total
+    }
+
+    /// Asks for the first of those ids.
+    ///
+    /// - Parameter most: how many ids to ask for at once. A server that refuses so many conditions, or so long an address,
+    ///   is asked for half of them.
+    /// - Returns: the page, and how many of the ids were asked for.
+    private func readSome(of ids: [String], most: inout Int) async throws -> (page: RowPage, count: Int) {
+        while true {
+            let (request, count) = try requests.request(someOf: ids, most: most)
+            do {
+                return (try await receive(request).page, count)
+            } catch let error as SluiceError where count > 1 && error.mayRefuseQuestion {
+                most = count / 2
+            }
+        }
     }
 
     /// Stores those rows of the page that were asked for.

@@ -23,6 +23,9 @@ package struct TokenPullSession: Sendable {
         if let token { visited.insert(FNV1a.hash(token.utf8)) }
     }
 
+    /// Whether a request with the token, or for one, is out.
+    package var isAsking: Bool { state == .waiting }
+
     /// Takes an event and says what to do next.
     package mutating func handle(_ event: PullEvent) -> PullEffect {
         switch (state, event) {

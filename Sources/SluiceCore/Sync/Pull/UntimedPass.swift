@@ -1,28 +1,25 @@
-/// The part of a named pull that reads the rows whose time of change is null, by their id.
+/// The part of a named pull that reads the rows whose time of change is null, as a full pull reads all rows.
 ///
 /// Servers give them out first, last, or not at all when asked for a time, so that no time leads to them. It takes rows
 /// that a server sends in spite of the condition, too.
 struct UntimedPass: Sendable {
-    private var lastID: String?
-    /// How many rows behind `lastID` have no id to go on from.
-    private var skip = 0
+    private var session: FullPullSession
 
-    func request(top: Int) -> PullRequest {
-        PullRequest(position: .withoutTime(behindID: lastID), skip: skip, top: top)
+    /// - Parameter sorts: whether the server sorts as it is asked to; nil if that is not known.
+    init(pageSize: Int, sorts: Bool?) {
+        session = FullPullSession(query: Query(""), pageSize: pageSize, sorts: sorts)
     }
 
-    /// Goes on behind the page, or says why that is not possible.
-    mutating func advance(over page: PullPage) -> SluiceError? {
-        guard let last = page.rows.last(where: { !$0.isUnfit }) else {
-            skip += page.rows.count
-            return nil
+    /// Takes an event and says what to do next.
+    mutating func handle(_ event: PullEvent) -> PullEffect {
+        let effect = session.handle(event)
+        guard case .request(var request) = effect else { return effect }
+        switch request.position {
+        case .behindID(let id): request.position = .withoutTime(behindID: id)
+        case .lastIDs: request.position = .lastWithoutTime
+        default: request.position = .withoutTime(behindID: nil)
         }
-        skip = page.rows.reversed().prefix { $0.isUnfit }.count
-        if let lastID, ExactText(lastID) == ExactText(last.id) {
-            return SluiceError(.brokenProtocol, "the server sends the same rows again: it ignores the filter on id")
-        }
-        lastID = last.id
-        return nil
+        return .request(request)
     }
 }
 

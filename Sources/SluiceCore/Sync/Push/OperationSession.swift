@@ -142,10 +142,9 @@ package struct OperationSession: Sendable {
         case (.confirming(let item, let server, let doubted), .readBack(let record)):
             let current = record.flatMap { columns.isDeleted($0) ? nil : $0 }
             return apply(item, server, by: Confirmation(doubted: doubted, current: current))
-        case (.confirming(let item, let server, let doubted), .failed(let error)):
-            if error.isEndOfPush { return fail(item, error, wasSent: true) }
-            // It cannot be read. If what is known is too old, the next pull brings what is newer.
-            return apply(item, server, by: Confirmation(doubted: doubted, current: doubted))
+        case (.confirming(let item, _, _), .failed(let error)):
+            // Neither can be taken for the newest: what is queued behind would be put on a record that is not there.
+            return fail(item, error, wasSent: true)
         case (.applying, .committed): return end(.done)
         case (.committing(let outcome), .committed): return end(outcome)
         case (.applying, .failed(let error)), (.committing, .failed(let error)): return end(.stopped(error))

@@ -89,10 +89,11 @@ package struct PushCommitter {
         case .found(let item, let server, let sent):
             guard let operation = try current(item, queue) else { return .done }
             if try contest(operation, item, server: server, sent: sent, store, queue) { return .done }
-            try apply(operation, item, server: server, store, queue)
+            // No remembered answer: whatever a pull has brought is from before.
+            try apply(operation, item, server: server, by: Confirmation(current: server), store, queue)
         case .gone(let item):
             guard let operation = try current(item, queue) else { return .done }
-            try apply(operation, item, server: nil, store, queue)
+            try apply(operation, item, server: nil, by: Confirmation(current: nil), store, queue)
             try SentTombstone.leave(behind: operation, known: item.base, columns: columns, in: store)
         case .rebased(let item, let server, let sent):
             guard let operation = try current(item, queue) else { return .done }
@@ -100,7 +101,8 @@ package struct PushCommitter {
         case .unidentified(let item):
             guard var operation = try current(item, queue) else { return .done }
             for index in operation.sent.indices { operation.sent[index].isIdentified = false }
-            operation.frozen = operation.sentAsIs?.local
+            // An undelete's is what the application saw when it edited the restored record.
+            if operation.kind != .undelete { operation.frozen = operation.sentAsIs?.local }
             operation.revision += 1
             operation.state = .pending
             // The effect may be older than what the server remembers.
@@ -174,11 +176,11 @@ package struct PushCommitter {
         _ store: any StoreWriter, _ queue: QueueWriter
     ) throws {
         let (table, id) = (operation.table, operation.recordID)
-        let local = try store.record(id, in: table)
         try queue.remove(operation)
         let successors = try queue.reader.all(on: id, in: table)
         let isLast = successors.isEmpty
-        if operation.kind == .insert, server != nil { try SentTombstone.remove(id, in: table, from: store) }
+        // The record is known to be there: what was sent for an earlier one of its id is late no more.
+        if server != nil { try SentTombstone.remove(id, in: table, from: store) }
         let state = try queue.reader.state(of: id, in: table)
         let isOld =
             confirmation.map { version($0.current) != version(server) } ?? age(operation).isOlder(server, than: state)
@@ -186,15 +188,17 @@ package struct PushCommitter {
         if isOld, isLast {
             try queue.setLocal(newest, id, in: table)
         } else if let server {
-            let sent =
+            var sent =
                 operation.sent.last { $0.revision == operation.revision }
                 ?? SentBody(revision: 0, request: .object, final: .object, local: item.local)
-            let rebased = Rebase.record(server: server, local: local, sent: sent, system: columns.system)
-            // An undelete brings the server's row, and edits of it are operations of their own; otherwise a row that is
-            // gone has been deleted since.
-            let restored = operation.kind == .undelete && isLast ? server : rebased
-            try queue.setLocal(restored, id, in: table)
-            try queue.rebase(successors, onto: server, sent: sent, system: columns.system)
+            // What the application saw when it edited the restored record, and not the tombstone that was sent.
+            if operation.kind == .undelete, let seen = operation.frozen { sent.local = seen }
+            // An undelete brings the server's row, and edits of it are operations of their own.
+            if operation.kind == .undelete, isLast {
+                try queue.setLocal(server, id, in: table)
+            } else {
+                try rebaseEdits(successors, behind: operation, onto: server, sent, store, queue)
+            }
         } else if isLast {
             try queue.setLocal(nil, id, in: table)
         }
@@ -250,16 +254,16 @@ package struct PushCommitter {
     ) throws {
         let (table, id) = (operation.table, operation.recordID)
         let successors = try queue.reader.all(on: id, in: table).filter { $0.id != operation.id }
+        // A delete that a new record stands behind has to be said.
+        let isReplaced = successors.first?.kind == .insert && !planted(.newRecordAbsorbsDelete)
         // Its successors say all that differs from there: an edit is in the local record, a delete needs no edit.
         let isAbsorbed = successors.first.map {
-            operation.isMergeable && $0.isMergeable && operation.group == $0.group
+            !isReplaced && operation.isMergeable && $0.isMergeable && operation.group == $0.group
         }
         if isAbsorbed == true, try contest(operation, item, server: server, sent: sent, store, queue) { return }
-        let local = try store.record(id, in: table)
-        let rebased = Rebase.record(server: server, local: local, sent: sent, system: columns.system)
-        try queue.setLocal(rebased, id, in: table)
+        try SentTombstone.remove(id, in: table, from: store)
         try queue.put(RecordState(table: table, recordID: id, base: server, mirror: server))
-        try queue.rebase(successors, onto: server, sent: sent, system: columns.system)
+        try rebaseEdits(successors, behind: operation, onto: server, sent, store, queue)
         if isAbsorbed == true { return try queue.remove(operation) }
         var operation = operation
         operation.kind = operation.kind == .insert ? .update : operation.kind
@@ -270,5 +274,21 @@ package struct PushCommitter {
             operation.frozen = Rebase.record(server: server, local: item.local, sent: sent, system: columns.system)
         }
         try queue.put(operation)
+    }
+
+    /// Puts the server's record under the edits that were made behind a send. A new record behind a delete has nothing of
+    /// it.
+    private func rebaseEdits(
+        _ successors: [TableOperation], behind operation: TableOperation, onto server: JSON, _ sent: SentBody,
+        _ store: any StoreWriter, _ queue: QueueWriter
+    ) throws {
+        let (table, id) = (operation.table, operation.recordID)
+        let isReplaced = successors.contains { $0.kind == .insert }
+        let before = operation.kind == .delete ? [] : successors.prefix { $0.kind != .delete }
+        try queue.rebase(isReplaced ? Array(before) : successors, onto: server, sent: sent, system: columns.system)
+        if isReplaced { return }
+        let local = try store.record(id, in: table)
+        let rebased = Rebase.record(server: server, local: local, sent: sent, system: columns.system)
+        try queue.setLocal(rebased, id, in: table)
     }
 }

@@ -23,6 +23,15 @@ struct PushDependencies: Sendable {
         return (parents[operation.table] ?? []).flatMap { index.parents(of: operation, $0) }
     }
 
+    /// Whether what was queued of a child has to end before the delete of its parent begins.
+    func places(_ change: QueuedOperation, before delete: QueuedOperation) -> Bool {
+        guard change.sequence < delete.sequence, !planted(.dependencyIgnored) else { return false }
+        return (children[delete.table] ?? []).contains { dependency in
+            dependency.child == change.table && change.key != delete.key
+                && (dependency.column == nil || change.parents.union(change.formerParents).contains(delete.key))
+        }
+    }
+
     /// The open operations, by what others look for.
     struct Index: Sendable {
         private struct Reference: Hashable {

@@ -91,6 +91,7 @@ package struct PushSession: Sendable {
         if looks > OperationSession.maximumRounds { owed = [] }
         let taken = operations.filter { operation in
             owed.contains(operation.key) && (operation.group.map(schedule.knows) ?? true)
+                && !schedule.waits(operation, forOthersOf: operations)
         }
         owed = []
         let ids = Set(taken.map(\.id))

@@ -49,7 +49,7 @@ package struct PushAnswer: Sendable, Hashable {
 /// The server's record as it is, read because the answer to a repeat may be what the server remembers of the first
 /// send, and what a pull has brought meanwhile may be older or newer.
 package struct Confirmation: Sendable, Hashable {
-    /// The newest record that was known when the doubt came up; nil where it was known to be gone.
+    /// The newest record that was known when the doubt came up, if one did; nil where it was known to be gone.
     package var doubted: JSON?
     /// The record as it was read; nil where there is none.
     package var current: JSON?
@@ -89,6 +89,16 @@ package enum PushCommit: Sendable {
     case decided(PushItem, Conflict, ConflictDecision)
     /// A hook's decision.
     case hooked(PushItem, HookedCommit)
+
+    /// The table of which the commit may store what the server has of a record; nil where it stores nothing of that.
+    var answeredTable: String? {
+        switch self {
+        case .applied(let item, _), .confirmed(let item, _, _), .found(let item, _, _), .gone(let item),
+            .rebased(let item, _, _), .held(let item, _, _, _), .decided(let item, _, _):
+            item.operation.table
+        case .unidentified, .unneeded, .kept, .hooked: nil
+        }
+    }
 }
 
 /// Why a push ended.

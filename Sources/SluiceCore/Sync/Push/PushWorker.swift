@@ -58,8 +58,12 @@ struct PushWorker: Sendable {
                 if planted(.queueRemovedBeforeRow), case .applied(let item, _) = commit {
                     try await store.write { try QueueWriter($0).remove(item.operation) }
                 }
+                let source = RowSource(endpoint: client.endpoint.description, user: options.user)
                 let written = try await store.write(at: .applied, options.environment, from: commit.source) {
-                    try committer.write(commit, in: $0)
+                    if let table = commit.answeredTable {
+                        try Cursor.restartOthers(than: source, of: table, in: $0)
+                    }
+                    return try committer.write(commit, in: $0)
                 }
                 if case .doubtful(let newest) = written { return .doubted(newest: newest) }
                 return .committed

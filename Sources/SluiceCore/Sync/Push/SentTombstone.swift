@@ -33,9 +33,14 @@ package struct SentTombstone: Sendable, Hashable {
         guard known == nil, isUncertain, operation.kind == .insert || operation.kind == .delete, !bodies.isEmpty else {
             return
         }
+        // One that was left before stands for a request that may be under way still.
+        let earlier =
+            try store.record(RecordState.id(operation.table, operation.recordID), in: schema.name)
+            .flatMap(SentTombstone.init)?.bodies ?? []
         let tombstone = SentTombstone(
             table: operation.table, recordID: operation.recordID, operationID: operation.id,
-            revision: operation.revision + 1, createdAt: operation.createdAt, bodies: bodies)
+            revision: operation.revision + 1, createdAt: operation.createdAt,
+            bodies: earlier.filter { !bodies.contains($0) } + bodies)
         try store.put(tombstone.record, in: schema.name)
     }
 

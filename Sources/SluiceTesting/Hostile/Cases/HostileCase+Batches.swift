@@ -163,8 +163,14 @@ extension HostileCase {
         ]
         return bodies.map { name, body in batch(name, unproven) { _, _ in [.json(200, body)] } }
             // It knows no batches: each change goes by itself.
-            + [400, 404, 405, 415, 501].map { status in
+            + [400, 404, 405, 410, 415, 501].map { status in
                 batch("\(status) to the batch", .applied) { _, _ in [.json(status, #"{"error":"no"}"#)] }
+            }
+            // It says nothing of a part, not even where it shows a record: each change goes by itself.
+            + [409, 412, 413, 424].map { status in
+                batch("\(status) to the batch", .applied) { _, _ in
+                    [.json(status, HostileRows.row("new", text: "theirs"))]
+                }
             }
             + [
                 batch("an object without answers", .applied) { _, _ in [.json(200, "{}")] },

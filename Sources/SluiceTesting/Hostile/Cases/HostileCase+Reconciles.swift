@@ -10,7 +10,7 @@ extension HostileCase {
     private static func reconcile(
         _ name: String, _ outcome: HostileOutcome, digest: @escaping @Sendable (HostileRequest) -> [HostileAct],
         list: @escaping @Sendable (HostileRequest) -> [HostileAct] = { request in
-            [.json(200, request.target.contains("id%20gt") ? "[]" : held)]
+            [.json(200, HostileRows.sorted(["a", "b"], request))]
         }
     ) -> HostileCase {
         HostileCase(.reconciles, name, .reconcile, outcome) { request in
@@ -85,8 +85,7 @@ extension HostileCase {
                 [.json(200, HostileRows.page([HostileRows.row("n\($0.number)")]))]
             },
             reconcile("rows that are not there where they are asked for", same, digest: none) {
-                let rows = ["a", "b", "ghost"].map { HostileRows.row($0) }
-                return [.json(200, $0.target.contains("id%20gt") ? "[]" : HostileRows.page(rows))]
+                [.json(200, HostileRows.sorted(["a", "b", "ghost"], $0))]
             },
             reconcile("rows without ids", same, digest: none) {
                 [

@@ -12,6 +12,13 @@ enum HostileRows {
 
     /// A page of those rows.
     static func page(_ rows: [String]) -> String { "[\(rows.joined(separator: ","))]" }
+    /// What a server that sorts by id answers to a read of those rows behind none of them: all, from the last on where it
+    /// is asked for the opposite order, and none behind the last.
+    static func sorted(_ ids: [String], _ request: HostileRequest) -> String {
+        if request.target.contains("id%20gt") { return page([]) }
+        return page((request.target.contains("id%20desc") ? ids.reversed() : ids).map { row($0) })
+    }
+
     /// A page of those rows, which says where the next one is.
     static func page(_ rows: [String], next: String) -> String { #"{"items":\#(page(rows)),"nextLink":\#(next)}"# }
 

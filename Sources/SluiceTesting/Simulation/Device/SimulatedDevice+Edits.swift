@@ -45,6 +45,9 @@ extension SimulatedDevice {
             if Self.isRefusal(error) { return }
             guard hand.isCommitted else { return explain(error, "\(kind.rawValue) of \(key)") }
         }
+        if !values.isEmpty, !hand.isCommitted {
+            oracle.violate(.noLostWrite, "device \(index): \(kind.rawValue) of \(key) was acknowledged, and is nowhere")
+        }
         parts.trace.note(
             "edit", key.id, index,
             line: "  device \(index) has made \(kind.rawValue) of \(key) \(SimulationText.of(record))")

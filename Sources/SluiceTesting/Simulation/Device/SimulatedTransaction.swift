@@ -1,3 +1,4 @@
+internal import SluiceCore
 internal import Synchronization
 
 /// What a transaction did, and the edits of the application that it holds.
@@ -11,7 +12,7 @@ struct SimulatedTransaction: Sendable {
         self.changes = changes
         maker = EditsInHand.current
         edits = (maker?.edits ?? []).filter { edit in
-            changes.contains { $0.table == edit.key.table && $0.id == edit.key.id }
+            changes.contains { $0.table == edit.key.table && $0.id == edit.key.id || $0.isOperation(on: edit.key) }
         }
     }
 
@@ -39,4 +40,12 @@ final class EditsInHand: Sendable {
     var isCommitted: Bool { state.withLock { $0.isCommitted } }
 
     func commit() { state.withLock { $0.isCommitted = true } }
+}
+
+extension StoreChange {
+    /// Whether it is of an operation on that record.
+    fileprivate func isOperation(on key: RecordKey) -> Bool {
+        guard table == TableOperation.schema.name, let record else { return false }
+        return record["table"]?.string == key.table && record["record"]?.string == key.id
+    }
 }

@@ -7,7 +7,7 @@ extension OracleState {
         // Edits behind an insert that was refused become part of it.
         let ends = [before.first, before.last].compactMap { $0?.kind }
         return edit.kind == .delete && (ends.contains("insert") || ends.contains("undelete"))
-            && !before.contains { effective.contains($0.id) }
+            && before.allSatisfy { effective.isDisjoint(with: heritages[$0.id] ?? []) }
     }
 
     /// I1: a write that was committed becomes a claim, and ends the claims that it supersedes.
@@ -57,15 +57,11 @@ extension OracleState {
     mutating func met(_ conflict: Conflict, on device: Int) {
         let operation = conflict.operation
         let version = conflict.server?[columns.version]?.string ?? ""
-        if let author = authors[version], author.hasPrefix("\(operation.id)-"), !conflict.isDeletedOnServer {
-            violate(.atomicity, "device \(device): \(operation.requestID) conflicts with what it has done itself")
-        }
-        // A delete that took the place of a change knows what that may have done.
-        if let author = authors[version], let heritage = heritages[operation.id], author.hasPrefix("\(heritage)-"),
-            !conflict.isDeletedOnServer
+        if let author = authors[version], !conflict.isDeletedOnServer,
+            (heritages[operation.id] ?? []).contains(String(author.prefix { $0 != "-" }))
         {
             violate(
-                .atomicity, "device \(device): \(operation.requestID) conflicts with \(author), whose place it took")
+                .atomicity, "device \(device): \(operation.requestID) conflicts with \(author), which it stands behind")
         }
         if effects[operation.requestID] != nil, !conflict.maybeApplied {
             violate(.atomicity, "device \(device): \(operation.requestID) was done, and its conflict denies it")

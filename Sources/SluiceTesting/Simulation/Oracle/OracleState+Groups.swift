@@ -7,9 +7,9 @@ extension OracleState {
     mutating func began(_ operation: OperationView, on device: Int) {
         if makers[operation.id] == nil { makers[operation.id] = devices[device].user }
         let record = DeviceRecord(device: device, key: operation.key)
-        if operation.kind == "delete", let last = lastEnded[record], last.moment == moment {
-            heritages[operation.id] = last.id
-        }
+        var ahead = devices[device].operations(on: operation.key).map(\.id)
+        if operation.kind == "delete", let last = lastEnded[record], last.moment == moment { ahead.append(last.id) }
+        heritages[operation.id] = ahead.reduce(into: [operation.id]) { $0.formUnion(heritages[$1] ?? []) }
         guard let group = operation.group else { return }
         groups[operation.id] = group
         members[group, default: []].insert(operation.id)

@@ -16,8 +16,9 @@ struct OracleState: Sendable {
     var aliveSince: [RecordKey: Int] = [:]
     /// Each version's row, as it goes over the wire.
     var history: [String: JSON] = [:]
-    /// The operation whose place a delete took, and the last one of each record to go.
-    var heritages: [String: String] = [:]
+    /// The operations that were on the record before an operation, itself among them: it stands behind what they did.
+    var heritages: [String: Set<String>] = [:]
+    /// The last one of each record to go.
     var lastEnded: [DeviceRecord: (id: String, moment: Int)] = [:]
     /// How often a request took effect.
     var effects: [String: Int] = [:]

@@ -52,6 +52,26 @@ struct LiveQueryTests {
         #expect(try await updates.next()?.records == [["id": "1", "text": "milk"]])
     }
 
+    @Test("a change whose read fails is told by the next one")
+    func readFails() async throws {
+        let store = CountingStore(MemoryStore())
+        let device = try await Device(.memory, store: store)
+        let reader = Task { () -> LiveQuery.Update? in
+            var updates = device.todos.observe().makeAsyncIterator()
+            _ = try await updates.next()
+            try await device.todos.insert(["id": "1"])
+            store.failsNext()
+            await #expect(throws: SluiceError.self) { _ = try await updates.next() }
+            return try await updates.next()
+        }
+        let watch = Task {
+            try await Task.sleep(for: .seconds(5))
+            reader.cancel()
+        }
+        #expect(try await reader.value?.records == [["id": "1"]])
+        watch.cancel()
+    }
+
     @Test("a query that means nothing throws, and a cancelled reader ends")
     func ends() async throws {
         let device = try await Device(.memory)
@@ -119,15 +139,22 @@ struct LiveQueryTests {
     }
 }
 
-/// A store that counts its reads.
+/// A store that counts its reads, and fails at one if it is told to.
 final class CountingStore: LocalStore {
     private let inner: any LocalStore
     private let count = Mutex(0)
+    private let isBusy = Mutex(false)
     init(_ inner: any LocalStore) { self.inner = inner }
     var reads: Int { count.withLock { $0 } }
+    func failsNext() { isBusy.withLock { $0 = true } }
     func define(_ tables: [TableSchema]) async throws { try await inner.define(tables) }
     func read<Result: Sendable>(_ body: @Sendable (any StoreReader) throws -> Result) async throws -> Result {
         count.withLock { $0 += 1 }
+        let isBusy = isBusy.withLock { isBusy in
+            defer { isBusy = false }
+            return isBusy
+        }
+        if isBusy { throw SluiceError(.storeBusy, "another holds the store") }
         return try await inner.read(body)
     }
     func write<Result: Sendable>(_ body: @Sendable (any StoreWriter) throws -> Result) async throws -> Result {

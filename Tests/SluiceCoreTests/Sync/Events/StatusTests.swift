@@ -62,6 +62,72 @@ struct StatusTests {
         #expect(try await device.context.status().phase == .idle)
     }
 
+    enum Answered: String, CaseIterable { case hook, limit, removals, session }
+
+    @Test("a pull that fails at what the server answered has reached it", arguments: Answered.allCases)
+    func answered(_ reason: Answered) async throws {
+        let isDown = Mutex(false)
+        let fails = Shared(false)
+        let hook = TestHook(pull: { page in
+            if fails.value, reason == .hook { throw HookMishap() }
+            return page.rows.map { _ in .keep }
+        })
+        let device = try await Device(.memory, hooks: [hook], server: ModelServer(pageSize: 2)) {
+            $0.pull.mostRemovedRows = 1
+            if reason == .limit { $0.pull.mostRows = 6 }
+        }
+        device.server.seed("todos", (0..<6).map { ["id": JSON("r\($0)")] })
+        _ = try? await device.todos.pull(named: "all")
+        isDown.withLock { $0 = true }
+        let ignoresSkip = reason == .session
+        device.server.onRequest { request in
+            if isDown.withLock({ $0 }) { return .loseRequest }
+            guard ignoresSkip else { return .none }
+            let row: JSON = ["id": "x", "version": "1", "updatedAt": "2023-01-01T00:00:00Z"]
+            return .answer(.json(200, JSON([row]).description))
+        }
+        let query = Query("todos")
+        _ = try? await device.todos.pull(query)
+        #expect(try await device.context.status().phase == .offline)
+        isDown.withLock { $0 = false }
+        fails.value = true
+        switch reason {
+        case .removals: for n in 0..<6 { device.server.softDelete("todos", "r\(n)") }
+        case .limit: device.server.seed("todos", (0..<9).map { ["id": JSON("n\($0)")] })
+        case .hook, .session: break
+        }
+        let error = await #expect(throws: SluiceError.self) {
+            if reason == .removals {
+                try await device.todos.pull(named: "all")
+            } else {
+                try await device.todos.pull(query)
+            }
+        }
+        let codes: [Answered: SluiceError.Code] = [
+            .hook: .hookFailed, .limit: .limitReached, .removals: .removalsHeld, .session: .brokenProtocol,
+        ]
+        #expect(error?.code == codes[reason])
+        #expect(try await device.context.status().phase == .idle)
+    }
+
+    @Test("a reconcile is told as a pull is", arguments: StoreKind.allCases)
+    func reconcile(_ kind: StoreKind) async throws {
+        let device = try await Device(kind)
+        try await device.todos.pull(named: "all")
+        let isDown = Mutex(true)
+        device.server.onRequest { _ in isDown.withLock { $0 } ? .loseRequest : .none }
+        var phases = device.context.statusUpdates.makeAsyncIterator()
+        #expect(await phases.next() == .idle)
+        await #expect(throws: SluiceError.self) { try await device.todos.reconcile(named: "all") }
+        #expect(try await device.context.status().phase == .offline)
+        isDown.withLock { $0 = false }
+        try await device.todos.reconcile(named: "all")
+        #expect(try await device.context.status().phase == .idle)
+        var told: [SyncPhase?] = []
+        for _ in 0..<2 { told.append(await phases.next()) }
+        #expect(told == [.pulling, .offline])
+    }
+
     @Test("operations that are held are counted, and no more when they are given up", arguments: StoreKind.allCases)
     func attention(_ kind: StoreKind) async throws {
         let device = try await Device(kind)

@@ -155,6 +155,33 @@ struct AfterPullTests {
         #expect(try await device.operation("r0")?.id == operation.id)
     }
 
+    @Test(
+        "a dropped row whose changes are given up goes then, as one that has left", arguments: StoreKind.allCases,
+        [false, true])
+    func givenUp(_ kind: StoreKind, _ reconciles: Bool) async throws {
+        let drops = Shared(false)
+        let device = try await device(kind, rows: 2) { page in
+            page.rows.map { drops.value && $0.id == "r0" ? .drop(reason: "no") : .keep }
+        }
+        try await device.todos.pull(named: "all")
+        try await device.todos.update(["id": "r0", "n": 9])
+        let operation = try #require(try await device.operation("r0"))
+        device.server.onRequest { $0.isWrite ? .answer(.json(400, "")) : .none }
+        try await device.context.push()
+        drops.value = true
+        device.server.seed("todos", [["id": "r0", "n": 5]])
+        #expect(try await device.todos.pull(named: "all").pending == 1)
+        // Later rows, so that no page shows this one again.
+        device.server.seed("todos", (0..<3).map { ["id": JSON("later\($0)")] })
+        try await device.todos.pull(named: "all")
+        if reconciles { try await device.todos.reconcile(named: "all") }
+        try await device.context.queue.discard(operation.id)
+        #expect(try await device.local("r0")?["n"] == 0)
+        try await device.todos.pull(named: "all")
+        #expect(try await device.local("r0") == nil)
+        #expect(try await device.local("r1") != nil)
+    }
+
     @Test("tombstones pass whatever is said", arguments: StoreKind.allCases)
     func tombstones(_ kind: StoreKind) async throws {
         let seen = Shared<[String]>([])

@@ -77,6 +77,29 @@ struct LocalOnlyTests {
         device.server.softDelete("todos", "b")
         try await device.todos.pull(named: "all")
         #expect(try await device.local("b") == nil)
+        #expect(try await device.states() == 0)
+    }
+
+    @Test(
+        "once the server has taken it over, a reconcile treats it as any other", arguments: StoreKind.allCases,
+        [false, true])
+    func takenOver(_ kind: StoreKind, _ isOldStore: Bool) async throws {
+        let device = try await device(kind)
+        try await device.todos.insert(["id": "b", "n": 1])
+        device.server.seed("todos", [["id": "b", "n": 7]])
+        try await device.todos.pull(named: "all")
+        #expect(try await device.states() == 0)
+        if isOldStore {
+            // As a store has it whose pulls left the note behind.
+            try await device.store.write {
+                try $0.put(
+                    RecordState(table: "todos", recordID: "b", base: nil, mirror: nil).record,
+                    in: RecordState.schema.name)
+            }
+        }
+        device.server.hardDelete("todos", "b")
+        #expect(try await device.todos.reconcile(named: "all").removed == 1)
+        #expect(try await device.local("b") == nil)
     }
 
     @Test("it is refused where changes wait, in a group, and for an undelete", arguments: StoreKind.allCases)
@@ -99,5 +122,41 @@ struct LocalOnlyTests {
         }
         #expect(try await device.queue() == ["insert a pending"])
         #expect(try await device.local("a") == ["id": "a", "n": 1])
+    }
+
+    @Test("a purge of other rows does not forget that it is kept here alone", arguments: StoreKind.allCases)
+    func purgedOthers(_ kind: StoreKind) async throws {
+        for byName in [false, true] {
+            let keeps = Shared(true)
+            let device = try await device(kind, keeps)
+            let others = Query("todos", filter: try QueryExpression(odata: "n eq 1"))
+            try await device.todos.insert(["id": "b", "n": 5])
+            if byName {
+                try await device.todos.pull(others, named: "few")
+                try await device.todos.purge(named: "few")
+            } else {
+                #expect(try await device.todos.purge(others) == 1)
+            }
+            try await device.todos.pull(named: "all")
+            #expect(try await device.todos.reconcile(named: "all").removed == 0)
+            #expect(try await device.local("b") == ["id": "b", "n": 5])
+            #expect(try await device.local("a") == ["id": "a", "n": 1])
+            keeps.value = false
+            try await device.todos.update(["id": "b", "n": 6])
+            #expect(try await device.queue() == ["insert b pending"])
+            #expect(try await device.context.push().isClean)
+            #expect(device.remote("b") == ["id": "b", "n": 6])
+        }
+    }
+
+    @Test("a purge that takes it takes all that is known of it", arguments: StoreKind.allCases)
+    func purged(_ kind: StoreKind) async throws {
+        for filter in [nil, try QueryExpression(odata: "n eq 5")] {
+            let device = try await device(kind)
+            try await device.todos.insert(["id": "b", "n": 5])
+            #expect(try await device.todos.purge(Query("todos", filter: filter)) == (filter == nil ? 2 : 1))
+            #expect(try await device.local("b") == nil)
+            #expect(try await device.states() == 0)
+        }
     }
 }

@@ -162,6 +162,48 @@ struct PullGradeTests {
         #expect(try await device.todos.count() == 30)
     }
 
+    /// Rows whose storage order shows ids that ascend, but for one at the end that belongs before them all.
+    private func lastIsFirst(_ server: ModelServer, _ count: Int) {
+        server.seed("todos", Array(rows(count + 1).dropFirst()))
+        server.seed("todos", [["id": "r1000", "n": 0]])
+        server.restamp("todos", ["r1000"], at: Timestamp("2020-01-01T00:00:00Z")!)
+    }
+
+    @Test("ids that ascend by chance hide no row", arguments: [4, 11, 24], [4, 50])
+    func luckyIDs(_ count: Int, _ pageSize: Int) async throws {
+        let device = try await Device(.memory, server: ServerKind.unsorted.make(pageSize: 4), pageSize: pageSize)
+        lastIsFirst(device.server, count)
+        try await device.todos.pull()
+        #expect(try await device.todos.count() == count + 1)
+    }
+
+    @Test("a server that is known not to sort is not followed by id, and a reconcile does not do it either")
+    func luckyIDsNamed() async throws {
+        let device = try await Device(.memory, server: ServerKind.unsorted.make(pageSize: 4), pageSize: 4)
+        lastIsFirst(device.server, 24)
+        #expect(try await device.todos.pull(named: "all").grade == .full)
+        #expect(try await device.todos.count() == 25)
+        #expect(try await device.todos.reconcile(named: "all").removed == 0)
+        #expect(try await device.todos.count() == 25)
+        device.server.seed("todos", [["id": "r0999", "n": 0]])
+        try await device.todos.pull(named: "all")
+        #expect(try await device.todos.count() == 26)
+    }
+
+    @Test("that a server sorts by id is asked once, with two rows, and where it has few not at all")
+    func orderOfIDs() async throws {
+        let device = try await Device(.memory, server: ServerKind.sorted.make(pageSize: 4), pageSize: 4)
+        device.server.seed("todos", rows(1))
+        try await device.todos.pull()
+        #expect(device.server.requests.count == 2)
+        device.server.seed("todos", rows(11))
+        device.server.clearLog()
+        try await device.todos.pull()
+        #expect(device.server.requests.count == 5)
+        let path = PercentEncoding.decoded(device.server.requests.last?.head.path ?? "")
+        #expect(path.contains("$orderby=id desc") && path.contains("$top=2"), "\(path)")
+    }
+
     @Test("ids ascend in the order of bytes, or of letters")
     func order() {
         #expect(IDOrder.isAscending(["A", "B", "a"]) && IDOrder.isAscending(["a", "B", "c"]))

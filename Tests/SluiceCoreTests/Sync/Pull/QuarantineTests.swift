@@ -16,7 +16,8 @@ struct QuarantineTests {
             let isFirst =
                 !path.contains("updatedAt g") && !path.contains("eq null") && !path.contains("id gt")
                 && !path.contains("$skip")
-            let body = isFirst ? text.value : "[]"
+            let isLast = path.contains("$orderby=id desc")
+            let body = isLast ? #"[{"id":"c","version":"1"}]"# : isFirst ? text.value : "[]"
             return .answer(Response(HTTPResponse(status: .ok), body: Body(bytes: Array(body.utf8))))
         }
         return (device, text)
@@ -94,6 +95,29 @@ struct QuarantineTests {
         #expect(try await device.context.quarantine().first?.recordID == "r3")
     }
 
+    @Test("no change is told of a row that the store refuses")
+    func refusedUntold() async throws {
+        let server = ModelServer()
+        server.seed("todos", (0..<5).map { ["id": JSON("r\($0)"), "n": JSON($0)] })
+        let device = try await Device(.memory, server: server, store: PickyStore(MemoryStore()))
+        var changes = device.context.changes.makeAsyncIterator()
+        try await device.todos.pull()
+        let told = await changes.next()?.changes ?? []
+        #expect(Set(told.map { "\($0.kind.rawValue) \($0.recordID)" }) == Set([0, 1, 2, 4].map { "inserted r\($0)" }))
+    }
+
+    @Test("two rows of one version that differ settle nothing, and a newer one behind them does")
+    func settledInPage() async throws {
+        let row = { (version: Int, n: Int) in
+            #"{"id":"a","version":"\#(version)","n":\#(n),"updatedAt":"2023-01-0\#(version)T00:00:00Z"}"#
+        }
+        let (device, _) = try await device(.memory, "[\(row(1, 1)),\(row(1, 2)),\(row(2, 3))]")
+        let result = try await device.todos.pull()
+        #expect(result.stored > 0 && result.quarantined == 0)
+        #expect(try await device.context.quarantine().isEmpty)
+        #expect(try await device.local("a")?["n"] == 3)
+    }
+
     @Test("pages of nothing but bad rows end the pull neither early nor never", arguments: ["all", nil] as [String?])
     func onlyBadRows(_ name: String?) async throws {
         let device = try await Device(.memory)
@@ -110,6 +134,23 @@ struct QuarantineTests {
         let result = try await device.todos.pull(named: name)
         #expect(result.quarantined == 4 && result.stored == 1)
         #expect(try await device.context.quarantine().count == 4)
+    }
+
+    @Test("a purge of other rows leaves what is set aside, one of its row or of all takes it")
+    func purged() async throws {
+        let good = { (id: String) in #"{"id":"\#(id)","n":1,"updatedAt":"2023-01-01T00:00:00Z","version":"1"}"# }
+        let (device, text) = try await device(.memory, "[\(good("a")),\(good("b"))]")
+        try await device.todos.pull(named: "all")
+        text.value = #"[{"id":"a","version":7},{"id":"c","version":7}]"#
+        try await device.todos.pull()
+        func rows() async throws -> Set<String?> { try await Set(device.context.quarantine().map(\.recordID)) }
+        #expect(try await rows() == ["a", "c"])
+        try await device.todos.purge(Query("todos", filter: try QueryExpression(odata: "id eq 'b'")))
+        #expect(try await rows() == ["a", "c"])
+        try await device.todos.purge(Query("todos", filter: try QueryExpression(odata: "id eq 'a'")))
+        #expect(try await rows() == ["c"])
+        try await device.todos.purge()
+        #expect(try await rows() == [])
     }
 }
 

@@ -112,6 +112,40 @@ struct StalePageTests {
         let result = try await device.todos.pull(named: "all")
         #expect(result.pending == 1 && result.conflicts == 1)
     }
+
+    @Test(
+        "a row that left, and whose change was given up meanwhile, goes all the same", arguments: StoreKind.allCases,
+        [false, true])
+    func left(_ kind: StoreKind, _ isGone: Bool) async throws {
+        let store = try await kind.make()
+        let model = ServerKind.tokens.make(pageSize: 50)
+        model.seed("todos", (0..<4).map { ["id": JSON("r\($0)"), "n": 0] })
+        let writer = try await Device(kind, server: model, store: store)
+        let slow = SlowTransport(model)
+        let reader = try await Device(kind, server: model, store: store, transport: slow)
+        let query = Query("todos", filter: isGone ? nil : try QueryExpression(odata: "n lt 6"))
+        let client = try reader.context.requireClient()
+        func pull() async throws -> PullResult {
+            var driver = PullDriver(
+                client: client, store: store, options: reader.context.options, query: query,
+                owner: reader.context.owner(of: "todos", named: "q", client))
+            return try await driver.run()
+        }
+        _ = try await pull()
+        try await writer.todos.update(["id": "r1", "text": "mine"])
+        if isGone { model.softDelete("todos", "r1") } else { model.seed("todos", [["id": "r1", "n": 99]]) }
+        slow.afterFirstAnswer {
+            for operation in (try? await writer.context.queue.operations()) ?? [] {
+                try? await writer.context.queue.discard(operation.id)
+            }
+            // The server keeps no mark of deletion for long.
+            if isGone { model.hardDelete("todos", "r1") }
+        }
+        #expect(try await pull().deleted == 1)
+        #expect(try await writer.queue() == [])
+        #expect(try await reader.local("r1") == nil)
+        #expect(try await reader.todos.count() == 3)
+    }
 }
 
 /// A transport whose first answer waits for something, once the server has given it.

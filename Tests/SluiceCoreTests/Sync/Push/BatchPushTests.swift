@@ -104,7 +104,7 @@ struct BatchPushTests {
         #expect(device.server.rows("todos").count == 9)
     }
 
-    @Test("a server that knows no batches gets single requests from then on", arguments: [404, 405, 501])
+    @Test("a server that knows no batches gets single requests from then on", arguments: [404, 405, 410, 501])
     func fallback(_ status: Int) async throws {
         let device = try await device(.memory)
         device.server.onRequest { $0.head.path == "/tables/$batch" ? .answer(.model(status, nil)) : .none }
@@ -286,6 +286,38 @@ struct BatchPushTests {
         #expect(other?.code == .timeout, "it may have been done: its own chain sends it again")
         await #expect(throws: (any Error).self) { try await tasks[0].value }
         #expect(transport.heard.all == ["/tables/$batch"])
+    }
+
+    @Test(
+        "a refusal of the whole batch that could be one of a record says nothing of its parts: they go by themselves",
+        arguments: [404, 409, 410, 412, 413, 422, 424])
+    func refusedAsWhole(_ status: Int) async throws {
+        let device = try await device(.memory)
+        device.server.seed("todos", [["id": "a", "n": 1], ["id": "b", "n": 1], ["id": "c", "n": 1]])
+        try await device.todos.pull()
+        device.server.onRequest { $0.head.path == "/tables/$batch" ? .answer(.model(status, nil)) : .none }
+        try await device.todos.delete(id: "a")
+        try await device.todos.delete(id: "b")
+        try await device.todos.update(["id": "c", "n": 2])
+        let result = try await device.context.push()
+        #expect(result.isClean && result.applied == 3, "\(result)")
+        #expect(device.remote("a") == nil && device.remote("b") == nil && device.remote("c")?["n"] == 2)
+    }
+
+    @Test("a group whose batch is refused as a whole waits, whole", arguments: [404, 409, 410, 412, 424])
+    func groupRefusedAsWhole(_ status: Int) async throws {
+        let device = try await device(.memory)
+        device.server.seed("todos", [["id": "a", "n": 1], ["id": "b", "n": 1]])
+        try await device.todos.pull()
+        device.server.onRequest { $0.isWrite ? .answer(.model(status, nil)) : .none }
+        try await device.context.group { group in
+            try group.delete("a", in: "todos")
+            try group.delete("b", in: "todos")
+        }
+        let result = try await device.context.push()
+        #expect(result.applied == 0 && result.conflicts == 0, "\(result)")
+        #expect(try await device.context.queue.operations().count == 2)
+        #expect(device.remote("a") != nil && device.remote("b") != nil)
     }
 }
 

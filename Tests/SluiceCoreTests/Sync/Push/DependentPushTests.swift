@@ -39,6 +39,31 @@ struct DependentPushTests {
         #expect(orphans.all == [] && server.rows("items").count == 6)
     }
 
+    @Test("a parent whose change becomes a delete is deleted behind its children", arguments: [true, false])
+    func changeBecomesDelete(clientWins: Bool) async throws {
+        let device = try await Device(.memory, policy: clientWins ? .clientWins : .serverWins) {
+            $0.dependencies = [TableDependency("items", on: "lists", by: "list")]
+        }
+        let (lists, items) = (try device.context.table("lists"), try device.context.table("items"))
+        device.server.seed("lists", [["id": "l", "n": 0]])
+        device.server.seed("items", [["id": "i", "list": "l"]])
+        try await lists.pull()
+        try await items.pull()
+        try await lists.update(["id": "l", "n": 1])
+        device.server.seed("lists", [["id": "l", "n": 9]])
+        device.server.clearLog()
+        device.server.onRequest { request in
+            guard request.head.method == .patch else { return .none }
+            try? await items.delete(id: "i")
+            try? await lists.delete(id: "l")
+            return .none
+        }
+        for _ in 0..<3 { _ = try await device.context.push() }
+        let deletes = device.server.calls.filter { $0.hasPrefix("DELETE") }
+        #expect(deletes == ["DELETE /tables/items/i", "DELETE /tables/lists/l"], "\(device.server.calls)")
+        #expect(try await device.queue() == [])
+    }
+
     @Test("a parent is deleted behind its children", arguments: StoreKind.allCases, [1, 8])
     func deletes(_ kind: StoreKind, _ concurrency: Int) async throws {
         let (device, lists, items) = try await device(kind, concurrency: concurrency)

@@ -191,18 +191,233 @@ struct RepeatTests {
         #expect(try await device.states() == 0)
     }
 
-    @Test("where the record cannot be read, what is known stands until the next pull", arguments: StoreKind.allCases)
-    func unreadable(_ kind: StoreKind) async throws {
-        let device = try await cameAndWent(kind)
-        // First the network fails, and the operation waits; then the server refuses to read.
-        device.server.onRequest { $0.isWrite ? .none : .loseRequest }
-        #expect(try await device.context.push().remaining == 1)
-        device.server.onRequest { $0.isWrite ? .none : .answer(.model(403, nil)) }
-        device.server.hardDelete("todos", "a")
-        #expect(try await device.context.push().remaining == 0)
+    @Test("where the record cannot be read, the operation waits until it can")
+    func unreadable() async throws {
+        let device = try await cameAndWent(.memory)
+        let answers: [ModelServer.Fault] = [
+            .answer(.model(500, nil)), .answer(.model(200, ["error": "a web page"])), .loseRequest,
+            .answer(.model(403, nil)),
+        ]
+        for answer in answers {
+            device.server.onRequest { $0.isWrite ? .none : answer }
+            device.server.hardDelete("todos", "a")
+            #expect(try await device.context.push().remaining == 1)
+        }
         device.server.onRequest(nil)
+        device.server.hardDelete("todos", "a")
+        #expect(try await device.context.push().isClean)
+        #expect(try await device.local("a") == ["id": "a", "n": 1] && device.remote("a") == ["id": "a", "n": 1])
+    }
+
+    @Test("a remembered answer takes the place of no newer record because that may not be read")
+    func forbiddenRead() async throws {
+        let device = try await Device(.memory)
+        device.server.offer([.requestIDs])
+        try await device.todos.insert(["id": "a", "n": 1])
+        device.server.onRequest { $0.isWrite ? .answerAfter(.model(500, nil)) : .none }
+        _ = try await device.context.push()
+        device.server.seed("todos", [["id": "a", "n": 9]])
+        device.server.seed("todos", [["id": "z"]])
+        device.server.onRequest { $0.isWrite ? .answer(.model(500, nil)) : .none }
+        try await device.todos.pull(named: "all")
+        device.server.onRequest { $0.isWrite ? .none : .answer(.model(403, nil)) }
+        _ = try await device.context.push()
+        device.server.onRequest(nil)
+        #expect(try await device.context.push().isClean)
+        try await device.todos.pull(named: "all")
+        #expect(try await device.local("a") == ["id": "a", "n": 9] && device.remote("a") == ["id": "a", "n": 9])
+    }
+
+    @Test("a new record behind the delete of a lost insert takes its place", arguments: StoreKind.allCases)
+    func newRecordBehindLostInsert(_ kind: StoreKind) async throws {
+        for policy in [ConflictPolicy.hold, .serverWins] {
+            let device = try await Device(kind, policy: policy)
+            try await device.todos.insert(["id": "a", "n": 1, "old": true])
+            try await pushAndLoseAnswer(device)
+            try await device.todos.delete(id: "a")
+            try await device.todos.insert(["id": "a", "n": 2])
+            let result = try await device.context.push()
+            #expect(result.conflicts == 0 && result.isClean, "\(result)")
+            #expect(device.remote("a")?["n"] == 2)
+            #expect(try await device.local("a") == device.remote("a"))
+        }
+    }
+
+    @Test(
+        "what is left of a record's changes when one of unknown outcome is discarded knows what that sent",
+        arguments: StoreKind.allCases, ["insert", "update"])
+    func discardedBeforeOthers(_ kind: StoreKind, _ first: String) async throws {
+        for then in ["delete", "update"] {
+            let device = try await Device(kind, policy: .serverWins)
+            let record: JSON = ["id": "a", "n": 1]
+            if first == "update" {
+                device.server.seed("todos", [["id": "a", "n": 0]])
+                try await device.todos.pull(named: "all")
+                try await device.todos.update(record)
+            } else {
+                try await device.todos.insert(record)
+            }
+            try await pushAndLoseAnswer(device)
+            try await device.todos.update(["id": "a", "m": 2], options: .init(isMergeable: false))
+            let sent = try #require(try await device.context.queue.operations().first)
+            try await device.context.queue.discard(sent.id)
+            if then == "delete" { try await device.todos.delete(id: "a") }
+            let result = try await device.context.push()
+            #expect(result.isClean && result.conflicts == 0, "\(first), \(then): \(result)")
+            if then == "delete" {
+                #expect(device.remote("a") == nil)
+            } else {
+                #expect(device.remote("a")?["m"] == 2)
+                #expect(try await device.local("a") == device.remote("a"))
+            }
+        }
+    }
+
+    @Test("a delete behind a discarded insert of unknown outcome is said", arguments: StoreKind.allCases)
+    func deleteBehindDiscardedInsert(_ kind: StoreKind) async throws {
+        let device = try await Device(kind)
+        try await device.todos.insert(["id": "a", "n": 1])
+        try await pushAndLoseAnswer(device)
+        try await device.todos.update(["id": "a", "m": 2], options: .init(isMergeable: false))
+        try await device.todos.delete(id: "a")
+        let sent = try #require(try await device.context.queue.operations().first)
+        try await device.context.queue.discard(sent.id)
+        #expect(try await device.context.push().isClean)
+        #expect(device.remote("a") == nil)
+        try await device.todos.pull()
+        #expect(try await device.local("a") == nil)
+    }
+
+    @Test("an edit back behind a discarded change of unknown outcome is said")
+    func editBackBehindDiscarded() async throws {
+        let device = try await Device(.memory)
+        device.server.seed("todos", [["id": "a", "n": 0]])
+        try await device.todos.pull(named: "all")
+        try await device.todos.update(["id": "a", "n": 1])
+        try await pushAndLoseAnswer(device)
+        try await device.todos.update(["id": "a", "n": 0], options: .init(isMergeable: false))
+        let sent = try #require(try await device.context.queue.operations().first)
+        try await device.context.queue.discard(sent.id)
+        let result = try await device.context.push()
+        #expect(result.conflicts == 0 && result.isClean, "\(result)")
+        #expect(device.remote("a")?["n"] == 0)
+        #expect(try await device.local("a") == device.remote("a"))
+    }
+
+    @Test("an undelete behind a discarded delete of unknown outcome is said", arguments: [true, false])
+    func undeleteBehindDiscardedDelete(wasDone: Bool) async throws {
+        let device = try await Device(.memory)
+        device.server.seed("todos", [["id": "a", "n": 1]])
+        try await device.todos.pull(named: "all")
+        try await device.todos.delete(id: "a")
+        device.server.onRequest { $0.isWrite ? (wasDone ? .loseAnswer : .loseRequest) : .none }
+        _ = try await device.context.push()
+        device.server.onRequest(nil)
+        try await device.todos.undelete(id: "a")
+        let sent = try #require(try await device.context.queue.operations().first)
+        try await device.context.queue.discard(sent.id)
+        #expect(try await device.context.queue.operations().map(\.kind) == [.undelete])
+        let result = try await device.context.push()
+        #expect(result.conflicts == 0 && result.isClean, "\(result)")
+        #expect(device.remote("a") == ["id": "a", "n": 1])
+        #expect(try await device.local("a") == ["id": "a", "n": 1])
+    }
+
+    @Test("what a lost update did is taken back by a delete and an undelete of the record", arguments: [true, false])
+    func deletedAndUndeleted(wasDone: Bool) async throws {
+        let device = try await Device(.memory, policy: .serverWins)
+        device.server.seed("todos", [["id": "a", "n": 0, "m": 0]])
+        try await device.todos.pull(named: "all")
+        try await device.todos.update(["id": "a", "n": 1])
+        device.server.onRequest { $0.isWrite ? (wasDone ? .loseAnswer : .loseRequest) : .none }
+        _ = try await device.context.push()
+        device.server.onRequest(nil)
+        try await device.todos.delete(id: "a")
+        try await device.todos.undelete(id: "a")
+        try await device.todos.update(["id": "a", "m": 2])
+        let result = try await device.context.push()
+        #expect(result.conflicts == 0 && result.isClean, "\(result)")
+        #expect(device.remote("a") == ["id": "a", "n": 0, "m": 2])
+        #expect(try await device.local("a") == device.remote("a"))
+    }
+
+    @Test("an edit behind a restore overwrites nothing that another has written meanwhile")
+    func editBehindRestore() async throws {
+        let device = try await Device(.memory)
+        device.server.seed("todos", [["id": "a", "n": 0, "m": 0]])
+        try await device.todos.pull(named: "all")
+        try await device.todos.delete(id: "a")
+        let (todos, server) = (device.todos, device.server)
+        device.server.onRequest { request in
+            if request.head.method == .delete {
+                // While the delete is under way.
+                try? await todos.undelete(id: "a")
+                _ = try? await todos.update(["id": "a", "m": 1])
+            } else if server.rows("todos")["a"]?["deleted"] == true {
+                // Before the undelete looks what there is.
+                server.seed("todos", [["id": "a", "n": 7, "m": 0]])
+            }
+            return .none
+        }
+        _ = try await device.context.push()
+        let result = try await device.context.push()
+        #expect(result.isClean, "\(result)")
+        #expect(device.remote("a") == ["id": "a", "n": 7, "m": 1])
+        #expect(try await device.local("a") == device.remote("a"))
+    }
+
+    @Test("a new record has nothing of the deleted one before it")
+    func newRecordBehindDelete() async throws {
+        let device = try await Device(.memory)
+        device.server.seed("todos", [["id": "a", "n": 0, "extra": true]])
+        try await device.todos.pull(named: "all")
+        try await device.todos.update(["id": "a", "n": 1])
+        let todos = device.todos
+        device.server.onRequest { request in
+            guard request.head.method == .patch else { return .none }
+            // While the update is under way.
+            try? await todos.delete(id: "a", options: .init(isMergeable: false))
+            _ = try? await todos.insert(["id": "a", "n": 5])
+            return .none
+        }
+        _ = try await device.context.push()
+        device.server.onRequest(nil)
+        #expect(try await device.context.push().isClean)
+        #expect(try await device.local("a")?["n"] == 5)
+        #expect(try await device.local("a") == device.remote("a"))
+    }
+
+    @Test("an insert that goes on in another store leaves nothing here that deletes its row")
+    func movedElsewhere() async throws {
+        let device = try await Device(.memory)
+        try await device.todos.insert(["id": "a", "n": 1])
+        try await pushAndLoseAnswer(device)
+        let text = try await device.context.queue.export()
+        let sent = try #require(try await device.context.queue.operations().first)
+        try await device.context.queue.discard(sent.id, goesOnElsewhere: true)
+        let other = try await Device(.memory, server: device.server)
+        try await other.context.queue.import(text)
+        #expect(try await other.context.push().isClean)
         try await device.todos.pull(named: "all")
         #expect(try await device.local("a") == ["id": "a", "n": 1])
+        #expect(try await device.context.push().applied == 0 && device.remote("a") != nil)
+    }
+
+    @Test("a record that is newer than a pull has brought stays when a change behind it is discarded")
+    func foundNewer() async throws {
+        let device = try await Device(.memory)
+        try await device.todos.insert(["id": "a", "n": 1])
+        device.server.onRequest { $0.isWrite ? .answerAfter(.model(500, nil)) : .none }
+        _ = try await device.context.push()
+        device.server.onRequest { $0.isWrite ? .answer(.model(500, nil)) : .none }
+        try await device.todos.pull()
+        device.server.seed("todos", [["id": "a", "n": 1, "m": 9]])
+        device.server.onRequest { $0.head.method == .patch ? .answer(.model(400, nil)) : .none }
+        try await device.todos.update(["id": "a", "o": 2])
+        #expect(try await device.context.push().remaining == 1)
+        let held = try #require(try await device.context.queue.operations().first)
+        try await device.context.queue.discard(held.id)
+        #expect(try await device.local("a") == device.remote("a"))
     }
 
     @Test("a doubled request that is refused without a record may have been done", arguments: StoreKind.allCases)

@@ -8,8 +8,10 @@ import Testing
 @Suite("The tombstone of an insert that was sent and deleted")
 struct SentTombstoneTests {
     /// A device whose insert of `a` was lost on its way, as far as it can tell, and whose record was deleted since.
-    private func device(_ kind: StoreKind, discards: Bool = false) async throws -> Device {
-        let device = try await Device(kind)
+    private func device(
+        _ kind: StoreKind, discards: Bool = false, hooks: [any SyncHook] = []
+    ) async throws -> Device {
+        let device = try await Device(kind, hooks: hooks)
         try await device.todos.insert(["id": "a", "text": "mine"])
         device.server.onRequest { $0.isWrite ? .loseRequest : .none }
         _ = try await device.context.push()
@@ -43,6 +45,32 @@ struct SentTombstoneTests {
         #expect(device.remote("a") == nil)
         #expect(try await tombstones(device) == 0)
         #expect(try await device.states() == 0)
+    }
+
+    @Test("another's restore of a row that came deleted is nobody's to delete", arguments: [true, false])
+    func restoredByAnother(discards: Bool) async throws {
+        let device = try await device(.memory, discards: discards)
+        device.server.seed("todos", [["id": "a", "text": "mine"]])
+        device.server.softDelete("todos", "a")
+        try await device.todos.pull(named: "all")
+        #expect(try await tombstones(device) == 0)
+        device.server.seed("todos", [["id": "a", "text": "mine"]])
+        try await device.todos.pull(named: "all")
+        #expect(try await device.local("a") == ["id": "a", "text": "mine"])
+        #expect(try await device.queue() == [])
+    }
+
+    @Test("a late insert that a hook drops is deleted all the same", arguments: StoreKind.allCases)
+    func dropped(_ kind: StoreKind) async throws {
+        let hook = TestHook(pull: { page in page.rows.map { _ in .drop(reason: "no") } })
+        let device = try await device(kind, hooks: [hook])
+        device.server.seed("todos", [["id": "a", "text": "mine"], ["id": "b", "text": "theirs"]])
+        let result = try await device.todos.pull(named: "all")
+        #expect(result.dropped == 1)
+        #expect(try await device.queue() == ["delete a pending"])
+        #expect(try await device.context.push().isClean)
+        #expect(device.remote("a") == nil && device.remote("b") != nil)
+        #expect(try await tombstones(device) == 0)
     }
 
     @Test("a row of that id that is not what was sent is another's, and stays", arguments: StoreKind.allCases)
@@ -111,6 +139,27 @@ struct SentTombstoneTests {
         try await device.todos.delete(id: "a")
         device.server.hardDelete("todos", "a")
         #expect(try await device.context.push().isClean)
+        #expect(try await tombstones(device) == 0)
+    }
+
+    @Test("of two that were sent and deleted, one after the other, either may come late", arguments: [1, 2])
+    func twice(_ late: Int) async throws {
+        let device = try await Device(.memory)
+        for n in [1, 2] {
+            try await device.todos.insert(["id": "a", "n": JSON(n)])
+            device.server.onRequest { $0.isWrite ? .loseRequest : .none }
+            _ = try await device.context.push()
+            device.server.onRequest(nil)
+            try await device.todos.delete(id: "a")
+            #expect(try await device.context.push().isClean)
+        }
+        #expect(try await tombstones(device) == 1)
+        device.server.seed("todos", [["id": "a", "n": JSON(late)]])
+        try await device.todos.pull(named: "all")
+        #expect(try await device.local("a") == nil)
+        #expect(try await device.queue() == ["delete a pending"])
+        #expect(try await device.context.push().isClean)
+        #expect(device.remote("a") == nil)
         #expect(try await tombstones(device) == 0)
     }
 }

@@ -208,6 +208,13 @@ final class BatchGatherer: Transport {
         return try (answers[id] ?? .failure(Self.noAnswer)).get()
     }
 
+    private static func refused(_ response: Response) -> SluiceError {
+        SluiceError(
+            .brokenProtocol,
+            "the batch of a group was answered \(response.status) as a whole, which says nothing of its "
+                + "changes")
+    }
+
     private static var givenUp: SluiceError {
         SluiceError(.timeout, "the batch was given up before it was answered")
     }
@@ -220,14 +227,15 @@ final class BatchGatherer: Transport {
         if parts.count == 1, !isGroup { return batch.answers(await alone(parts[0].request)) }
         do {
             let response = try await inner.send(batch.request())
-            guard support.isMissing(by: response) else { return batch.answers(in: response) }
+            let isMissing = support.isMissing(by: response)
+            guard isMissing || BatchSupport.saysNothingOfParts(response) else { return batch.answers(in: response) }
+            if isGroup { return batch.answers(.failure(isMissing ? Self.groupRefusal(true) : Self.refused(response))) }
         } catch {
             // Who sends them all may be out of time, or cancelled: of the others only their sending has ended.
             var answers = batch.answers(.failure(Task.isCancelled ? Self.givenUp : error))
             answers[parts[0].id] = .failure(error)
             return answers
         }
-        if isGroup { return batch.answers(.failure(Self.groupRefusal(true))) }
         var answers: [String: Result<Response, any Error>] = [:]
         for part in parts { answers[part.id] = await alone(part.request) }
         return answers

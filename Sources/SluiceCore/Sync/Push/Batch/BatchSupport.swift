@@ -10,10 +10,17 @@ final class BatchSupport: Sendable {
     /// Notes an answer to a batch; true if it says that the server knows none: it refuses the address or the method, or
     /// takes the batch for a record.
     func isMissing(by response: Response) -> Bool {
-        let isUnknown = [400, 404, 405, 415, 501].contains(response.status)
+        let isUnknown = [400, 404, 405, 410, 415, 501].contains(response.status)
         let document = (200..<300).contains(response.status) ? try? response.body.json : nil
         guard isUnknown || (document?.kind == .object && document?["responses"] == nil) else { return false }
         isRefused.withLock { $0 = true }
         return true
+    }
+
+    /// Whether an answer to a whole batch is one that a part of it could have, too, and so says nothing of any: it was no
+    /// part that was in conflict, or too large, or gone. What is about who asks, or about the server's state, is about
+    /// each of them.
+    static func saysNothingOfParts(_ response: Response) -> Bool {
+        (400..<500).contains(response.status) && ![401, 402, 403, 407, 408, 429].contains(response.status)
     }
 }

@@ -1,0 +1,79 @@
+import HTTPTypes
+import Testing
+
+@testable import SluiceCore
+@testable import SluiceTesting
+
+@Suite("Rows without a time of change: none stays behind")
+struct UntimedRowsTests {
+    /// A Datasync server that sorts rows without a time last, and in the order in which they are stored.
+    private func serve(_ rows: Changeable<[JSON]>, page: Int, sortsIDs: Bool)
+        -> @Sendable (Request) -> ModelServer.Fault
+    {
+        { request in
+            guard let query = try? ModelCall(request).query(),
+                let evaluator = try? QueryEvaluator(Query("", filter: query.filter), schema: nil)
+            else { return .answer(.model(400, nil)) }
+            let found = evaluator.apply(to: rows.value)
+            var timed = found.filter { $0["updatedAt"]?.string != nil }
+            var untimed = found.filter { $0["updatedAt"]?.string == nil }
+            let isDescending = query.order.first?.descending ?? false
+            timed.sort { (($0["updatedAt"]?.string ?? "") < ($1["updatedAt"]?.string ?? "")) != isDescending }
+            if sortsIDs { untimed.sort { (($0["id"]?.string ?? "") < ($1["id"]?.string ?? "")) != isDescending } }
+            let sorted = isDescending ? untimed + timed : timed + untimed
+            return .answer(
+                .model(200, ["items": JSON(Array(sorted.dropFirst(query.skip).prefix(min(query.top ?? page, page))))]))
+        }
+    }
+
+    private func row(_ id: String, _ second: Int?) -> JSON {
+        ["id": JSON(id), "version": "1", "updatedAt": second.map { JSON("2024-01-01T00:00:0\($0).000Z") } ?? .null]
+    }
+
+    @Test(
+        "a first pull that was interrupted has the next look for them", arguments: 1...9, [true, false])
+    func interrupted(_ moment: Int, _ hasSome: Bool) async throws {
+        let device = try await Device(.memory, pageSize: 2, dialect: .datasync)
+        let untimed = hasSome ? [row("u1", nil), row("u2", nil), row("u3", nil)] : []
+        let rows = Changeable((1...5).map { (second: Int) in row("t\(second)", second) } + untimed)
+        let answer = serve(rows, page: 2, sortsIDs: true)
+        let count = Counter()
+        device.server.onRequest { request in count.next() >= moment ? .loseRequest : answer(request) }
+        _ = try? await device.todos.pull(named: "all")
+        device.server.onRequest(answer)
+        try await device.todos.pull(named: "all")
+        #expect(try await device.todos.count() == rows.value.count)
+        device.server.clearLog()
+        try await device.todos.pull(named: "all")
+        let looks = device.server.requests.filter { ($0.head.path ?? "").contains("eq%20null") }.count
+        #expect(hasSome ? looks > 0 : looks == 0, "where there are none they are looked for once")
+        rows.value.append(row("t9", 9))
+        try await device.todos.pull(named: "all")
+        #expect(try await device.todos.count() == rows.value.count)
+    }
+
+    @Test("a server that cannot be asked for them is followed without them")
+    func refused() async throws {
+        let device = try await Device(.memory, pageSize: 2, dialect: .datasync)
+        let answer = serve(
+            Changeable((1...5).map { (second: Int) in row("t\(second)", second) }), page: 2, sortsIDs: true)
+        device.server.onRequest { request in
+            (request.head.path ?? "").contains("eq%20null") ? .answer(.model(400, nil)) : answer(request)
+        }
+        for _ in 0..<2 { try await device.todos.pull(named: "all") }
+        #expect(try await device.todos.count() == 5)
+    }
+
+    @Test(
+        "a server that does not sort them by id gives them all", arguments: [1, 2, 3, 50],
+        [["u5", "u6", "u7", "u1", "u2"], ["u2", "u1", "u5"], ["u1", "u2", "u3", "u0"]])
+    func unsorted(_ page: Int, _ ids: [String]) async throws {
+        let device = try await Device(.memory, pageSize: page, dialect: .datasync)
+        let rows = Changeable([row("t1", 1), row("t2", 2)] + ids.map { row($0, nil) })
+        device.server.onRequest(serve(rows, page: page, sortsIDs: false))
+        for _ in 0..<2 {
+            try await device.todos.pull(named: "all")
+            #expect(try await device.todos.count() == rows.value.count)
+        }
+    }
+}

@@ -4,17 +4,18 @@ internal import Synchronization
 
 /// A store in one file that only grows while it is open: each transaction is a line at its end.
 ///
-/// All records are in memory too, in the engine's own `MemoryStore`, which answers the queries. A transaction counts when its
-/// line is on the disk; a line that a power cut has torn is cut off at the next opening, and with it a transaction that
-/// nobody was told of. Opening writes the file anew where most of it is out of date. Right for a few thousand records.
+/// All records are in memory too, in the engine's own `MemoryStore`, which answers the queries. A transaction counts
+/// when its line is on the disk; a line that a power cut has torn is cut off at the next opening, and with it a
+/// transaction that nobody was told of. Opening writes the file anew where most of it is out of date. Right for a few
+/// thousand records.
 public final class AppendStore: LocalStore {
     private let memory = MemoryStore()
     private let file: AppendFile
 
     /// Opens the file, or makes it.
     ///
-    /// - Throws: `SluiceError` of code `storeBusy` where another has it open, `storeInputOutput` where it cannot be read or
-    ///   written, `storeNotADatabase` for a file that is something else.
+    /// - Throws: `SluiceError` of code `storeBusy` where another has it open, `storeInputOutput` where it cannot be
+    ///   read or written, `storeNotADatabase` for a file that is something else.
     public init(path: String) async throws {
         file = try AppendFile(path: path)
         var lines = 0

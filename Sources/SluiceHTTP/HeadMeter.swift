@@ -2,7 +2,8 @@ internal import NIOCore
 internal import NIOHTTP1
 
 /// Ends a connection on which too much arrives that comes to nothing: spaces before a value, answers that only announce
-/// others, a name without an end in front of packed bytes. The readers behind it hold or drop such bytes without a limit.
+/// others, a name without an end in front of packed bytes. The readers behind it hold or drop such bytes without a
+/// limit.
 final class HeadMeter: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer

@@ -2,9 +2,9 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTPCompression
 
-/// Keeps from the HTTP client what it takes for impossible, and would end the process for: a body or an end of an answer
-/// that has had no final head. A status below 100 is enough for that: the client takes its head for one of those that
-/// come before the final one.
+/// Keeps from the HTTP client what it takes for impossible, and would end the process for: a body or an end of an
+/// answer that has had no final head. A status below 100 is enough for that: the client takes its head for one of those
+/// that come before the final one.
 final class ResponseGuard: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart

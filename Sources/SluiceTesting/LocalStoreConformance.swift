@@ -57,8 +57,8 @@ public enum LocalStoreConformance {
 
         /// Runs the check.
         ///
-        /// - Parameter open: opens the store, always at the same place, which is empty at first. It is called again when the
-        ///   store before is closed, or when nobody has it any more, as after the end of a process.
+        /// - Parameter open: opens the store, always at the same place, which is empty at first. It is called again
+        ///   when the store before is closed, or when nobody has it any more, as after the end of a process.
         /// - Throws: ``ConformanceFailure`` with what was found, or the error that the store threw.
         public func run(open: @escaping @Sendable () async throws -> any LocalStore) async throws {
             let place = Reopened(open)

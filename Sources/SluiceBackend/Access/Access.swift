@@ -4,8 +4,8 @@ internal import SluiceCore
 /// Whether a request may do what it asks for at all, before any record is looked at.
 enum Access {
     /// - Parameter methods: the methods of the request's path, with what they do.
-    /// - Throws: ``Refusal``: 405 for an operation that is disabled, the table's status (401 where it says nothing) for a
-    ///   request without a user where one is needed.
+    /// - Throws: ``Refusal``: 405 for an operation that is disabled, the table's status (401 where it says nothing) for
+    ///   a request without a user where one is needed.
     static func check(
         _ operation: BackendOperation, _ rules: BackendConfiguration.Table, _ principal: Principal?,
         methods: [(name: String, operation: BackendOperation)] = []

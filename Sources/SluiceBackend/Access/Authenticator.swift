@@ -52,8 +52,8 @@ struct Authenticator: Sendable {
 
     /// The user of a request; nil for a request without a token.
     ///
-    /// - Throws: ``Refusal`` (401) for a token that is not valid, whatever the request asks for: who brings one means to
-    ///   be somebody, and a client renews its token on this answer.
+    /// - Throws: ``Refusal`` (401) for a token that is not valid, whatever the request asks for: who brings one means
+    ///   to be somebody, and a client renews its token on this answer.
     func principal(for headers: HTTPFields) async throws(Refusal) -> Principal? {
         guard let token = try Self.token(in: headers) else { return nil }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)

@@ -41,8 +41,8 @@ struct TableSession: Sendable {
 
     // MARK: Changing
 
-    /// Runs a change with the hooks around it, and answers with the record as they show it. A repeat of a change that was
-    /// carried out is answered as it was then, without hooks.
+    /// Runs a change with the hooks around it, and answers with the record as they show it. A repeat of a change that
+    /// was carried out is answered as it was then, without hooks.
     ///
     /// Hooks run outside any transaction. Where the record changed between what they saw and the transaction, they are
     /// asked again.

@@ -29,8 +29,8 @@ public struct BackendConfiguration: Sendable, Hashable {
     public var tables: [Table]
     /// How requests say who they come from; nil where no request has a user, and tokens are not looked at.
     public var authentication: Authentication?
-    /// For how long the effects of requests with an id (`Repeatability-Request-ID`) are remembered, so that their repeats
-    /// do nothing twice.
+    /// For how long the effects of requests with an id (`Repeatability-Request-ID`) are remembered, so that their
+    /// repeats do nothing twice.
     public var requestIdsExpire: Duration
 
     /// A configuration.

@@ -8,8 +8,8 @@ public struct HookAnswer: Sendable {
     public let operation: BackendOperation
     /// Whom it came from; nil where it brought no token.
     public let principal: Principal?
-    /// The records of the answer: one, or a list's page. What is changed here changes the answer and not what is stored;
-    /// to hide records narrow the request's filter instead, so that pages and counts know of it.
+    /// The records of the answer: one, or a list's page. What is changed here changes the answer and not what is
+    /// stored; to hide records narrow the request's filter instead, so that pages and counts know of it.
     public var records: [JSON]
 
     /// The first of the records: the one, where the request is about one. After a delete it is the last that was known.

@@ -19,8 +19,8 @@ public struct HookRequest: Sendable {
     /// What an insert or update says of the record; nil for the other operations. Its id and the server's own columns
     /// cannot be changed here, nor the owner's column of a table that belongs to users.
     public var record: JSON?
-    /// A condition that takes records away from the request, beside those of the table. A record that does not match is as
-    /// if it were not there: not in a list, and 404 by its id.
+    /// A condition that takes records away from the request, beside those of the table. A record that does not match is
+    /// as if it were not there: not in a list, and 404 by its id.
     public var filter: QueryExpression?
 
     init(_ session: TableSession, id: String?) {

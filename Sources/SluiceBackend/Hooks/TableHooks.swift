@@ -2,8 +2,9 @@ public import SluiceCore
 
 /// Code of the server's own around what requests do to a table.
 ///
-/// Hooks run outside any transaction, so they may wait; versions are checked again when the change is written, and where
-/// the record changed meanwhile ``before(_:)`` is asked again. So what has an effect elsewhere belongs in ``after(_:)``.
+/// Hooks run outside any transaction, so they may wait; versions are checked again when the change is written, and
+/// where the record changed meanwhile ``before(_:)`` is asked again. So what has an effect elsewhere belongs in
+/// ``after(_:)``.
 ///
 /// ```swift
 /// struct MovieHooks: TableHooks {
@@ -28,13 +29,13 @@ public protocol TableHooks: Sendable {
     /// and touches, and refuse by throwing ``HookRefusal``. Any other error is answered with 500 and not shown.
     func before(_ request: inout HookRequest) async throws
 
-    /// After the operation, with what is stored or was read. It may change the answer. A change is committed by then; an
-    /// error answers the request but takes nothing back. The server's record in a conflict that is left to the client is
-    /// shown as one that was read.
+    /// After the operation, with what is stored or was read. It may change the answer. A change is committed by then;
+    /// an error answers the request but takes nothing back. The server's record in a conflict that is left to the
+    /// client is shown as one that was read.
     func after(_ answer: inout HookAnswer) async throws
 
-    /// An insert of an id that exists, or an update made on another version. The record that is given back is written in
-    /// place of the server's, and the request succeeds; nil leaves the conflict to the client. Asked again, up to 5
+    /// An insert of an id that exists, or an update made on another version. The record that is given back is written
+    /// in place of the server's, and the request succeeds; nil leaves the conflict to the client. Asked again, up to 5
     /// times, where the server's record changes meanwhile.
     func conflict(_ conflict: HookConflict) async throws -> JSON?
 }

@@ -23,8 +23,8 @@ struct ChangeQuery: Sendable {
     var view: QueryExpression?
     /// The change behind which the page begins.
     var position: Timestamp
-    /// The latest change at the beginning of the run that sent all. What was no part of it then and has not changed since
-    /// was never sent, so nobody is told that it is gone.
+    /// The latest change at the beginning of the run that sent all. What was no part of it then and has not changed
+    /// since was never sent, so nobody is told that it is gone.
     var base: Timestamp
     /// The most changes of the page.
     var limit: Int

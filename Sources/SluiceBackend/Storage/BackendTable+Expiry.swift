@@ -5,9 +5,9 @@ extension BackendTable {
     /// How many records one transaction takes, so that requests need not wait long.
     static let expiryBatch = 500
 
-    /// Removes what has expired at `now`, at most ``expiryBatch`` of each kind: records that are older than the table lets
-    /// them become turn into tombstones, so that pulls hear of it, or are removed where the table keeps none; tombstones
-    /// are removed so long after they became such.
+    /// Removes what has expired at `now`, at most ``expiryBatch`` of each kind: records that are older than the table
+    /// lets them become turn into tombstones, so that pulls hear of it, or are removed where the table keeps none;
+    /// tombstones are removed so long after they became such.
     ///
     /// - Returns: how many records were changed or removed.
     func expire(now: Timestamp, _ connection: SQLiteConnection) throws -> Int {

@@ -3,8 +3,8 @@ internal import SluiceCore
 
 /// Carries the requests of a batch out, one after the other, each as if it had come by itself.
 struct BatchRun: Sendable {
-    /// The most bytes of all answers together; what would come behind is not carried out. Small changes of large records
-    /// could otherwise ask for answers that no memory holds.
+    /// The most bytes of all answers together; what would come behind is not carried out. Small changes of large
+    /// records could otherwise ask for answers that no memory holds.
     static let mostBytes = 8 * BackendResponder.maximumBody
 
     private let backend: Backend
@@ -13,8 +13,8 @@ struct BatchRun: Sendable {
 
     /// Reads the batch.
     ///
-    /// - Throws: ``Refusal``: 400 for what is no batch, 413 for one that is too large, 415 where the wire wants it declared
-    ///   as JSON.
+    /// - Throws: ``Refusal``: 400 for what is no batch, 413 for one that is too large, 415 where the wire wants it
+    ///   declared as JSON.
     init(_ backend: Backend, _ request: Request, _ target: RequestTarget, _ wire: ServerWire) throws {
         guard request.body.bytes.count <= BackendResponder.maximumBody else {
             throw Refusal(.contentTooLarge, "the batch is larger than \(BackendResponder.maximumBody) bytes")

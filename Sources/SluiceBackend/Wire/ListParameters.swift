@@ -59,7 +59,8 @@ struct ListParameters: Sendable {
     /// Whether there may be rows behind this answer's that the client has asked for.
     var wantsMore: Bool { query.top ?? .max > page }
 
-    /// The parameters of the next page, encoded: those of this one, with what is left of `$skip` and `$top` behind them.
+    /// The parameters of the next page, encoded: those of this one, with what is left of `$skip` and `$top` behind
+    /// them.
     var next: String {
         let changed: Set = ["$skip", "$top"]
         var parts = parameters.filter { !changed.contains($0.name.lowercased()) }

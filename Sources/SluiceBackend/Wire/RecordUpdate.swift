@@ -56,8 +56,8 @@ struct RecordUpdate: Sendable {
     /// Whether the record that hooks see is all there will be of it, and not what changes.
     var replaces: Bool { if case .merge = change { false } else { true } }
 
-    /// What the update says of the record, as hooks see it, in the store's names; nil where it takes the stored record to
-    /// know, and there is none.
+    /// What the update says of the record, as hooks see it, in the store's names; nil where it takes the stored record
+    /// to know, and there is none.
     func record(_ id: String, stored: JSON?) throws -> JSON? {
         let record: JSON
         switch change {

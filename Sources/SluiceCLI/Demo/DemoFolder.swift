@@ -8,7 +8,8 @@ struct DemoFolder {
 
     /// Makes the folder.
     ///
-    /// - Throws: ``CommandFailure`` where `keep` already holds something: an earlier demo's data would not be this one's.
+    /// - Throws: ``CommandFailure`` where `keep` already holds something: an earlier demo's data would not be this
+    ///   one's.
     init(keep: String?) throws {
         let files = FileManager.default
         isKept = keep != nil

@@ -9,8 +9,8 @@ package enum NearestKey {
         return "; did you mean \(name)?"
     }
 
-    /// How many characters must be put in, taken out, replaced or swapped with their neighbour to turn one word into the
-    /// other (Damerau and Levenshtein, each place touched once).
+    /// How many characters must be put in, taken out, replaced or swapped with their neighbour to turn one word into
+    /// the other (Damerau and Levenshtein, each place touched once).
     static func distance(_ left: String, _ right: String) -> Int {
         let left = Array(left)
         let right = Array(right)

@@ -41,7 +41,8 @@ public struct RequestContext: Sendable {
     /// What is to happen with the final request before its first byte is sent; the seal filter calls it, and what it
     /// returns goes out. On a push the engine records it here and gives it its id.
     package var seal: (@Sendable (Request) async throws -> Request)?
-    /// What is to happen when an attempt that was sealed has certainly not reached the server: no connection came about.
+    /// What is to happen when an attempt that was sealed has certainly not reached the server: no connection came
+    /// about.
     package var unsealed: (@Sendable () -> Void)?
     /// The operation, where its request may go with others in one batch.
     package var batchMember: String?
@@ -89,8 +90,8 @@ package struct Paging: Sendable, Hashable {
 public struct Limits: Sendable, Hashable {
     /// The largest answer, decoded, in bytes. Default 16 MiB.
     public var responseBytes: Int
-    /// How many names and values an answer that is JSON may have. Each takes memory beside the answer's bytes, and may be
-    /// two of them. Default 1,000,000, which is 40,000 rows of 12 columns.
+    /// How many names and values an answer that is JSON may have. Each takes memory beside the answer's bytes, and may
+    /// be two of them. Default 1,000,000, which is 40,000 rows of 12 columns.
     public var responseValues: Int
     /// The longest an exchange may take, from the first byte sent to the last received. Default 100 s.
     public var deadline: Duration

@@ -39,8 +39,8 @@ public struct GeographyPoint: Sendable, Hashable {
         self.init(longitude: longitude.double, latitude: latitude.double)
     }
 
-    /// The way along the surface of a sphere of the Earth's mean radius, in metres, by the haversine formula. Within half
-    /// a percent of what servers compute on an ellipsoid.
+    /// The way along the surface of a sphere of the Earth's mean radius, in metres, by the haversine formula. Within
+    /// half a percent of what servers compute on an ellipsoid.
     public func distance(to other: GeographyPoint) -> Double {
         let radians = Double.pi / 180
         let height = sin((other.latitude - latitude) * radians / 2)

@@ -81,7 +81,7 @@ struct MemoryStoreIndexes: Sendable {
             if values.count == index.columns.count { return index.keys[values].map(Array.init) ?? [] }
         }
         guard query.order.count == 1, let key = query.order.first,
-            let index = inOrder.first(where: { Self.isSame($0.column, key.column) }), index.missing == 0
+            let index = inOrder.first(where: { StoreRules.isSame($0.column, key.column) }), index.missing == 0
         else { return nil }
         let after = terms.lazy.compactMap { Self.bound($0, below: key.column) }.first
         let top = query.top.map { top in
@@ -91,9 +91,6 @@ struct MemoryStoreIndexes: Sendable {
         return index.keys(after: after, descending: key.descending, top: top, matches)
     }
 
-    /// Whether two names are the same code points; Swift's `==` is looser.
-    private static func isSame(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
-
     /// The parts of a filter all of which a record has to meet.
     private static func terms(_ filter: QueryExpression) -> [QueryExpression] {
         if case .binary(.and, let left, let right) = filter { return terms(left) + terms(right) }
@@ -101,14 +98,16 @@ struct MemoryStoreIndexes: Sendable {
     }
 
     private static func text(_ term: QueryExpression, equalTo column: String) -> String? {
-        guard case .binary(.eq, .column(let name), .literal(.string(let text))) = term, isSame(name, column) else {
+        guard case .binary(.eq, .column(let name), .literal(.string(let text))) = term, StoreRules.isSame(name, column)
+        else {
             return nil
         }
         return text
     }
 
     private static func bound(_ term: QueryExpression, below column: String) -> Int64? {
-        guard case .binary(.gt, .column(let name), .literal(.number(let number))) = term, isSame(name, column),
+        guard case .binary(.gt, .column(let name), .literal(.number(let number))) = term,
+            StoreRules.isSame(name, column),
             case .int(let value) = number.storage
         else { return nil }
         return value

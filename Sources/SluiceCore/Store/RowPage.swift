@@ -15,8 +15,8 @@ public struct RowPage: Sendable {
         public var isDeleted: Bool
         /// Whether the tombstone is of a row that is there still, and has left the query's filter.
         package var leftQuery = false
-        /// Whether the row cannot be stored; the page's ``RowPage/problems`` say why. Its id is then made up of its bytes,
-        /// unless it has one.
+        /// Whether the row cannot be stored; the page's ``RowPage/problems`` say why. Its id is then made up of its
+        /// bytes, unless it has one.
         package var isUnfit = false
         /// The index of the row's object in the tape.
         package var token: Int
@@ -92,8 +92,8 @@ extension RowPage {
         case record(JSON)
     }
 
-    /// The same page with other contents of rows: one for each, nil for those that are as they came. What ``rows`` says of
-    /// a row stays so.
+    /// The same page with other contents of rows: one for each, nil for those that are as they came. What ``rows`` says
+    /// of a row stays so.
     package func revised(_ revisions: [Revision?]) -> RowPage {
         var page = self
         page.revisions = revisions

@@ -1,7 +1,7 @@
 internal import CJansson
 
-/// The rows of a page as they came, read in place for as long as the page's bytes stay where they are: a member is found
-/// without making the record that it is of. It counts no references.
+/// The rows of a page as they came, read in place for as long as the page's bytes stay where they are: a member is
+/// found without making the record that it is of. It counts no references.
 package struct RowReader {
     private let rows: UnsafeBufferPointer<RowPage.Row>
     private let bytes: UnsafeBufferPointer<UInt8>
@@ -56,8 +56,8 @@ package struct RowReader {
         find(name, at: index).map { JSON(JSONHandle(owning: value($0))) }
     }
 
-    /// Whether the row has a member of that name that is plainly the same as a value that C code has: a false says that it
-    /// is not, or that more has to be known.
+    /// Whether the row has a member of that name that is plainly the same as a value that C code has: a false says that
+    /// it is not, or that more has to be known.
     package func has(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeRawPointer, at index: Int) -> Bool {
         let value = value.assumingMemoryBound(to: json_t.self)
         let type = json_type(rawValue: UInt32(sluice_json_type(value)))

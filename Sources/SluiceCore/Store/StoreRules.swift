@@ -29,8 +29,8 @@ package enum StoreRules {
 
     /// The schema that `held` becomes when `wanted` is declared: columns and indexes are added, none is taken away.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidTable` for names that are not allowed, `storeSchema` where a column has
-    ///   another type already.
+    /// - Throws: ``SluiceError`` of code `invalidTable` for names that are not allowed, `storeSchema` where a column
+    ///   has another type already.
     package static func merge(_ wanted: TableSchema, into held: TableSchema?) throws(SluiceError) -> TableSchema {
         try check(table: wanted.name)
         var merged = held ?? TableSchema(wanted.name)
@@ -78,7 +78,7 @@ package enum StoreRules {
     }
 
     /// Whether two names are the same code points; Swift's `==` is looser.
-    private static func isSame(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
+    static func isSame(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
 
     /// The bytes of a name with ASCII letters in lower case.
     package static func folded(_ name: String) -> [UInt8] {

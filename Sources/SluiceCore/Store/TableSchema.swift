@@ -48,5 +48,5 @@ public struct TableSchema: Sendable, Hashable {
     }
 
     /// The column of that name.
-    public func column(_ name: String) -> Column? { columns.first { $0.name.utf8.elementsEqual(name.utf8) } }
+    public func column(_ name: String) -> Column? { columns.first { StoreRules.isSame($0.name, name) } }
 }

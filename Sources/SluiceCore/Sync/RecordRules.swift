@@ -20,8 +20,8 @@ package enum RecordRules {
             && !scalars.contains { isControl($0) || forbidden.contains($0) }
     }
 
-    /// How deep a record may nest that is to be changed here. An operation keeps a record up to four levels deeper than it
-    /// is: in an object, in a list of what was sent, in the operation's own record.
+    /// How deep a record may nest that is to be changed here. An operation keeps a record up to four levels deeper than
+    /// it is: in an object, in a list of what was sent, in the operation's own record.
     package static let maximumDepth = JSON.maximumDepth - 4
 
     /// - Throws: ``SluiceError`` of code `invalidRecord` for a record that no operation could keep.

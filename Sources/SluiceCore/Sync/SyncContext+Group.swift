@@ -15,8 +15,8 @@ extension SyncContext {
     /// - Parameters:
     ///   - options: what is said of each operation of the group.
     ///   - body: makes the changes, on the store as it is in that moment. Where it throws, nothing has happened. The
-    ///     group is valid until it returns. Where ``SyncOptions/hooks`` look at the changes it runs up to four times, and
-    ///     only the last time counts.
+    ///     group is valid until it returns. Where ``SyncOptions/hooks`` look at the changes it runs up to four times,
+    ///     and only the last time counts.
     /// - Returns: what `body` returns.
     /// - Throws: ``SluiceError`` of code `operationRefused` where a group cannot be sent or would be too large; what a
     ///   change throws; what `body` throws; of code `refusedByHook` and `hookFailed` where a hook says so.

@@ -25,8 +25,8 @@ public final class SyncContext: Sendable {
     /// A context over `store`, in which it makes the tables it needs.
     ///
     /// - Parameter tables: the application's tables whose columns are to be typed; others need no declaration.
-    /// - Throws: ``SluiceError`` of code `invalidArgument` for options that are out of bounds and dependencies that form
-    ///   a circle; of the store.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for options that are out of bounds and dependencies that
+    ///   form a circle; of the store.
     public init(
         client: SluiceClient? = nil, store: any LocalStore, tables: [TableSchema] = [],
         options: SyncOptions = SyncOptions()

@@ -10,8 +10,9 @@ public struct SyncOptions: Sendable {
     /// network, and answers that say the server is busy (408, 429, 502, 503, 504) or wants other credentials (401), do
     /// not count; a try within a push counts once, however often it is repeated. Default 10.
     public var maximumAttempts: Int
-    /// How many operations a push may send in one request, up to 100. Above 1 they go to `tables/$batch`, as the embedded
-    /// backend takes them, and only then there can be groups: see ``SyncContext/group(options:_:)``. Default 1.
+    /// How many operations a push may send in one request, up to 100. Above 1 they go to `tables/$batch`, as the
+    /// embedded backend takes them, and only then there can be groups: see ``SyncContext/group(options:_:)``. Default
+    /// 1.
     public var batchSize: Int
     /// How many rows a pull asks for at once; a server may send fewer.
     public var pageSize: Int

@@ -27,8 +27,8 @@ extension SyncQueue {
     /// - Parameters:
     ///   - record: the whole record as the operation is to make it. What only the server sets is not taken from it.
     ///   - revision: see ``discard(_:revision:goesOnElsewhere:)``.
-    /// - Throws: as ``discard(_:revision:goesOnElsewhere:)``; of code `operationRefused` for an operation without a body or one whose
-    ///   outcome is not known yet; of code `invalidRecord` for another id.
+    /// - Throws: as ``discard(_:revision:goesOnElsewhere:)``; of code `operationRefused` for an operation without a
+    ///   body or one whose outcome is not known yet; of code `invalidRecord` for another id.
     public func edit(_ id: String, to record: JSON, revision: Int? = nil) async throws {
         try await repair(id, revision) { operation, tools in
             try OperationEdit(
@@ -45,8 +45,8 @@ extension SyncQueue {
     ///   - record: the whole record as the operation is to make it; nil leaves it as the application sees it, and for a
     ///     delete that is taken back as the server last had it.
     ///   - revision: see ``discard(_:revision:goesOnElsewhere:)``.
-    /// - Throws: as ``discard(_:revision:goesOnElsewhere:)``; of code `operationRefused` where the change makes no sense with what is
-    ///   known of the server's record, or other changes of the record wait too.
+    /// - Throws: as ``discard(_:revision:goesOnElsewhere:)``; of code `operationRefused` where the change makes no
+    ///   sense with what is known of the server's record, or other changes of the record wait too.
     public func changeKind(
         _ id: String, to kind: TableOperation.Kind, record: JSON? = nil, revision: Int? = nil
     ) async throws {
@@ -63,8 +63,8 @@ extension SyncQueue {
     ///   - decision: `server`, `client`, `merge`, `delete` or `discard`. What is left to be said is sent by the next
     ///     push.
     ///   - revision: see ``discard(_:revision:goesOnElsewhere:)``.
-    /// - Throws: as ``discard(_:revision:goesOnElsewhere:)``; of code `operationRefused` if the operation is no held conflict, or the
-    ///   server's record has changed since it was held: retry it to see the new one.
+    /// - Throws: as ``discard(_:revision:goesOnElsewhere:)``; of code `operationRefused` if the operation is no held
+    ///   conflict, or the server's record has changed since it was held: retry it to see the new one.
     public func resolve(_ id: String, _ decision: ConflictDecision, revision: Int? = nil) async throws {
         try await repair(id, revision) { operation, tools in
             try HeldConflict(
@@ -74,8 +74,8 @@ extension SyncQueue {
         }
     }
 
-    /// Takes back all that waits for a record: it is again as the server last had it, and a record that was made here is
-    /// gone. Of its groups all is given up. The audit keeps what was taken back. Waits for a push that is under way.
+    /// Takes back all that waits for a record: it is again as the server last had it, and a record that was made here
+    /// is gone. Of its groups all is given up. The audit keeps what was taken back. Waits for a push that is under way.
     ///
     /// - Returns: the record as it is now; nil if there is none.
     /// - Throws: ``SluiceError`` of code `invalidArgument` if nothing waits for the record; of code `operationRefused`

@@ -18,8 +18,9 @@ extension Table {
         return record
     }
 
-    /// The record as the server has it now. The server is asked for it only if it has another version (`If-None-Match`);
-    /// otherwise what comes back is `record`. A record without an id is given back without a request.
+    /// The record as the server has it now. The server is asked for it only if it has another version
+    /// (`If-None-Match`); otherwise what comes back is `record`. A record without an id is given back without a
+    /// request.
     ///
     /// - Throws: see ``Table``; `notFound` if there is none any more.
     public func refresh(_ record: JSON, parameters: RequestParameters = [:]) async throws -> JSON {

@@ -15,8 +15,8 @@
 ///
 /// Calls throw ``SluiceError``: `invalidTable`, `invalidRecord` and `invalidArgument` for what is not sent at all;
 /// `notFound`, `conflict`, `preconditionFailed` and the like for what the server refuses, with
-/// ``SluiceError/serverRecord`` where it sent one and ``SluiceError/exchange``; `network`, `timeout` and `cancelled`. After
-/// one of the last three the server may have done what it was asked, or not.
+/// ``SluiceError/serverRecord`` where it sent one and ``SluiceError/exchange``; `network`, `timeout` and `cancelled`.
+/// After one of the last three the server may have done what it was asked, or not.
 public struct Table: Sendable {
     /// The client.
     public let client: SluiceClient

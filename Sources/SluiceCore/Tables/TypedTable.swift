@@ -8,8 +8,8 @@
 /// ```
 ///
 /// It does what ``Table`` does, and gives the server's record back as a new value. The type codes itself: a property
-/// that it does not declare is not read, and on `update` not touched where the wire has PATCH. A property that is nil is
-/// left out of an insert, so that the server's default stands, and sent as null by an update, which clears it.
+/// that it does not declare is not read, and on `update` not touched where the wire has PATCH. A property that is nil
+/// is left out of an insert, so that the server's default stands, and sent as null by an update, which clears it.
 ///
 /// Beside the errors of ``Table`` there is `invalidRecord` for a record of the server's that does not fit the type; the
 /// change was made all the same, and ``SluiceError/serverRecord`` is what the server has.
@@ -56,7 +56,8 @@ public struct TypedTable<Record: Codable & Sendable>: Sendable {
         try value(await base.update(try document(record, withNulls: true), parameters: parameters))
     }
 
-    /// Puts a record in the place of the one that the server has (PUT): columns that the type does not declare are lost.
+    /// Puts a record in the place of the one that the server has (PUT): columns that the type does not declare are
+    /// lost.
     ///
     /// - Returns: the server's record.
     /// - Throws: see ``TypedTable``.

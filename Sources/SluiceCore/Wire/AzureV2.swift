@@ -3,8 +3,8 @@ extension Dialect {
     ///
     /// `ZUMO-API-VERSION` is 2.0.0. System columns have no prefix and come unasked. Ids are texts, or integers in
     /// tables that were made before, which can be used online alone. A list is an array, or
-    /// `{"results": […], "count": N}` where a count was asked for; a `Link` header says where the next page is, but only
-    /// where more rows were asked for than make a page: without one the list may go on. Updates are PATCH, deleted
+    /// `{"results": […], "count": N}` where a count was asked for; a `Link` header says where the next page is, but
+    /// only where more rows were asked for than make a page: without one the list may go on. Updates are PATCH, deleted
     /// records come back by `POST /tables/T/id`, filters are OData v3.
     public static let azureV2 = Dialect(
         name: "azure-v2", headers: [("ZUMO-API-VERSION", "2.0.0")], allowsIntegerIDs: true, reportsFeatures: true,

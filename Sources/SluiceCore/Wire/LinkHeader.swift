@@ -3,8 +3,8 @@ internal import HTTPTypes
 /// Reads `Link` header fields for the address of the next page.
 ///
 /// Mobile Apps servers write the address bare, `http://host/tables/T?$skip=50; rel=next`; other servers as RFC 8288
-/// has it, in angle brackets and perhaps several in one field. Both are read, scalar by scalar: a mark that combines with
-/// a bracket is not to hide it.
+/// has it, in angle brackets and perhaps several in one field. Both are read, scalar by scalar: a mark that combines
+/// with a bracket is not to hide it.
 package enum LinkHeader {
     private typealias Text = Substring.UnicodeScalarView
 

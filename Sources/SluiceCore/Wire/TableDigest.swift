@@ -34,8 +34,8 @@ package struct TableDigest: Sendable, Hashable {
     /// As many ranges as anybody has use for.
     private static let mostRanges = 1024
 
-    /// Whether the ranges are some that a table can be taken apart by: one behind the other, and all in the one that was
-    /// asked for.
+    /// Whether the ranges are some that a table can be taken apart by: one behind the other, and all in the one that
+    /// was asked for.
     package func isOrdered(within range: Range?) -> Bool {
         func precedes(_ left: String, _ right: String) -> Bool { left.utf8.lexicographicallyPrecedes(right.utf8) }
         guard ranges.count <= Self.mostRanges, !ranges.contains(where: { precedes($0.to, $0.from) }),

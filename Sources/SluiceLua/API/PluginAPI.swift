@@ -1,5 +1,5 @@
-/// The plugin API, described once: the page of the documentation, the editor's stubs and the test that holds both against
-/// a machine are made from it.
+/// The plugin API, described once: the page of the documentation, the editor's stubs and the test that holds both
+/// against a machine are made from it.
 package enum PluginAPI {
     /// A member of an object or a module.
     package struct Member: Sendable {

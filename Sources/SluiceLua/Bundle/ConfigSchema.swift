@@ -2,10 +2,11 @@ public import SluiceCore
 
 /// What a plugin's configuration may be: a subset of JSON Schema.
 ///
-/// Known are `type`, `properties`, `required`, `default`, `enum`, `const`, `minimum`, `maximum`, `minLength`, `maxLength`,
-/// `minItems`, `maxItems`, `pattern`, `items`, `additionalProperties` and `format` (`secret`, `table`, `duration`,
-/// `uri`), beside `title`, `description`, `examples`, `$comment` and `$schema`, which say nothing to a machine. A name
-/// that is not among `properties` is refused unless `additionalProperties` says otherwise. There is no `$ref`.
+/// Known are `type`, `properties`, `required`, `default`, `enum`, `const`, `minimum`, `maximum`, `minLength`,
+/// `maxLength`, `minItems`, `maxItems`, `pattern`, `items`, `additionalProperties` and `format` (`secret`, `table`,
+/// `duration`, `uri`), beside `title`, `description`, `examples`, `$comment` and `$schema`, which say nothing to a
+/// machine. A name that is not among `properties` is refused unless `additionalProperties` says otherwise. There is no
+/// `$ref`.
 public struct ConfigSchema: Sendable {
     /// The deepest nesting of a configuration.
     public static let maximumConfigDepth = 32

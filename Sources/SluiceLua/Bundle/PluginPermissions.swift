@@ -2,8 +2,8 @@ internal import SluiceCore
 
 /// What a plugin may reach beside what its hooks are given. Nothing, unless its manifest says so.
 public struct PluginPermissions: Sendable, Hashable {
-    /// The hosts that `http.request` may ask: `api.example.com`, `localhost:8080`, `*.example.com`, or the property of the
-    /// configuration that has the address: `{token_url}`.
+    /// The hosts that `http.request` may ask: `api.example.com`, `localhost:8080`, `*.example.com`, or the property of
+    /// the configuration that has the address: `{token_url}`.
     public var http: [String] = []
     /// How many bytes `kv` may hold; 0 for no store.
     public var kvBytes = 0

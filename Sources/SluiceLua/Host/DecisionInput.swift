@@ -2,8 +2,8 @@ internal import SluiceCore
 
 /// What a call was given and what it answered, as the decision log keeps it: without credentials.
 enum DecisionInput {
-    /// What the hook was given, by the classes that scripts see it as; the body, where it is a text; and for a filter what
-    /// it gave to `next` and got.
+    /// What the hook was given, by the classes that scripts see it as; the body, where it is a text; and for a filter
+    /// what it gave to `next` and got.
     static func input(of state: CallState, _ redact: Redactor) -> JSON {
         let call = state.call
         var input = JSON(members: call.arguments.map { ($0.type ?? "value", redact(withoutCredentials($0.value))) })

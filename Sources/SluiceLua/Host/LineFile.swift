@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// A file to which lines are added, each in one piece. Where it was moved away, by this or by another program, a new one
-/// is made in its place.
+/// A file to which lines are added, each in one piece. Where it was moved away, by this or by another program, a new
+/// one is made in its place.
 final class LineFile {
     /// A call to the system that did not go through.
     struct Fault: Error, CustomStringConvertible {

@@ -16,8 +16,8 @@ public struct PluginPolicy: Sendable {
 
     /// Reads a policy and all its bundles. Paths in it are relative to its folder.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` whose message begins with the file, line and column, and says
-    ///   what was expected; in a bundle or its manifest, with that file and the JSON pointer.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` whose message begins with the file, line and column, and
+    ///   says what was expected; in a bundle or its manifest, with that file and the JSON pointer.
     public init(file path: String) throws(SluiceError) {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         try self.init(ConfigurationFile(path: path), folder: folder)

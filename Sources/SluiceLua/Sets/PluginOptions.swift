@@ -26,8 +26,8 @@ public struct PluginOptions: Sendable {
     public var filters: [PlacedFilter]
     /// How many decisions are kept. Default 512.
     public var decisionLogSize: Int
-    /// A file into which decisions are written as they are made. A policy's `decisions` take its place. Nil, the default,
-    /// writes none.
+    /// A file into which decisions are written as they are made. A policy's `decisions` take its place. Nil, the
+    /// default, writes none.
     public var decisionLog: DecisionLog?
     /// Where what plugins do is counted; nil, the default, for the metrics system that the process has when the plugins
     /// are loaded.
@@ -40,8 +40,8 @@ public struct PluginOptions: Sendable {
     public var testsGuards: Bool
     /// Asked about each plugin before a new set serves, such as whether its fixtures pass: an error keeps the old set.
     public var gate: (@Sendable (PluginPlan) async throws -> Void)?
-    /// A file in which the plugins that serve are kept whole: where a policy's plugins do not load when a process begins,
-    /// those serve. Nil, the default, keeps none.
+    /// A file in which the plugins that serve are kept whole: where a policy's plugins do not load when a process
+    /// begins, those serve. Nil, the default, keeps none.
     public var lastGood: String?
     /// The seed of chance, where everything is to be repeatable.
     var seed: UInt64?

@@ -36,8 +36,8 @@ public final class Plugins: Sendable {
     /// What ``reload()`` reads.
     private let source: PolicySource?
 
-    /// Loads the plugins of a deployment's policy. Where that fails and ``PluginOptions/lastGood`` has plugins that served
-    /// before, those serve, and ``refusal`` says why.
+    /// Loads the plugins of a deployment's policy. Where that fails and ``PluginOptions/lastGood`` has plugins that
+    /// served before, those serve, and ``refusal`` says why.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` that names the file and the place; with a ``PluginFailure``
     ///   as its cause where a script is the reason.
@@ -111,7 +111,8 @@ public final class Plugins: Sendable {
 
     /// Reads the policy's file anew, and puts its plugins in the place of those that serve: see ``reload(_:)``.
     ///
-    /// - Throws: as ``init(policy:options:)`` and ``reload(_:)``; also of code `invalidArgument` where there is no file.
+    /// - Throws: as ``init(policy:options:)`` and ``reload(_:)``; also of code `invalidArgument` where there is no
+    ///   file.
     public func reload() async throws {
         guard let source else { throw SluiceError(.invalidArgument, "these plugins were made without a policy's file") }
         let (policy, yaml): (PluginPolicy, String)

@@ -30,8 +30,8 @@ package final class SQLiteConnection {
     var nextCheckpoint = 0
     private var statements: [StatementText: SQLiteStatement] = [:]
 
-    /// Opens the file, in the file system that SQLite knows by that name, or its default one. Nothing is read of it yet,
-    /// so that what is no database is found out by the first statement.
+    /// Opens the file, in the file system that SQLite knows by that name, or its default one. Nothing is read of it
+    /// yet, so that what is no database is found out by the first statement.
     package init(
         path: String, access: Access = .readWriteCreate, busyTimeout: Duration = .seconds(5),
         fileSystem: String? = nil, library: SQLiteLibrary = .system
@@ -65,8 +65,8 @@ package final class SQLiteConnection {
             path: path, access: access, busyTimeout: busyTimeout, fileSystem: fileSystem,
             library: library ?? cipher?.library ?? .system)
         guard let cipher else { return }
-        // Some libraries are built to move pages at each commit. That is settled with the first page, and with a key the
-        // form of that is fixed.
+        // Some libraries are built to move pages at each commit. That is settled with the first page, and with a key
+        // the form of that is fixed.
         if isNew { try execute("PRAGMA auto_vacuum = NONE") }
         try cipher.key.withBytes { try database.setKey($0) }
     }
@@ -132,7 +132,8 @@ package final class SQLiteConnection {
         return rows
     }
 
-    /// The integer that a statement of one row and column gives, or 0. SQLCipher gives the numbers of some pragmas as text.
+    /// The integer that a statement of one row and column gives, or 0. SQLCipher gives the numbers of some pragmas as
+    /// text.
     package func integer(_ sql: String, _ values: [SQLValue] = []) throws(SluiceError) -> Int64 {
         switch try run(sql, values).first?.first {
         case .integer(let value): value
@@ -183,9 +184,9 @@ package final class SQLiteConnection {
         if isInTransaction { try? execute("ROLLBACK") }
     }
 
-    /// Takes a refused commit's place in the log. Where only its sync failed, the log's file holds the commit whole, and who
-    /// opened the store after a kill would find it; so a commit that changes nothing is written over its beginning. It
-    /// does that even where its own sync fails.
+    /// Takes a refused commit's place in the log. Where only its sync failed, the log's file holds the commit whole,
+    /// and who opened the store after a kill would find it; so a commit that changes nothing is written over its
+    /// beginning. It does that even where its own sync fails.
     private func coverRefusedCommit() {
         guard let version = try? integer("PRAGMA user_version") else { return }
         try? execute("BEGIN IMMEDIATE; PRAGMA user_version = \(version); COMMIT")

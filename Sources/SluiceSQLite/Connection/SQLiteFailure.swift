@@ -18,8 +18,8 @@ package struct SQLiteFailure: Error, Sendable, Hashable, CustomStringConvertible
     /// The result code without its extension.
     var primaryCode: Int32 { code & 0xFF }
 
-    /// Whether the statement is right but too large for SQLite (sqlite.org/limits.html): the only statements that grow are
-    /// made from queries. Before 3.46 its parser holds 100 symbols, which is 15 to 40 functions inside each other.
+    /// Whether the statement is right but too large for SQLite (sqlite.org/limits.html): the only statements that grow
+    /// are made from queries. Before 3.46 its parser holds 100 symbols, which is 15 to 40 functions inside each other.
     private var isAboutSize: Bool {
         [
             "parser stack overflow", "too many terms in", "Expression tree is too large", "too many SQL variables",

@@ -5,8 +5,8 @@ internal import Synchronization
 extension SQLiteLibrary {
     /// SQLCipher 4, opened when it is first asked for.
     ///
-    /// - Throws: ``SluiceError`` of code `storeLibraryMissing` where it is not installed or too old. It is looked for again
-    ///   the next time.
+    /// - Throws: ``SluiceError`` of code `storeLibraryMissing` where it is not installed or too old. It is looked for
+    ///   again the next time.
     package static func cipher() throws(SluiceError) -> SQLiteLibrary {
         let outcome = opened.withLock { opened -> Result<SQLiteLibrary, SluiceError> in
             if let opened { return .success(opened) }
@@ -22,8 +22,8 @@ extension SQLiteLibrary {
     private static let remedy =
         "install the package libsqlcipher1 (Debian 13, Ubuntu 24.04; on Debian 12 from bookworm-backports)"
 
-    /// The library's file. An environment variable may name another, one that was built with other algorithms for example;
-    /// but not to a program that has more rights than who started it.
+    /// The library's file. An environment variable may name another, one that was built with other algorithms for
+    /// example; but not to a program that has more rights than who started it.
     private static var file: String {
         if let named = csqlite_variable("SLUICE_SQLCIPHER"), named.pointee != 0 { return String(cString: named) }
         #if canImport(Darwin)
@@ -40,7 +40,7 @@ extension SQLiteLibrary {
             return .failure(refusal("SQLCipher 4 cannot be opened: \(text)"))
         }
         let library = SQLiteLibrary(functions: functions)
-        let version = library.cipherVersion
+        let version = (try? SQLiteConnection(path: ":memory:", library: library))?.cipherVersion ?? ""
         guard let major = version.split(separator: ".").first.flatMap({ Int($0) }), major >= 4 else {
             csqlite_unload()
             let found = version.isEmpty ? "\(file) is no SQLCipher" : "\(file) is SQLCipher \(version)"
@@ -52,12 +52,12 @@ extension SQLiteLibrary {
     private static func refusal(_ reason: String) -> SluiceError {
         SluiceError(.storeLibraryMissing, "\(reason); \(remedy)")
     }
+}
 
-    /// The version of SQLCipher, such as `4.6.1 community`; empty for a library that is none.
-    package var cipherVersion: String {
-        guard let connection = try? SQLiteConnection(path: ":memory:", library: self),
-            case .text(let version)? = try? connection.run("PRAGMA cipher_version").first?.first
-        else { return "" }
+extension SQLiteConnection {
+    /// The version of SQLCipher that the connection is made by, such as `4.6.1 community`; empty for another library.
+    var cipherVersion: String {
+        guard case .text(let version)? = try? run("PRAGMA cipher_version").first?.first else { return "" }
         return version
     }
 }

@@ -7,8 +7,8 @@ internal import SluiceCore
     internal import Darwin
 #endif
 
-/// Bytes that nobody else is to see: on pages of their own, which are not swapped out and in no core dump where the system
-/// allows that, and wiped when the last who has them lets go.
+/// Bytes that nobody else is to see: on pages of their own, which are not swapped out and in no core dump where the
+/// system allows that, and wiped when the last who has them lets go.
 ///
 /// They are written once, before anyone else has them; that is why the type may be `Sendable` unchecked.
 final class SecretBytes: @unchecked Sendable {

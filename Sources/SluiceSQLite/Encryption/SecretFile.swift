@@ -13,8 +13,8 @@ enum SecretFile {
 
     /// What is in the file.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` for a file that everyone may read, that is empty or too long,
-    ///   `storeInputOutput` where it cannot be read.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for a file that everyone may read, that is empty or too
+    ///   long, `storeInputOutput` where it cannot be read.
     static func content(of path: String) throws -> SecretBytes {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(path, "read") }

@@ -9,9 +9,9 @@ internal import SluiceCore
 
 /// Writes a store anew with another key, or with one or none, and puts it in the place of the old one.
 ///
-/// The new file is complete, synced and compared with the old one, row by row, before it takes the name, in one step. The
-/// old one has no name from then on, and is overwritten through a descriptor that was opened before. So no name but the
-/// draft's is ever used, and what has that name is the conversion's alone.
+/// The new file is complete, synced and compared with the old one, row by row, before it takes the name, in one step.
+/// The old one has no name from then on, and is overwritten through a descriptor that was opened before. So no name but
+/// the draft's is ever used, and what has that name is the conversion's alone.
 struct StoreConversion {
     let path: String
     let source: StoreCipher?
@@ -53,7 +53,8 @@ struct StoreConversion {
             try build()
             let old = try Shredder(path)
             try StoreFiles.move(draft, to: path)
-            // Not before the new name is on the disk: after a power cut the old one would be back, and what it stands for.
+            // Not before the new name is on the disk: after a power cut the old one would be back, and what it stands
+            // for.
             try StoreFiles.syncFolder(of: path)
             try old.overwrite()
         } catch {
@@ -66,14 +67,15 @@ struct StoreConversion {
         // Made first, so that it is there to be overwritten when SQLite removes it.
         let log = access(path + "-wal", F_OK) == 0 ? try Shredder(path + "-wal") : nil
         let old = try connection(path, source)
-        try check(old)
+        let format = try SQLiteStoreFile.checkFormat(of: old)
+        try Self.checkWhole(old)
         // Nobody else may have it open, and no log may stand beside the file that takes the name.
         guard try old.run("PRAGMA journal_mode = DELETE").first?.first == .text("delete") else {
             throw SluiceError(.storeBusy, "the store \(path) is open in another process; close it there first")
         }
         try log?.overwrite()
         StoreFolder.makeFile(draft)
-        try copy(old)
+        try copy(old, format)
         try compare(old, with: connection(draft, target))
         try StoreFiles.giveOwner(of: path, to: draft)
         try StoreFiles.sync(draft)
@@ -87,18 +89,6 @@ struct StoreConversion {
             cipher: cipher, library: library, isNew: isNew)
     }
 
-    private func check(_ connection: SQLiteConnection) throws {
-        guard try connection.integer("PRAGMA application_id") == SQLiteStoreFile.applicationID else {
-            throw SluiceError(.storeSchema, "\(path) is a database of another program; it was left as it is")
-        }
-        let format = try connection.integer("PRAGMA user_version")
-        guard format <= SQLiteStoreFile.format else {
-            throw SluiceError(
-                .storeSchema, "the store \(path) has format \(format), which is newer than \(SQLiteStoreFile.format)")
-        }
-        try Self.checkWhole(connection)
-    }
-
     static func checkWhole(_ connection: SQLiteConnection) throws {
         let found = try connection.run("PRAGMA integrity_check(1)").first?.first
         guard found == .text("ok") else {
@@ -108,9 +98,8 @@ struct StoreConversion {
         }
     }
 
-    private func copy(_ old: SQLiteConnection) throws {
+    private func copy(_ old: SQLiteConnection, _ format: Int64) throws {
         // With its first page in it, the file keeps the form that it has now.
-        let format = try old.integer("PRAGMA user_version")
         try connection(draft, target, isNew: true).execute(
             "PRAGMA application_id = \(SQLiteStoreFile.applicationID); PRAGMA user_version = \(format)")
         let attach = try old.statement("ATTACH ? AS target KEY ?")
@@ -156,8 +145,8 @@ struct StoreConversion {
 // MARK: Files
 
 extension StoreConversion {
-    /// Overwrites and removes what a conversion that was ended has left beside the store. What cannot be removed stays: it
-    /// is in nobody's way but that of the next conversion.
+    /// Overwrites and removes what a conversion that was ended has left beside the store. What cannot be removed stays:
+    /// it is in nobody's way but that of the next conversion.
     static func removeLeftovers(of path: String) {
         let draft = path + draftSuffix
         for name in ["-journal", "-wal", "-shm", ""].map({ draft + $0 }) {
@@ -170,8 +159,8 @@ extension StoreConversion {
     }
 }
 
-/// A file that is to be overwritten once nothing leads to it any more. A file system that writes elsewhere, or a disk that
-/// does, keeps what was there all the same.
+/// A file that is to be overwritten once nothing leads to it any more. A file system that writes elsewhere, or a disk
+/// that does, keeps what was there all the same.
 private final class Shredder {
     private let descriptor: Int32
     private let path: String

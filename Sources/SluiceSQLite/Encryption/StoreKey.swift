@@ -1,16 +1,9 @@
-internal import CSQLite
 internal import SluiceCore
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
 
 /// A key of 32 bytes, for a store that is encrypted with it and nothing else.
 ///
-/// It is kept on memory of its own and wiped when the last copy of this value is gone. What it was made of, an array say,
-/// is its maker's to wipe. No description and no dump shows it.
+/// It is kept on memory of its own and wiped when the last copy of this value is gone. What it was made of, an array
+/// say, is its maker's to wipe. No description and no dump shows it.
 ///
 /// ```swift
 /// let key = try StoreKey(file: "/run/credentials/sync/key")

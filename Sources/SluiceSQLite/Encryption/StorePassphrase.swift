@@ -1,9 +1,10 @@
 internal import SluiceCore
 
-/// A passphrase, of which the key of a store is derived: PBKDF2 with HMAC-SHA512, 256,000 rounds, and a salt that stands in
-/// the file. That costs a good part of a second each time the store is opened; a ``StoreKey`` costs nothing.
+/// A passphrase, of which the key of a store is derived: PBKDF2 with HMAC-SHA512, 256,000 rounds, and a salt that
+/// stands in the file. That costs a good part of a second each time the store is opened; a ``StoreKey`` costs nothing.
 ///
-/// It is kept on memory of its own and wiped when the last copy of this value is gone. No description and no dump shows it.
+/// It is kept on memory of its own and wiped when the last copy of this value is gone. No description and no dump shows
+/// it.
 public struct StorePassphrase: Sendable {
     let bytes: SecretBytes
 

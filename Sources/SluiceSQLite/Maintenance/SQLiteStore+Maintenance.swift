@@ -1,12 +1,6 @@
 internal import CSQLite
 public import SluiceCore
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
 extension SQLiteStore {
     /// What the store's file is and holds. Every table is counted.
     ///
@@ -22,10 +16,11 @@ extension SQLiteStore {
                         matching: Query(schema.name), on: connection) ?? 0,
                     columns: schema.columns.count, indexes: schema.indexes.count, isOwn: own.contains(schema.name))
             }
-            let cipher = connection.cipherVersion
+            let cipher = connection.isEncrypted ? connection.cipherVersion : ""
             let library = "SQLite \(String(cString: connection.api.pointee.libversion()))"
             return StoreInfo(
-                path: path, format: Int(try connection.integer("PRAGMA user_version")), isEncrypted: !cipher.isEmpty,
+                path: path, format: Int(try connection.integer("PRAGMA user_version")),
+                isEncrypted: connection.isEncrypted,
                 library: cipher.isEmpty ? library : "SQLCipher \(cipher) (\(library))",
                 size: Int(try connection.integer("PRAGMA page_count") * page),
                 free: Int(try connection.integer("PRAGMA freelist_count") * page),
@@ -42,7 +37,7 @@ extension SQLiteStore {
     public func check() async throws -> [StoreProblem] {
         let found = try await withConnection { connection, _ in
             var found: [String] = []
-            if !connection.cipherVersion.isEmpty { found += try connection.lines("PRAGMA cipher_integrity_check") }
+            if connection.isEncrypted { found += try connection.lines("PRAGMA cipher_integrity_check") }
             do {
                 found += try connection.lines("PRAGMA integrity_check(100)").filter { $0 != "ok" }
             } catch {
@@ -74,11 +69,5 @@ extension SQLiteConnection {
     /// The first column of each row, as text.
     fileprivate func lines(_ sql: String) throws -> [String] {
         try run(sql).compactMap { if case .text(let text)? = $0.first { text } else { nil } }
-    }
-
-    /// The version of SQLCipher where the file is encrypted, such as `4.6.1 community`; else empty.
-    fileprivate var cipherVersion: String {
-        guard isEncrypted, case .text(let version)? = try? run("PRAGMA cipher_version").first?.first else { return "" }
-        return version
     }
 }

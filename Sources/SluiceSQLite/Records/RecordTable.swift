@@ -180,8 +180,8 @@ package struct RecordTable: Sendable {
 
     /// The record in the row of a statement that begins with ``selectSQL``.
     ///
-    /// - Throws: ``SluiceError`` of code `storeCorrupt` for a value that no store has put there: taking it for one that is
-    ///   not there would lose it with the next write.
+    /// - Throws: ``SluiceError`` of code `storeCorrupt` for a value that no store has put there: taking it for one that
+    ///   is not there would lose it with the next write.
     func record(_ statement: SQLiteStatement) throws -> JSON {
         let id = statement.text(0) ?? ""
         do {

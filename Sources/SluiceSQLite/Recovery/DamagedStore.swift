@@ -16,8 +16,8 @@ struct DamagedStore: Sendable {
     /// What the new store is to be encrypted with.
     let encryption: StoreEncryption?
 
-    /// Looks for damage and, where it finds some, puts a new store in the place of the damaged one. The store's lock and
-    /// lease are held.
+    /// Looks for damage and, where it finds some, puts a new store in the place of the damaged one. The store's lock
+    /// and lease are held.
     ///
     /// - Returns: what was done; nil for a store that is not damaged.
     static func recover(_ file: SQLiteStoreFile, _ encryption: StoreEncryption?) throws -> StoreRecovery? {
@@ -157,8 +157,8 @@ struct DamagedStore: Sendable {
         return aside
     }
 
-    /// Ends a replacement that a process left when the damaged store was moved and the new one was not. The store's lock is
-    /// held.
+    /// Ends a replacement that a process left when the damaged store was moved and the new one was not. The store's
+    /// lock is held.
     static func finishReplacement(of path: String) throws {
         let draft = path + draftSuffix
         guard access(path, F_OK) != 0, access(draft, F_OK) == 0 else { return }

@@ -103,8 +103,8 @@ struct RescueReader {
         try read(connection.catalog.table(schema.name) ?? RecordTable(schema), &isWhole)
     }
 
-    /// The table's records: from its first on until one cannot be read, from its last back to there, and those between the
-    /// two one by one.
+    /// The table's records: from its first on until one cannot be read, from its last back to there, and those between
+    /// the two one by one.
     private func read(_ table: RecordTable, _ isWhole: inout Bool) throws -> [JSON] {
         var scan = RescueScan(table, connection)
         let first = try scan.rows("ORDER BY _rowid_ ASC")

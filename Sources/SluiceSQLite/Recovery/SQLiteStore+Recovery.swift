@@ -5,8 +5,8 @@ extension SQLiteStore {
     /// Opens a store after it was checked. A damaged one is set aside under a name with the time in it, what can be
     /// read of its queue is rescued into a new store in its place, and the tables are empty until they are pulled.
     ///
-    /// The whole file is read, about a second for 200 MB. Who else has a damaged store open can write to it no more, and gets
-    /// `storeClosed`: it has to be opened anew.
+    /// The whole file is read, about a second for 200 MB. Who else has a damaged store open can write to it no more,
+    /// and gets `storeClosed`: it has to be opened anew.
     ///
     /// ```swift
     /// let (store, recovery) = try await SQLiteStore.openOrRecover(path: "todos.db")

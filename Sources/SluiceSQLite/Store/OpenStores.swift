@@ -2,9 +2,9 @@ internal import Synchronization
 
 /// The store files that this process has open, and how each begins.
 ///
-/// A file's locks belong to the process: whoever opens such a file once more and closes it again gives away the locks of
-/// every connection to it (sqlite.org/howtocorrupt.html, section 2.2). So what an open file begins with is kept here, and
-/// nobody has to look.
+/// A file's locks belong to the process: whoever opens such a file once more and closes it again gives away the locks
+/// of every connection to it (sqlite.org/howtocorrupt.html, section 2.2). So what an open file begins with is kept
+/// here, and nobody has to look.
 enum OpenStores {
     private struct Entry {
         var start: [UInt8]

@@ -18,7 +18,8 @@ internal import Synchronization
 /// ```
 ///
 /// One connection writes, others read beside it. Several stores, in one process or in many, may open the same file.
-/// Beside the file stand its log (`-wal`, `-shm`), a lock (`-lock`) and the lease (`-lease`); copy the file alone only when it is closed.
+/// Beside the file stand its log (`-wal`, `-shm`), a lock (`-lock`) and the lease (`-lease`); copy the file alone only
+/// when it is closed.
 public final class SQLiteStore: LocalStore {
     /// How a store is opened.
     public struct Options: Sendable, Hashable {
@@ -67,16 +68,18 @@ public final class SQLiteStore: LocalStore {
     /// How many reads each reader has to do.
     private let loads: Mutex<[Int]>
 
-    /// Opens the file, or makes it, for its owner only; the folder it is in too, if the one above is there. `:memory:` is a store without a file.
+    /// Opens the file, or makes it, for its owner only; the folder it is in too, if the one above is there. `:memory:`
+    /// is a store without a file.
     ///
     /// The calling thread does it, and waits for at most the busy timeout.
     ///
-    /// - Parameter encryption: what the file is encrypted with; nil for a plain one. A new file becomes what is said here;
-    ///   one that is there is not changed by it: see ``convert(path:from:to:)``.
+    /// - Parameter encryption: what the file is encrypted with; nil for a plain one. A new file becomes what is said
+    ///   here; one that is there is not changed by it: see
+    ///   ``convert(path:from:to:options:)``.
     /// - Throws: ``SluiceError`` of code `storeNotADatabase` for a file that is something else, `storeSchema` for a
-    ///   database of another program or of a newer format, `storeKeyRefused`, `storeEncrypted` and `storeNotEncrypted` for
-    ///   one that is encrypted otherwise (all of which are left as they are), `storeLibraryMissing` where it takes SQLCipher
-    ///   and there is none, `storeInputOutput` where the file cannot be opened, `storeBusy`.
+    ///   database of another program or of a newer format, `storeKeyRefused`, `storeEncrypted` and `storeNotEncrypted`
+    ///   for one that is encrypted otherwise (all of which are left as they are), `storeLibraryMissing` where it takes
+    ///   SQLCipher and there is none, `storeInputOutput` where the file cannot be opened, `storeBusy`.
     public init(path: String, encryption: StoreEncryption? = nil, options: Options = Options()) throws {
         guard options.readers > 0 else {
             throw SluiceError(.invalidArgument, "a store needs at least one reader, not \(options.readers)")
@@ -88,9 +91,6 @@ public final class SQLiteStore: LocalStore {
         if path != ":memory:" { StoreFolder.makeFolder(of: path) }
         var file = SQLiteStoreFile(path: Self.resolved(path), options: options)
         let lock = file.isInMemory ? nil : StoreLock(path: file.path, timeout: options.busyTimeout)
-        guard !file.isInMemory || encryption == nil else {
-            throw SluiceError(.invalidArgument, "a store without a file is not encrypted")
-        }
         let opened = try OpenedStore(file, lock: lock, encryption: encryption)
         file.identity = opened.identity
         self.file = file

@@ -26,22 +26,12 @@ struct SQLiteStoreFile: Sendable {
         let connection = try SQLiteConnection(
             path: path, busyTimeout: options.busyTimeout, fileSystem: options.fileSystem, cipher: cipher,
             isNew: StoreFolder.size(of: path) == 0)
-        let application = try connection.integer("PRAGMA application_id")
-        let format = try connection.integer("PRAGMA user_version")
-        let isEmpty = try connection.integer("SELECT count(*) FROM sqlite_schema") == 0
-        if !isEmpty || application != 0 {
-            guard application == Self.applicationID else {
-                throw SluiceError(.storeSchema, "\(path) is a database of another program; it was left as it is")
-            }
-            guard format <= Self.format else {
-                throw SluiceError(
-                    .storeSchema,
-                    "the store \(path) has format \(format), which is newer than \(Self.format); "
-                        + "open it with a newer version of Sluice")
-            }
-        }
+        let isNew =
+            try connection.integer("SELECT count(*) FROM sqlite_schema") == 0
+            && connection.integer("PRAGMA application_id") == 0
+        if !isNew { try Self.checkFormat(of: connection) }
         try configure(connection)
-        if isEmpty, application == 0 {
+        if isNew {
             try connection.transaction {
                 try connection.execute(RecordCatalog.createSQL)
                 try connection.execute(
@@ -51,7 +41,26 @@ struct SQLiteStoreFile: Sendable {
         return connection
     }
 
-    /// - Throws: ``SluiceError`` of code `storeEncrypted` or `storeNotEncrypted` where the file is not what it is opened as.
+    /// - Returns: the number of the format of a store.
+    /// - Throws: ``SluiceError`` of code `storeSchema` for what is none, or has a newer format.
+    @discardableResult
+    static func checkFormat(of connection: SQLiteConnection) throws -> Int64 {
+        guard try connection.integer("PRAGMA application_id") == applicationID else {
+            throw SluiceError(
+                .storeSchema, "\(connection.path) is a database of another program; it was left as it is")
+        }
+        let found = try connection.integer("PRAGMA user_version")
+        guard found <= format else {
+            throw SluiceError(
+                .storeSchema,
+                "the store \(connection.path) has format \(found), which is newer than \(format); "
+                    + "open it with a newer version of Sluice")
+        }
+        return found
+    }
+
+    /// - Throws: ``SluiceError`` of code `storeEncrypted` or `storeNotEncrypted` where the file is not what it is
+    ///   opened as.
     static func check(_ path: String, begins start: [UInt8], isEncrypted: Bool) throws(SluiceError) {
         let isOther = !start.isEmpty && start != FileBytes.magic
         if !isEncrypted, isOther, OpenStores.contains(path) || FileBytes.looksEncrypted(path) {

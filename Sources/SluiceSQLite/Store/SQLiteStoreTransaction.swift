@@ -20,8 +20,8 @@ final class SQLiteStoreTransaction: StoreWriter {
         return result
     }
 
-    /// Sees that the transaction is still the one that was begun. After some failures (a full disk, say) SQLite rolls it
-    /// back, and whatever came after that would be a transaction of its own.
+    /// Sees that the transaction is still the one that was begun. After some failures (a full disk, say) SQLite rolls
+    /// it back, and whatever came after that would be a transaction of its own.
     ///
     /// - Throws: the failure that ended it, though the body may have caught that.
     private func checkOpen() throws {

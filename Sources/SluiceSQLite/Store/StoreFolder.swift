@@ -53,14 +53,14 @@ enum StoreFolder {
         return names
     }
 
-    /// Makes the folder that the file is to be in, for its owner only; the folder above has to be there. What goes wrong
-    /// shows when the file is opened.
+    /// Makes the folder that the file is to be in, for its owner only; the folder above has to be there. What goes
+    /// wrong shows when the file is opened.
     static func makeFolder(of path: String) {
         _ = mkdir(folder(of: path), 0o700)
     }
 
-    /// Makes the file, empty and for its owner only. SQLite would leave the mode to the process, and gives its log the mode
-    /// of the file.
+    /// Makes the file, empty and for its owner only. SQLite would leave the mode to the process, and gives its log the
+    /// mode of the file.
     static func makeFile(_ path: String) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, fileMode)
         if descriptor >= 0 { _ = close(descriptor) }

@@ -20,8 +20,8 @@ enum JSONFuzz {
         try checkNumbers(input)
     }
 
-    /// Jansson's own reader accepts the same texts, but for numbers that it has no type for, for deeper nesting, and for
-    /// NUL bytes, some of which it passes over.
+    /// Jansson's own reader accepts the same texts, but for numbers that it has no type for, for deeper nesting, and
+    /// for NUL bytes, some of which it passes over.
     private static func checkAcceptance(_ input: [UInt8], isRead: Bool) throws(FuzzFinding) {
         if input.contains(0) { return try demand(!isRead, "a text with a NUL byte is accepted") }
         var error = json_error_t()

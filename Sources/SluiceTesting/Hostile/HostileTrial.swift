@@ -38,8 +38,8 @@ public struct HostileTrial: Sendable {
 
     /// Runs the trial.
     ///
-    /// - Throws: ``SluiceError`` if it cannot be run at all: no port, a store that cannot be made. What does not hold is
-    ///   told by the report.
+    /// - Throws: ``SluiceError`` if it cannot be run at all: no port, a store that cannot be made. What does not hold
+    ///   is told by the report.
     public func run() async throws -> HostileReport {
         try await HostileServer.run(hostile) { server in
             let store = try await makeStore()

@@ -5,7 +5,8 @@ internal import Synchronization
 /// A network that fails, in front of a transport that works: requests get lost, answers get lost after the server has
 /// acted on them, some requests arrive twice, some answers come from an overloaded gateway.
 ///
-/// A seed draws what happens to each request in turn. Give it to a client to see how an application fares on a bad line:
+/// A seed draws what happens to each request in turn. Give it to a client to see how an application fares on a bad
+/// line:
 ///
 /// ```swift
 /// let line = LossyTransport(AsyncHTTPTransport(), seed: 7)

@@ -1,7 +1,8 @@
 public import SluiceCore
 
 extension Simulation {
-    /// The names of the deliberate faults that the engine has in a build with the trait `PlantedFaults`; none in others.
+    /// The names of the deliberate faults that the engine has in a build with the trait `PlantedFaults`; none in
+    /// others.
     public static var plantedFaults: [String] {
         #if PlantedFaults
             PlantedFault.allCases.map(\.rawValue)

@@ -28,11 +28,11 @@ public struct SimulationConfiguration: Sendable {
     /// What your server does otherwise: takes a request and the model's answer to it, and gives the answer to send.
     public var quirk: (@Sendable (Request, Response) -> Response)?
 
-    /// Your hooks. What they do to rows is seen by the oracle: one that keeps a record from being what was written, or what
-    /// the server sent, is found.
+    /// Your hooks. What they do to rows is seen by the oracle: one that keeps a record from being what was written, or
+    /// what the server sent, is found.
     public var hooks: [any SyncHook] = []
-    /// How probable it is that a hook fails, takes its time, or has an operation skipped, deferred, changed or held in the
-    /// place of what it would say. Default 0.
+    /// How probable it is that a hook fails, takes its time, or has an operation skipped, deferred, changed or held in
+    /// the place of what it would say. Default 0.
     public var hookMishaps = 0.0
 
     /// A configuration.

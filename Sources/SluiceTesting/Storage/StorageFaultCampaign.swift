@@ -1,7 +1,7 @@
 public import SluiceSQLite
 
-/// Trials of storage faults, one after the other: of each mode and durability, at the first call, the second, and so on,
-/// until a trial ends without meeting its fault. Each once with a store that is there, once with one that is made.
+/// Trials of storage faults, one after the other: of each mode and durability, at the first call, the second, and so
+/// on, until a trial ends without meeting its fault. Each once with a store that is there, once with one that is made.
 public struct StorageFaultCampaign: Sendable {
     /// The modes.
     public var modes: [StorageFaultMode]

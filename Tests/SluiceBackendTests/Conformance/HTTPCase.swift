@@ -7,8 +7,8 @@ import SluiceCore
 /// What the backend is asked in the situation of a row of `sync-cases.jsonl` about servers, and what it answers.
 ///
 /// The tables that are asked: `t` holds `a` and the tombstone `gone`; `seen` shows only records with `shown` true and
-/// holds `hidden`; `closed` needs a user; `off` allows nothing; `few` accepts no `$top` over 1000. `{a}` and `{gone}` stand
-/// for the entity tags of these records.
+/// holds `hidden`; `closed` needs a user; `off` allows nothing; `few` accepts no `$top` over 1000. `{a}` and `{gone}`
+/// stand for the entity tags of these records.
 struct HTTPCase: Sendable {
     /// What the answer's body is.
     enum Content: Sendable {

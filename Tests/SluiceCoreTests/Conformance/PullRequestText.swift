@@ -1,6 +1,7 @@
 @testable import SluiceCore
 
-/// What a pull asks for, in one spelling for all SDKs: `since 2000-01-01T00:00:00.000Z; filter …; order …; skip 2; top 50`.
+/// What a pull asks for, in one spelling for all SDKs: `since 2000-01-01T00:00:00.000Z; filter …; order …; skip 2; top
+/// 50`.
 ///
 /// Left out is what means nothing: `$skip=0`, a time of 1970, and the id as the last key of an order.
 enum PullRequestText {

@@ -64,7 +64,8 @@ struct EncryptedStoreTests {
     @Test("is the work of SQLCipher 4, and its file begins with no name")
     func library() async throws {
         let library = try SQLiteLibrary.cipher()
-        #expect(library.cipherVersion.hasPrefix("4."))
+        let connection = try SQLiteConnection(path: ":memory:", library: library)
+        #expect(connection.cipherVersion.hasPrefix("4."))
         #expect(library.functions != csqlite_system())
         try await fill(.key(key))
         #expect(bytes().count >= 8192 && !bytes().starts(with: "SQLite".utf8))

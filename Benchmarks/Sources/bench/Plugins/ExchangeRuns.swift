@@ -40,8 +40,8 @@ enum ExchangeRuns {
 
     // MARK: - answered at once
 
-    /// `count` requests that are answered without a socket: with no plugins, with some of which none matches, or with one
-    /// that sets a header.
+    /// `count` requests that are answered without a socket: with no plugins, with some of which none matches, or with
+    /// one that sets a header.
     static func atOnce(_ count: Int, _ kind: String) async throws {
         let plans: [PluginPlan] =
             switch kind {
@@ -57,7 +57,8 @@ enum ExchangeRuns {
         for _ in 0..<count { _ = try await table.read(Query("movements", top: 1)) }
     }
 
-    /// As many calls of the same script straight through `lua_pcall`, with the document that the plugin's request makes.
+    /// As many calls of the same script straight through `lua_pcall`, with the document that the plugin's request
+    /// makes.
     static func floor(_ count: Int) throws {
         let reason = try PullRuns.withReason { reason, capacity in
             cfloor_requests(PluginPlans.header, document, count, reason, capacity)

@@ -1,5 +1,5 @@
-/// A pull with a hook that reads three fields of every row and writes one, beside the same pull without: over a socket, and
-/// from files.
+/// A pull with a hook that reads three fields of every row and writes one, beside the same pull without: over a socket,
+/// and from files.
 struct PluginPageBenchmark {
     let rows: Int
     let pairs: Int

@@ -1,4 +1,5 @@
-/// How many requests a client gets through real sockets with one Lua filter around each, beside the same client without.
+/// How many requests a client gets through real sockets with one Lua filter around each, beside the same client
+/// without.
 struct PluginWireBenchmark {
     let pairs: Int
     private static let requests = 4000

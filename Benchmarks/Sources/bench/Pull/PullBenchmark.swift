@@ -1,5 +1,5 @@
-/// How fast a table comes down: rows a second of a named pull into SQLite, beside a plain C program that stores the same
-/// pages. The two take turns, so that a busy moment of the machine meets both.
+/// How fast a table comes down: rows a second of a named pull into SQLite, beside a plain C program that stores the
+/// same pages. The two take turns, so that a busy moment of the machine meets both.
 struct PullBenchmark {
     let rows: Int
     let pairs: Int

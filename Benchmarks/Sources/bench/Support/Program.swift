@@ -6,8 +6,8 @@ struct Program {
     /// Where what it prints can be read.
     private let output: Int32
 
-    /// Starts a program: by its path, or by its name if it is where programs are. What it says of errors comes out here, or
-    /// nowhere.
+    /// Starts a program: by its path, or by its name if it is where programs are. What it says of errors comes out
+    /// here, or nowhere.
     init(_ name: String, _ arguments: [String], isQuiet: Bool = false) throws {
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw BenchFailure("no pipe to a child process") }

@@ -10,8 +10,9 @@
 ///
 /// Integers are exact to their full width, `UInt64` too; a number that does not fit its property is an error that names
 /// the property. A property of type ``JSON``, ``JSONNumber`` or ``Timestamp`` takes the value as it is. A point in time
-/// is best declared as ``Timestamp``. Foundation's `Date` is read as the text of a time too, but only where SluicePredicate
-/// (or Sluice, which has it) is part of the program; without, it codes itself as seconds since 2001, which no server sends.
+/// is best declared as ``Timestamp``. Foundation's `Date` is read as the text of a time too, but only where
+/// SluicePredicate (or Sluice, which has it) is part of the program; without, it codes itself as seconds since 2001,
+/// which no server sends.
 public struct JSONRecordDecoder: Sendable {
     /// What the decoder hands to types that ask for it.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]

@@ -18,8 +18,8 @@ public struct JSONRecordEncoder: Sendable {
 
     /// Makes a document of `value`.
     ///
-    /// - Throws: `EncodingError` for a double that is infinite or no number, a member name with a NUL character, nesting
-    ///   beyond ``JSON/maximumDepth``, and a type that writes nothing; and what the type throws.
+    /// - Throws: `EncodingError` for a double that is infinite or no number, a member name with a NUL character,
+    ///   nesting beyond ``JSON/maximumDepth``, and a type that writes nothing; and what the type throws.
     public func encode(_ value: some Encodable) throws -> JSON {
         let node = JSONEncodingNode()
         var userInfo = userInfo

@@ -1,7 +1,7 @@
 /// A type of another library that stands in documents as one value, whatever its own `Codable` conformance would write.
 ///
-/// The core does without Foundation, so it cannot name `Date`. The coders ask each value whether it is of this kind, and
-/// a module that knows the type says so: SluicePredicate for Foundation's.
+/// The core does without Foundation, so it cannot name `Date`. The coders ask each value whether it is of this kind,
+/// and a module that knows the type says so: SluicePredicate for Foundation's.
 package protocol JSONSingleValue {
     /// What the value must be, in words for an error: `the text of a time`.
     static var expectation: String { get }

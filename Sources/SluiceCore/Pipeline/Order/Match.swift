@@ -35,8 +35,8 @@ public struct Match: Sendable, Hashable {
     ///   - deployment: Labels of the deployment, all of which it must have, with one of those values each.
     ///   - fieldsChanged: Names of fields, with `*` and `?`, of which the change touches one.
     ///   - sample: The share of records, from 0 to 1.
-    /// - Throws: ``SluiceError`` of code `invalidArgument` for more than ``maximumValues`` values in a condition, one of
-    ///   more than 128 bytes, and what is no method, status or share.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for more than ``maximumValues`` values in a condition, one
+    ///   of more than 128 bytes, and what is no method, status or share.
     public init(
         tables: [String] = [], methods: [String] = [], kinds: [RequestContext.Action] = [], status: [String] = [],
         hosts: [String] = [], deployment: [String: [String]] = [:], fieldsChanged: [String] = [],
@@ -159,6 +159,7 @@ public struct Match: Sendable, Hashable {
 }
 
 extension Match: CustomStringConvertible {
-    /// The conditions, as a person reads them: `tables todo*; methods POST, PATCH`; empty for a match that holds always.
+    /// The conditions, as a person reads them: `tables todo*; methods POST, PATCH`; empty for a match that holds
+    /// always.
     public var description: String { box.rules.description }
 }

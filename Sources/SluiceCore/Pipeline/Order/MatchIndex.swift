@@ -1,8 +1,8 @@
 internal import HTTPTypes
 internal import Synchronization
 
-/// Which links of a chain a request is for, remembered by what the matches ask: a deployment has few tables and methods,
-/// and asks of them again and again.
+/// Which links of a chain a request is for, remembered by what the matches ask: a deployment has few tables and
+/// methods, and asks of them again and again.
 final class MatchIndex: Sendable {
     /// How many kinds of requests are remembered. Beyond it the memory is cleared, so that it has a bound.
     private static let maximumKinds = 512

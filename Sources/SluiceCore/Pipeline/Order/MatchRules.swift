@@ -71,7 +71,8 @@ struct MatchRules: Sendable, Hashable {
         return Double(hash >> 11) * 0x1p-53
     }
 
-    /// The conditions, as a person reads them: `tables todo*; methods POST, PATCH`; empty for a match that holds always.
+    /// The conditions, as a person reads them: `tables todo*; methods POST, PATCH`; empty for a match that holds
+    /// always.
     var description: String {
         if isNever { return "not in this deployment" }
         var parts: [String] = []

@@ -3,7 +3,8 @@ extension QueryTerm {
         QueryTerm(.call(function, [expression] + arguments.map(\.expression)))
     }
 
-    /// Whether the value is one of those; of none, if there are none. It is `in` for constants, and else a chain of `or`.
+    /// Whether the value is one of those; of none, if there are none. It is `in` for constants, and else a chain of
+    /// `or`.
     public func isIn(_ values: [QueryTerm]) -> QueryTerm {
         let literals = values.compactMap { if case .literal(let literal) = $0.expression { literal } else { nil } }
         guard let first = values.first else { return false }

@@ -41,8 +41,8 @@ public struct QueryTerm: Sendable {
         Timestamp(timeOfDay: text).map { QueryTerm(.literal(.timeOfDay($0))) }
     }
 
-    /// A GUID, as `0f8fad5b-d9cb-469f-a165-70867728950e`; nil if the text is none. It equals texts that are that GUID in
-    /// small letters or in capitals.
+    /// A GUID, as `0f8fad5b-d9cb-469f-a165-70867728950e`; nil if the text is none. It equals texts that are that GUID
+    /// in small letters or in capitals.
     public static func guid(_ text: String) -> QueryTerm? {
         ODataScanner.isGUID(text) ? QueryTerm(.literal(.guid(text))) : nil
     }

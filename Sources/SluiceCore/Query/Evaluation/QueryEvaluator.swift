@@ -12,9 +12,9 @@ public struct QueryEvaluator: Sendable {
 
     /// Checks the query once, for any number of records.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidQuery` for a query that means nothing: a function with the wrong number
-    ///   of arguments, an operator on what a declared column cannot be, nesting deeper than 64, a negative `skip` or
-    ///   `top`.
+    /// - Throws: ``SluiceError`` of code `invalidQuery` for a query that means nothing: a function with the wrong
+    ///   number of arguments, an operator on what a declared column cannot be, nesting deeper than 64, a negative
+    ///   `skip` or `top`.
     public init(_ query: Query, schema: TableSchema?) throws(SluiceError) {
         try self.init(query, schema: schema, undeclared: .allowed)
     }

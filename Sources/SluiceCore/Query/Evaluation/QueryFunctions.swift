@@ -107,8 +107,8 @@ package enum QueryFunctions {
         return Int64(whole.utf8.prefix(offset).count { $0 & 0xC0 != 0x80 })
     }
 
-    /// The longest text that `replace` makes of a shorter one, in bytes. It grows by every level of nesting, so that a short
-    /// query could fill all memory.
+    /// The longest text that `replace` makes of a shorter one, in bytes. It grows by every level of nesting, so that a
+    /// short query could fill all memory.
     private static let longestReplaced = 65_536
 
     /// Every `part` replaced, from the left; nothing is where `part` is empty. Nil if the text grows beyond its limit.

@@ -1,7 +1,7 @@
 /// Reads an OData expression by descent, never deeper than its limit.
 struct ODataParser {
-    /// An expression, how many levels it has, itself included, how many nodes at the most as v3 writes it, and where its
-    /// parts stand.
+    /// An expression, how many levels it has, itself included, how many nodes at the most as v3 writes it, and where
+    /// its parts stand.
     private struct Part {
         var expression: QueryExpression
         var depth: Int
@@ -103,8 +103,8 @@ struct ODataParser {
             try balanced(terms[middle...], operation, at: place), at: place)
     }
 
-    /// `x in (a,b)`, which is `x eq a or x eq b`, and becomes that if one in the list is no constant; the word is passed
-    /// already.
+    /// `x in (a,b)`, which is `x eq a or x eq b`, and becomes that if one in the list is no constant; the word is
+    /// passed already.
     private mutating func membership(of left: Part, level: Int, at place: Int) throws(QuerySyntaxError) -> Part {
         try scanner.expect("(")
         var values: [Part] = []

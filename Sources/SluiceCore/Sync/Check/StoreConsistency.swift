@@ -1,6 +1,6 @@
 extension LocalStore {
-    /// Looks whether what the engine keeps in the store fits together: operations and the records they are about, what they
-    /// were made on, cursors and the rows that their queries hold. What the store's file is like it does not see.
+    /// Looks whether what the engine keeps in the store fits together: operations and the records they are about, what
+    /// they were made on, cursors and the rows that their queries hold. What the store's file is like it does not see.
     ///
     /// ```swift
     /// for problem in try await store.checkConsistency() { print(problem) }
@@ -17,7 +17,7 @@ package struct StoreConsistency {
     private let reader: any StoreReader
     private var problems: [StoreProblem] = []
     /// The records that have operations, as their states are named.
-    private var waiting: Set<String> = []
+    private var waiting: Set<ExactText> = []
 
     private init(_ reader: any StoreReader) { self.reader = reader }
 
@@ -33,7 +33,7 @@ package struct StoreConsistency {
     private func rows(_ schema: TableSchema) throws -> [JSON] { try reader.records(matching: Query(schema.name)) }
 
     private mutating func lookAtQueue() throws {
-        var records: [String: [TableOperation]] = [:]
+        var records: [ExactText: [TableOperation]] = [:]
         var places: Set<Int64> = []
         for row in try rows(TableOperation.schema) {
             guard let operation = try? TableOperation(record: row) else {
@@ -41,13 +41,13 @@ package struct StoreConsistency {
                     StoreProblem(.unreadable, "an operation cannot be read", operationID: row["id"]?.string))
                 continue
             }
-            records[RecordState.id(operation.table, operation.recordID), default: []].append(operation)
+            records[ExactText(RecordState.id(operation.table, operation.recordID)), default: []].append(operation)
             if !places.insert(operation.sequence).inserted {
                 note(.doubled, "another operation has its place in the queue", operation)
             }
         }
         waiting = Set(records.keys)
-        for (_, operations) in records.sorted(by: { $0.key < $1.key }) {
+        for (_, operations) in records.sorted(by: { $0.key.text < $1.key.text }) {
             try look(at: operations.sorted { $0.sequence < $1.sequence })
         }
     }
@@ -70,7 +70,7 @@ package struct StoreConsistency {
                 problems.append(StoreProblem(.unreadable, "a base cannot be read", recordID: row["id"]?.string))
                 continue
             }
-            if waiting.contains(RecordState.id(state.table, state.recordID)) { continue }
+            if waiting.contains(ExactText(RecordState.id(state.table, state.recordID))) { continue }
             // A record that a hook keeps here alone has a note without a copy.
             let isNote = state.base == nil && state.mirror == nil
             guard try !isNote || reader.record(state.recordID, in: state.table) == nil else { continue }

@@ -9,7 +9,8 @@ public enum ConflictDecision: Sendable, Hashable {
     case merge(JSON)
     /// The record is deleted here and on the server.
     case delete
-    /// The local change is given up, as with ``server``; says that nobody wants it rather than that the server is right.
+    /// The local change is given up, as with ``server``; says that nobody wants it rather than that the server is
+    /// right.
     case discard
     /// The operation waits for the next push.
     case `defer`

@@ -25,8 +25,8 @@ struct Newest<Element: Sendable>: Backlog {
     mutating func popFirst() -> Element? { elements.isEmpty ? nil : elements.removeFirst() }
 }
 
-/// Where events wait for one consumer. Who sends never waits. A wait that is cancelled ends that wait alone: the next one
-/// gets what has come meanwhile.
+/// Where events wait for one consumer. Who sends never waits. A wait that is cancelled ends that wait alone: the next
+/// one gets what has come meanwhile.
 final class Mailbox<Contents: Backlog>: Sendable {
     private struct State {
         var contents: Contents

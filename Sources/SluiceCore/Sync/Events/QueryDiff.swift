@@ -1,8 +1,8 @@
 /// What leads from one result of a query to the next.
 ///
 /// Indexes of what goes are those of the former result, indexes of what comes are those of the new one: first all goes
-/// that is ``removed`` or ``moved`` from, then all comes that is ``inserted`` or ``moved`` to, smallest index first, and
-/// at last what is ``changed`` is replaced.
+/// that is ``removed`` or ``moved`` from, then all comes that is ``inserted`` or ``moved`` to, smallest index first,
+/// and at last what is ``changed`` is replaced.
 ///
 /// ```swift
 /// let next = update.diff.applied(to: former)

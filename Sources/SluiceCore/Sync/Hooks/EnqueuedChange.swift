@@ -6,8 +6,8 @@ public struct EnqueuedChange: Sendable, Hashable {
     public var recordID: String
     /// What the application does.
     public var kind: TableOperation.Kind
-    /// The whole record as it would be stored, with what hooks before this one have changed; nil for a delete, and for an
-    /// undelete of a record that is not known here.
+    /// The whole record as it would be stored, with what hooks before this one have changed; nil for a delete, and for
+    /// an undelete of a record that is not known here.
     public var record: JSON?
     /// The record as the application sees it before the change; nil where there is none.
     public var before: JSON?

@@ -1,8 +1,8 @@
 /// What hooks have decided about the changes of a group.
 ///
-/// Which changes a group makes shows only when its body runs, inside a transaction. So the body runs, what hooks have to
-/// see of it is noted, and the transaction is rolled back; the hooks are asked; and the body runs again. It counts when
-/// each of its changes is one that the hooks have seen as it is.
+/// Which changes a group makes shows only when its body runs, inside a transaction. So the body runs, what hooks have
+/// to see of it is noted, and the transaction is rolled back; the hooks are asked; and the body runs again. It counts
+/// when each of its changes is one that the hooks have seen as it is.
 struct GroupPlan: Sendable {
     /// Thrown to roll a run back of which hooks have not seen all.
     struct Undecided: Error {

@@ -1,4 +1,5 @@
-/// A local change that hooks look at: first outside of any transaction, then it is stored if what they saw still stands.
+/// A local change that hooks look at: first outside of any transaction, then it is stored if what they saw still
+/// stands.
 struct HookedWrite: Sendable {
     let change: LocalChange
     let chain: HookChain

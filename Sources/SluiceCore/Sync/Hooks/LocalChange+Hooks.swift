@@ -65,8 +65,8 @@ extension LocalChange {
 
     /// Writes the row and no operation.
     ///
-    /// A record that the server has never heard of is noted as such: one without an operation, and without a copy that is
-    /// known from the server. So the first change that the server is to hear of makes it there.
+    /// A record that the server has never heard of is noted as such: one without an operation, and without a copy that
+    /// is known from the server. So the first change that the server is to hear of makes it there.
     func applyLocally(_ local: JSON?, _ queued: [TableOperation], _ queue: QueueWriter) throws -> JSON? {
         guard queued.isEmpty, group == nil else {
             throw notLocally(
@@ -90,8 +90,8 @@ extension LocalChange {
             recordID: recordID)
     }
 
-    /// Whether the record was made here and the server has never heard of it. What a pull has stored since under the same
-    /// id has what only the server sets.
+    /// Whether the record was made here and the server has never heard of it. What a pull has stored since under the
+    /// same id has what only the server sets.
     func isUnknownToServer(_ local: JSON?, _ queue: QueueWriter) throws -> Bool {
         guard let local, !systemColumns.contains(where: { local[$0] != nil }),
             let state = try queue.reader.state(of: recordID, in: table)

@@ -61,8 +61,8 @@ public struct PulledRow: Sendable {
         }
     }
 
-    /// Whether the server says that the row is deleted, or that it has left the query. Such a row is looked at only: it is
-    /// kept whatever is decided.
+    /// Whether the server says that the row is deleted, or that it has left the query. Such a row is looked at only: it
+    /// is kept whatever is decided.
     public var isTombstone: Bool {
         switch source {
         case .page(let text, let index): text.page.rows[index].isDeleted || text.page.rows[index].leftQuery

@@ -16,8 +16,8 @@ public struct PushFailure: Sendable, Hashable {
     public var body: [UInt8]
     /// Whether the server may have done it all the same.
     public var mayBeApplied: Bool
-    /// What becomes of the operation if no hook decides: it stays `pending`, or is `parked`. One that fails too often is
-    /// dead all the same: see ``SyncOptions/maximumAttempts``.
+    /// What becomes of the operation if no hook decides: it stays `pending`, or is `parked`. One that fails too often
+    /// is dead all the same: see ``SyncOptions/maximumAttempts``.
     public var state: TableOperation.State
 
     /// Whether the server could not be reached.

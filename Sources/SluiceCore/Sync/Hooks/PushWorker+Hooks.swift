@@ -35,8 +35,8 @@ extension PushWorker {
         }
     }
 
-    /// Asks the hooks what becomes of an operation that did not go through: the first that does not leave it to the next
-    /// decides.
+    /// Asks the hooks what becomes of an operation that did not go through: the first that does not leave it to the
+    /// next decides.
     func consult(_ failure: PushFailure) async throws -> HookVerdict<PushErrorDecision> {
         let operation = failure.operation
         let chain = HookChain(options.hooks, .onPushError, table: operation.table)

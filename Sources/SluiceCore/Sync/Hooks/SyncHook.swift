@@ -1,11 +1,12 @@
 /// Takes part in what the engine does, at four points: see ``HookPoint``.
 ///
-/// Hooks form a chain in the order of ``SyncOptions/hooks``: each sees what the one before it has changed, and the first
-/// that decides something else than to go on ends it. A hook runs outside of every transaction and may take its time; what it
-/// decided on is looked at again when its decision is carried out. Several calls may be under way at once.
+/// Hooks form a chain in the order of ``SyncOptions/hooks``: each sees what the one before it has changed, and the
+/// first that decides something else than to go on ends it. A hook runs outside of every transaction and may take its
+/// time; what it decided on is looked at again when its decision is carried out. Several calls may be under way at
+/// once.
 ///
-/// A hook that throws never loses anything: the local change is refused, the operation stays in the queue with the reason,
-/// the page is not stored and the cursor does not move.
+/// A hook that throws never loses anything: the local change is refused, the operation stays in the queue with the
+/// reason, the page is not stored and the cursor does not move.
 ///
 /// ```swift
 /// struct TitleNeeded: SyncHook {
@@ -48,8 +49,8 @@ public protocol SyncHook: Sendable {
     /// Looks at rows of the server's before they are stored. The default keeps them all.
     ///
     /// - Returns: one decision for each row, in the rows' order.
-    /// - Throws: whatever it likes; the page is then not stored, the cursor stays, and the pull ends with an error of code
-    ///   `hookFailed`.
+    /// - Throws: whatever it likes; the page is then not stored, the cursor stays, and the pull ends with an error of
+    ///   code `hookFailed`.
     func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision]
 }
 

@@ -4,8 +4,8 @@ public struct AuditEntry: Sendable, Hashable, Identifiable {
     public let id: String
     /// When it was.
     public let at: Timestamp
-    /// What was done: `discard`, `undo`, `edit`, `change to …`, `server wins`, `merge` and `delete` where the decision of a
-    /// conflict gave something up, `purge` or `import`.
+    /// What was done: `discard`, `undo`, `edit`, `change to …`, `server wins`, `merge` and `delete` where the decision
+    /// of a conflict gave something up, `purge` or `import`.
     public let what: String
     /// The operation as it was before.
     public let operation: TableOperation

@@ -32,7 +32,8 @@ package enum Collapse: Sendable, Hashable {
         switch (queued.kind, new) {
         case (.insert, .insert), (.update, .insert), (.undelete, .insert): return refuse(exists)
         case (.insert, .update), (.update, .update): return absorb
-        // Never sent, or refused for certain: the server knows nothing of it. Else it may, so the delete has to be said.
+        // Never sent, or refused for certain: the server knows nothing of it. Else it may, so the delete has to be
+        // said.
         case (.insert, .delete) where planted(.sentInsertVanishes): return vanish
         case (.insert, .delete): return queued.wasSent && !queued.wasRefused ? become(.delete) : vanish
         // Behind the deletes of children that were queued meanwhile.

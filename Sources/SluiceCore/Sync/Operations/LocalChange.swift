@@ -99,13 +99,9 @@ package struct LocalChange: Sendable {
 
     /// A change of a record that the server has never heard of: it is made there, or is gone here.
     private func makeKnown(_ local: JSON?, to queue: QueueWriter, environment: SyncEnvironment) throws -> JSON? {
-        if kind == .delete {
-            try queue.removeState(of: recordID, in: table)
-        } else {
-            // As any insert: that nothing is known of the record at the server is no knowledge.
-            try queue.removeState(of: recordID, in: table)
-            try append(.insert, to: queue, environment: environment)
-        }
+        // As for any insert: that nothing is known of the record at the server is no knowledge.
+        try queue.removeState(of: recordID, in: table)
+        if kind != .delete { try append(.insert, to: queue, environment: environment) }
         return try write(changed(local, nil), to: queue)
     }
 

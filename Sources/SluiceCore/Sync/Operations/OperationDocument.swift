@@ -11,7 +11,8 @@ struct OperationDocument {
     var base: JSON?
     /// The newest that is known from the server, with the record's first operation.
     var mirror: JSON?
-    /// How many operations its group has, this one among them; nil for one of no group, and where the line does not say.
+    /// How many operations its group has, this one among them; nil for one of no group, and where the line does not
+    /// say.
     var members: Int?
 
     private static let name = "operation"

@@ -37,8 +37,8 @@ package struct RecordState: Sendable, Hashable {
         ]
     }
 
-    /// - Throws: ``SluiceError`` of code `storeCorrupt` for anything that ``record`` does not give: a base that cannot be
-    ///   read is not one that the server does not have.
+    /// - Throws: ``SluiceError`` of code `storeCorrupt` for anything that ``record`` does not give: a base that cannot
+    ///   be read is not one that the server does not have.
     package init(record: JSON) throws(SluiceError) {
         guard let table = record["table"]?.string, let recordID = record["record"]?.string,
             let base = record["base"], base.isNull || base.kind == .object,

@@ -49,8 +49,8 @@ struct Succession {
 
     /// Writes the operations that take the ground to each step's target, and the record behind the last.
     ///
-    /// - Parameter ended: the operation that stood before them, where it may have been done: what it sent is evidence for
-    ///   the first of them.
+    /// - Parameter ended: the operation that stood before them, where it may have been done: what it sent is evidence
+    ///   for the first of them.
     func write(_ steps: [Step], on ground: Ground, behind ended: TableOperation? = nil) throws {
         guard let record = steps.first.map({ ($0.operation.table, $0.operation.recordID) }) else { return }
         let (table, id) = record

@@ -21,7 +21,8 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
         case pending
         /// It is being sent, or was when the process ended. Its body is frozen: a newer edit becomes its successor.
         case inFlight
-        /// It waits for a decision, with the reason in ``TableOperation/failure``. Successors on the record wait behind it.
+        /// It waits for a decision, with the reason in ``TableOperation/failure``. Successors on the record wait behind
+        /// it.
         case parked
         /// It has failed too often, with the reason in ``TableOperation/failure``.
         case dead

@@ -25,8 +25,8 @@ extension Cursor {
         needsReconcile = true
     }
 
-    /// Has the queries of a table start afresh that are of other servers or users: rows that they have brought are about
-    /// to be replaced or removed by this one, of which their servers know nothing and would not send them again.
+    /// Has the queries of a table start afresh that are of other servers or users: rows that they have brought are
+    /// about to be replaced or removed by this one, of which their servers know nothing and would not send them again.
     package static func restartOthers(
         than source: RowSource, of table: String, in store: any StoreWriter
     ) throws {

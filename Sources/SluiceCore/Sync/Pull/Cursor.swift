@@ -38,8 +38,9 @@ package struct Cursor: Sendable, Hashable {
     package var heldAll = false
     /// How many pulls have ended since the last reconcile.
     package var pulls: Int64 = 0
-    /// Rows that the query may have lost while changes of theirs waited, or while they changed here: the server has told
-    /// or shown so, and will not again. Each is asked for by its id at the end of the first pull at which none waits.
+    /// Rows that the query may have lost while changes of theirs waited, or while they changed here: the server has
+    /// told or shown so, and will not again. Each is asked for by its id at the end of the first pull at which none
+    /// waits.
     package private(set) var owed: [String] = []
 
     package init(owner: Owner, query: String, position: CursorPosition?, key: Int64 = 0) {

@@ -2,8 +2,9 @@
 ///
 /// Where the query has no order of its own the pages follow the id, so that rows which come, go or change meanwhile
 /// move no other row from one page to another. A server that does not sort by id is paged by `$skip`, again and again
-/// until a pass finds nothing new. Ids that ascend may do so by chance, so where it is not known whether the server looks
-/// at the order, it is asked at the end for the last two ids in the opposite one. A query with an order, `$skip` or `$top` is paged by `$skip`, once.
+/// until a pass finds nothing new. Ids that ascend may do so by chance, so where it is not known whether the server
+/// looks at the order, it is asked at the end for the last two ids in the opposite one. A query with an order, `$skip`
+/// or `$top` is paged by `$skip`, once.
 package struct FullPullSession: Sendable {
     private enum State { case idle, waiting, committing, finished }
     private enum Way { case id, passes, once }

@@ -5,8 +5,8 @@
 /// has taken: whatever stands behind that one is still to come. If it does not, the pass goes back.
 ///
 /// A page of the known row alone is the end, or one of a server that sends one row at a time. So it is asked for rows
-/// that are not of the group: none ends it. Else the next row is asked for, and counts once the known one is found in its
-/// place again.
+/// that are not of the group: none ends it. Else the next row is asked for, and counts once the known one is found in
+/// its place again.
 struct GroupPages: Sendable {
     /// What is to be asked for.
     enum Question: Sendable {

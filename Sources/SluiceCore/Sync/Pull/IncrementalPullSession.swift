@@ -2,8 +2,8 @@
 ///
 /// Pages are asked for as `updatedAt ge T`, ordered by `updatedAt`: rows that share one time with the last row seen are
 /// read again, and dropped by id and version. Where a whole page has one time the session pages by `$skip`, inside that
-/// group alone (``GroupPages``), and then it repeats the group until a pass finds nothing new: a row that moves while the
-/// pages are read cannot slip through.
+/// group alone (``GroupPages``), and then it repeats the group until a pass finds nothing new: a row that moves while
+/// the pages are read cannot slip through.
 ///
 /// A server that is proven to sort rows of one time by id (``TieCheck``) is asked for what comes behind (time, id)
 /// instead, which needs neither. If such a page brings nothing new, as where times are finer than they are written, the

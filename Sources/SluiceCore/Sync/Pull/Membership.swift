@@ -1,8 +1,8 @@
 /// Which rows a named query holds.
 ///
 /// A row stays while a query holds it. A query of a whole table holds all of its rows, and nothing is noted for it; for
-/// any other each row is noted that the server sent for it, by an id made of the cursor's key and the row's id. A record
-/// made here is noted by no query until a pull brings it, so none lets it go.
+/// any other each row is noted that the server sent for it, by an id made of the cursor's key and the row's id. A
+/// record made here is noted by no query until a pull brings it, so none lets it go.
 package struct Membership {
     /// The table of the store in which members are noted. It has no column but the id.
     package static let schema = TableSchema("sluice_members")

@@ -4,9 +4,9 @@
 /// time of change, and one that does not sort by that has all rows read every time. A token that the server no longer
 /// knows begins the pull afresh, once.
 ///
-/// A pull that goes on without tokens asks for one with its first page: a server that has come to issue them is followed
-/// by them from then on. The token of that page is one for rows of some time on, and no other request may use it; so the
-/// pull begins afresh, and brings all rows once more.
+/// A pull that goes on without tokens asks for one with its first page: a server that has come to issue them is
+/// followed by them from then on. The token of that page is one for rows of some time on, and no other request may use
+/// it; so the pull begins afresh, and brings all rows once more.
 package struct NamedPullSession: Sendable {
     private enum Phase: Sendable {
         case finding

@@ -125,11 +125,25 @@ package struct PageCommit: Sendable {
         outcome.quarantined = unfit.count
         try quarantine(unfit, clearing: ids, store)
         outcome.mark = try ChangeStamps.notePage(of: table, store)
-        if var cursor, savesCursor, outcome.stale.isEmpty {
+        if let cursor { try save(cursor, outcome, store) }
+        return outcome
+    }
+
+    private func save(_ cursor: Cursor, _ outcome: Outcome, _ store: any StoreWriter) throws {
+        if savesCursor, outcome.stale.isEmpty {
+            var cursor = cursor
             cursor.owe(outcome.owed)
             try store.put(cursor.record, in: Cursor.schema.name)
+            return
         }
-        return outcome
+        // A server tells which rows have left from a saved position on. Where there is none yet, and this pull breaks
+        // off, the next begins afresh, and nobody would tell of those rows that leave until then.
+        var saved =
+            try store.record(cursor.owner.id, in: Cursor.schema.name).flatMap(Cursor.init(record:))
+            ?? Cursor(owner: cursor.owner, query: cursor.query, position: nil, key: cursor.key)
+        guard outcome.stored + outcome.pending > 0, saved.position == nil, !saved.needsReconcile else { return }
+        saved.needsReconcile = true
+        try store.put(saved.record, in: Cursor.schema.name)
     }
 
     /// Puts the rows, and says which the store refuses.

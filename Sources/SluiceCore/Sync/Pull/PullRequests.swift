@@ -11,8 +11,8 @@ struct PullRequests: Sendable {
 
     /// How many rows are asked for by their ids at once: servers take so many conditions, and so long an address.
     static let mostIDs = 40
-    /// How long the query of a request that tells of many rows may be, in bytes: by default IIS answers one of more than
-    /// 2,048 with 404.15.
+    /// How long the query of a request that tells of many rows may be, in bytes: by default IIS answers one of more
+    /// than 2,048 with 404.15.
     static let mostBytes = 2000
 
     /// The request for a page.

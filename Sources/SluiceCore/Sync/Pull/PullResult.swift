@@ -16,7 +16,8 @@ public struct PullResult: Sendable, Hashable {
     public var dropped = 0
     /// How many pages were stored.
     public var pages = 0
-    /// By what a named pull followed the server's changes; ``PullGrade/full`` says that it could not, and read all rows.
+    /// By what a named pull followed the server's changes; ``PullGrade/full`` says that it could not, and read all
+    /// rows.
     public var grade: PullGrade?
     /// The push that came first, where there was one.
     public var push: PushResult?

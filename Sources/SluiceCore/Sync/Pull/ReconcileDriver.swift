@@ -1,8 +1,8 @@
 /// Compares what a query holds here with what the server has of it, and mends what differs.
 ///
 /// Digests by ranges of ids find the places that differ, where the server offers them; else all ids and versions are
-/// listed. Equal counts prove nothing. A row that the server did not list is asked for by its id, and let go only if that
-/// misses it too and nothing has touched it here since the listing began.
+/// listed. Equal counts prove nothing. A row that the server did not list is asked for by its id, and let go only if
+/// that misses it too and nothing has touched it here since the listing began.
 struct ReconcileDriver: Sendable {
     let exchange: RowExchange
     let query: Query
@@ -40,7 +40,8 @@ struct ReconcileDriver: Sendable {
         let difference = try await differences(held)
         result.pending = difference.pending
         let late = try await behindChanges(difference, held)
-        cursor.needsReconcile = false
+        // A pull that begins afresh is not told which of these rows leave before it does.
+        cursor.needsReconcile = cursor.position == nil && !(held.ids.isEmpty && difference.wanted.isEmpty)
         cursor.heldAll = false
         cursor.pulls = 0
         _ = cursor.takeOwed()
@@ -101,7 +102,8 @@ struct ReconcileDriver: Sendable {
         return difference
     }
 
-    /// Compares the ranges of a digest with those of `ids` that lie in them; what lies in none, the server does not have.
+    /// Compares the ranges of a digest with those of `ids` that lie in them; what lies in none, the server does not
+    /// have.
     private mutating func descend(
         _ digest: TableDigest, _ ids: [String], _ held: HeldRows, _ difference: inout Difference, depth: Int
     ) async throws {
@@ -141,8 +143,8 @@ struct ReconcileDriver: Sendable {
         }
     }
 
-    /// Of the rows whose changes wait, those of which a newer copy is to be had, and those that the server has no longer
-    /// though it once had. If such a change is given up, the record is as the server last had it.
+    /// Of the rows whose changes wait, those of which a newer copy is to be had, and those that the server has no
+    /// longer though it once had. If such a change is given up, the record is as the server last had it.
     private func behindChanges(_ difference: Difference, _ held: HeldRows) async throws -> (
         old: [String], lost: [String]
     ) {

@@ -53,8 +53,8 @@ struct RowExchange: Sendable {
 
     /// Reads rows by their ids and stores them, each as it is when nothing changes it here meanwhile.
     ///
-    /// A server may send fewer rows at once than it is asked for, so it is asked again for those that did not come, until
-    /// an answer brings none of them: only that one says that they are not there.
+    /// A server may send fewer rows at once than it is asked for, so it is asked again for those that did not come,
+    /// until an answer brings none of them: only that one says that they are not there.
     ///
     /// - Returns: what was done. ``PageCommit/Outcome/found`` are the ids that the server has.
     func fetch(_ ids: [String], like commit: PageCommit, since mark: ChangeStamps.Mark) async throws
@@ -99,8 +99,8 @@ struct RowExchange: Sendable {
 
     /// Asks for the first of those ids.
     ///
-    /// - Parameter most: how many ids to ask for at once. A server that refuses so many conditions, or so long an address,
-    ///   is asked for half of them.
+    /// - Parameter most: how many ids to ask for at once. A server that refuses so many conditions, or so long an
+    ///   address, is asked for half of them.
     /// - Returns: the page, and how many of the ids were asked for.
     private func readSome(of ids: [String], most: inout Int) async throws -> (page: RowPage, count: Int) {
         while true {

@@ -1,7 +1,7 @@
 /// Finds out whether a server that seems to sort by time does.
 ///
-/// One that does not look at the order may give out rows as they were stored, and those of a page may stand in the order
-/// of their times by chance. Asked for the opposite order it gives the same rows, and so shows itself.
+/// One that does not look at the order may give out rows as they were stored, and those of a page may stand in the
+/// order of their times by chance. Asked for the opposite order it gives the same rows, and so shows itself.
 struct SortCheck: Sendable {
     private static let leastPages = 2
     private static let leastRows = 16

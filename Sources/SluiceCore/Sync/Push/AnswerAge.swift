@@ -1,5 +1,5 @@
-/// How old the answer to an operation of unknown outcome may be: a server that remembers what the first send brought about
-/// says the same to a repeat, and meanwhile others may have changed the record and a pull may have brought that.
+/// How old the answer to an operation of unknown outcome may be: a server that remembers what the first send brought
+/// about says the same to a repeat, and meanwhile others may have changed the record and a pull may have brought that.
 struct AnswerAge {
     let operation: TableOperation
     let columns: PushColumns
@@ -16,8 +16,8 @@ struct AnswerAge {
         return known != (sent.map(\.known) ?? version(state.base)) && known != version(server)
     }
 
-    /// Whether an answer can be a remembered one although nothing in it shows that: an insert or an undelete takes effect
-    /// whatever the record was before, so the record may as well have gone and be made anew just now.
+    /// Whether an answer can be a remembered one although nothing in it shows that: an insert or an undelete takes
+    /// effect whatever the record was before, so the record may as well have gone and be made anew just now.
     var mayBeOld: Bool { operation.isUncertain && (operation.kind == .insert || operation.kind == .undelete) }
 
     /// Whether it cannot be told which is the later one of such an answer and the newest record that is known.

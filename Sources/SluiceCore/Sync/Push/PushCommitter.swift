@@ -15,8 +15,8 @@ package struct PushCommitter {
 
     /// Freezes the operation's body before its first byte is sent, and gives the request its id.
     ///
-    /// A repeat of a revision goes out exactly as it did the first time, under the same id. Where a filter makes another
-    /// request of it than the time before, it is another revision: the id of one never stands for the other.
+    /// A repeat of a revision goes out exactly as it did the first time, under the same id. Where a filter makes
+    /// another request of it than the time before, it is another revision: the id of one never stands for the other.
     ///
     /// - Parameter wasUnsent: whether the send before this one is known not to have reached the server.
     /// - Returns: the operation as it is now stored and the request to send, or nil if the operation was changed since
@@ -276,8 +276,8 @@ package struct PushCommitter {
         try queue.put(operation)
     }
 
-    /// Puts the server's record under the edits that were made behind a send. A new record behind a delete has nothing of
-    /// it.
+    /// Puts the server's record under the edits that were made behind a send. A new record behind a delete has nothing
+    /// of it.
     private func rebaseEdits(
         _ successors: [TableOperation], behind operation: TableOperation, onto server: JSON, _ sent: SentBody,
         _ store: any StoreWriter, _ queue: QueueWriter

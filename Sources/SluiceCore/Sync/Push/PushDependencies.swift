@@ -1,8 +1,8 @@
 /// What the declared dependencies of tables mean for single operations.
 ///
-/// An insert, update or undelete of a child waits for the insert or undelete of its parent; the delete of a parent waits
-/// for what was queued before it on its children. A parent's operation further behind in the queue counts if it is the
-/// first one on its record: the parent is not on the server yet.
+/// An insert, update or undelete of a child waits for the insert or undelete of its parent; the delete of a parent
+/// waits for what was queued before it on its children. A parent's operation further behind in the queue counts if it
+/// is the first one on its record: the parent is not on the server yet.
 struct PushDependencies: Sendable {
     private var parents: [String: [TableDependency]] = [:]
     private var children: [String: [TableDependency]] = [:]

@@ -52,8 +52,8 @@ struct PushSchedule: Sendable {
     /// Whether operations of that group were taken in.
     func knows(_ group: String) -> Bool { leaders[group] != nil }
 
-    /// Whether the delete of a parent has changes of its children before it among operations that came meanwhile: most of
-    /// those are for the next push, and so then is the delete.
+    /// Whether the delete of a parent has changes of its children before it among operations that came meanwhile: most
+    /// of those are for the next push, and so then is the delete.
     func waits(_ operation: QueuedOperation, forOthersOf others: [QueuedOperation]) -> Bool {
         operation.kind == .delete && operation.group == nil
             && others.contains { dependencies.places($0, before: operation) }

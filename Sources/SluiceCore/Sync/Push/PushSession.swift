@@ -5,9 +5,9 @@
 /// made meanwhile, and what a conflict's decision leaves to be said. All else waits for the next push, so that it ends
 /// however much is written.
 ///
-/// It runs one ``OperationSession`` for each operation that is under way and asks ``PushSchedule`` which may be next. It
-/// ends early without network, without credentials, when the store fails, when it is cancelled, and when a handler says
-/// so; what is under way by then comes to its end first, so that no answer is lost.
+/// It runs one ``OperationSession`` for each operation that is under way and asks ``PushSchedule`` which may be next.
+/// It ends early without network, without credentials, when the store fails, when it is cancelled, and when a handler
+/// says so; what is under way by then comes to its end first, so that no answer is lost.
 package struct PushSession: Sendable {
     /// What the session is told.
     package enum Event: Sendable {

@@ -67,8 +67,8 @@ struct QueueOutline {
         return try store.records(matching: query).map(operation)
     }
 
-    /// Whether the operation's record refers by now to one that is still to be made, and did not when the order was read:
-    /// then the operation may be ahead of its turn.
+    /// Whether the operation's record refers by now to one that is still to be made, and did not when the order was
+    /// read: then the operation may be ahead of its turn.
     func isAheadOfParent(_ operation: QueuedOperation) throws -> Bool {
         let references = references(of: operation.table)
         guard operation.kind != .delete, !references.isEmpty else { return false }

@@ -115,7 +115,8 @@ public struct PluginCheck: Sendable {
         permissions(bundle, outlines, &report)
     }
 
-    /// What a text does in hooks that is an error there: members that are not there, globals, modules that come too late.
+    /// What a text does in hooks that is an error there: members that are not there, globals, modules that come too
+    /// late.
     private static func hooks(
         _ bundle: PluginBundle, _ file: String, _ outline: LuaOutline, _ all: [LuaOutline], _ report: inout CheckReport
     ) {

@@ -1,7 +1,7 @@
 public import SluiceCore
 
-/// Plays made-up conflicts with a plugin's `on_conflict`: single ones, and stories of a few replicas that edit one record
-/// and push in any order. The same seed plays the same ones.
+/// Plays made-up conflicts with a plugin's `on_conflict`: single ones, and stories of a few replicas that edit one
+/// record and push in any order. The same seed plays the same ones.
 public struct PluginConvergence: Sendable {
     private let bundle: PluginBundle
     /// The configuration; nil for that of ``plan``, and without one for that of the first fixture of a conflict.
@@ -26,8 +26,8 @@ public struct PluginConvergence: Sendable {
 
     /// Plays.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` where there is no handler, nothing to make records of, or the
-    ///   configuration does not fit.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` where there is no handler, nothing to make records of, or
+    ///   the configuration does not fit.
     public func run() async throws -> ConvergenceReport {
         guard let source = schema.map(ConflictSource.init) ?? ConflictSource(bundle, dialect) else {
             throw SluiceError(

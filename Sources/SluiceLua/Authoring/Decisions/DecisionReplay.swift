@@ -3,8 +3,8 @@ public import SluiceCore
 /// Asks a version of a plugin again what another one has decided, and says which answers change.
 ///
 /// The world of then is gone: the clock is set to the decision's time, and `kv`, the store and other servers are empty.
-/// What `next` of a filter answered is there again. A decision that waited for something else, or whose input was not kept,
-/// is passed over and counted.
+/// What `next` of a filter answered is there again. A decision that waited for something else, or whose input was not
+/// kept, is passed over and counted.
 public struct DecisionReplay: ToolReport {
     /// A decision whose answer is another one now.
     public struct Change: Sendable {
@@ -32,8 +32,8 @@ public struct DecisionReplay: ToolReport {
     /// - Parameters:
     ///   - name: the name that the deployment had it under; nil for that of the manifest.
     ///   - config: the configuration that the version is to run with.
-    /// - Throws: ``SluiceError`` of code `invalidArgument` where the configuration is not as the schema says, or the file
-    ///   has no decision of that name.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` where the configuration is not as the schema says, or the
+    ///   file has no decision of that name.
     public init(
         _ file: DecisionFile, with bundle: PluginBundle, as name: String? = nil, config: JSON = .object
     ) async throws(SluiceError) {

@@ -1,9 +1,9 @@
 public import SluiceCore
 
 extension FixtureRunner {
-    /// Runs a fixture of `request`, `filter` or `response` with a filter in Swift in the plugin's place, so that one that
-    /// was written anew can be held against the same fixtures. Compared are the requests that go on, the answer, and
-    /// whether it fails; what only a script has (decision, log, `kv`, fuel) is not.
+    /// Runs a fixture of `request`, `filter` or `response` with a filter in Swift in the plugin's place, so that one
+    /// that was written anew can be held against the same fixtures. Compared are the requests that go on, the answer,
+    /// and whether it fails; what only a script has (decision, log, `kv`, fuel) is not.
     public func run(_ fixture: PluginFixture, through filter: any Filter) async -> FixtureResult {
         func result(_ differences: [String]) -> FixtureResult {
             FixtureResult(path: fixture.path, name: fixture.name, hook: fixture.hook, differences: differences)

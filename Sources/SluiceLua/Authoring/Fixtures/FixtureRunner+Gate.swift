@@ -1,8 +1,8 @@
 internal import SluiceCore
 
 extension FixtureRunner {
-    /// Refuses a plugin whose fixtures and specs do not pass: for ``PluginOptions/gate``, so that a new version serves only
-    /// where it does what its author says.
+    /// Refuses a plugin whose fixtures and specs do not pass: for ``PluginOptions/gate``, so that a new version serves
+    /// only where it does what its author says.
     ///
     /// ```swift
     /// PluginOptions(gate: FixtureRunner.gate)

@@ -9,8 +9,8 @@ struct FixtureTrial {
     let tables: [TableSchema]
 
     /// - Parameters:
-    ///   - deployed: what a deployment makes of the plugin: its limits count, and its configuration where the fixture says
-    ///     none.
+    ///   - deployed: what a deployment makes of the plugin: its limits count, and its configuration where the fixture
+    ///     says none.
     ///   - keepsConfig: whether a fixture that says none has the defaults all the same.
     /// - Throws: ``SluiceError`` of code `invalidArgument` where the configuration is not as the schema says, or the
     ///   plugin does not have the hook.

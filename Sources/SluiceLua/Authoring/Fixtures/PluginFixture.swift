@@ -24,7 +24,8 @@ public struct PluginFixture: Sendable {
 
     /// Reads a fixture.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the file, the JSON pointer and what is wrong there.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the file, the JSON pointer and what is wrong
+    ///   there.
     public init(bytes: [UInt8], path: String) throws(SluiceError) {
         let json: JSON
         do throws(JSONParseError) {

@@ -1,6 +1,7 @@
 internal import SluiceCore
 
-/// A plugin loaded in a machine of its own, in a world that is faked whole: what all tools for authors run scripts with.
+/// A plugin loaded in a machine of its own, in a world that is faked whole: what all tools for authors run scripts
+/// with.
 struct PluginRig: Sendable {
     let host: PluginHost
     let id: PluginInstance.ID

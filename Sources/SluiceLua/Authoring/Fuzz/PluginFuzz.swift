@@ -2,9 +2,9 @@ public import SluiceCore
 
 /// Gives a plugin what nobody expects: records with wrong values, odd requests and answers, hostile configurations.
 ///
-/// It begins with the plugin's fixtures and spoils them. A plugin may answer as it likes, and may refuse with an error of
-/// its own. What it should never do is run into one of Lua's (`attempt to index a nil value`), use up its fuel or memory,
-/// or return what its hook may not return: those are found.
+/// It begins with the plugin's fixtures and spoils them. A plugin may answer as it likes, and may refuse with an error
+/// of its own. What it should never do is run into one of Lua's (`attempt to index a nil value`), use up its fuel or
+/// memory, or return what its hook may not return: those are found.
 public struct PluginFuzz: Sendable {
     private let bundle: PluginBundle
     /// Tables whose columns are declared: conflicts get records of theirs too.
@@ -52,7 +52,8 @@ public struct PluginFuzz: Sendable {
         return spoiled
     }
 
-    /// Records and bodies are the world's, and are spoiled; of the rest the engine sees to it that it is as it should be.
+    /// Records and bodies are the world's, and are spoiled; of the rest the engine sees to it that it is as it should
+    /// be.
     private func parts(of value: JSON, isConflict: Bool, _ chance: inout SeededChance) -> JSON {
         var value = value
         for name in ["record", "before", "client", "server", "base"] {

@@ -3,8 +3,9 @@ public import SluiceCore
 
 /// A bundle as one file to hand on: a tar archive, the same bytes for the same bundle on every machine.
 ///
-/// An archive rather than a folder: it is copied whole or not at all, two of them can be compared by one hash, and every
-/// system unpacks it. Names are in order, times are 0, and owners nobody's, so that nothing of who packed it is in it.
+/// An archive rather than a folder: it is copied whole or not at all, two of them can be compared by one hash, and
+/// every system unpacks it. Names are in order, times are 0, and owners nobody's, so that nothing of who packed it is
+/// in it.
 public struct PluginPack: Sendable {
     /// The name of the file: `NAME-VERSION.tar`.
     public let name: String

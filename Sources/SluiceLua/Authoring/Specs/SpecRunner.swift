@@ -62,7 +62,8 @@ struct SpecRunner {
         return results
     }
 
-    /// The bundle with the spec in the place of `main`. Its configuration is empty: that of the plugin is given with `plugin`.
+    /// The bundle with the spec in the place of `main`. Its configuration is empty: that of the plugin is given with
+    /// `plugin`.
     private func specBundle(_ path: String, module: String) throws -> PluginBundle {
         var files = bundle.files.filter { $0.key.hasPrefix("lib/") }
         var manifest = try JSON(parsing: bundle.files[PluginManifest.fileName] ?? [])

@@ -15,8 +15,8 @@ public struct PluginTarget: Sendable {
         policy == nil ? bundles.map { ($0, nil) } : plans.map { ($0.bundle, $0) }
     }
 
-    /// Finds what there is at a path: a file ending in `.yaml` or `.yml` is a policy, a folder with a manifest a bundle,
-    /// and another folder one with bundles in it.
+    /// Finds what there is at a path: a file ending in `.yaml` or `.yml` is a policy, a folder with a manifest a
+    /// bundle, and another folder one with bundles in it.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` where there is none, or one of them cannot be read.
     public init(_ path: String) throws(SluiceError) {

@@ -1,9 +1,10 @@
 internal import SluiceCore
 
-/// Numbers that scripts read as text, because neither kind of number in Lua holds them as they are written: `1.10`, 2⁶⁴.
+/// Numbers that scripts read as text, because neither kind of number in Lua holds them as they are written: `1.10`,
+/// 2⁶⁴.
 ///
-/// Where a script writes such a text back, it is the number again: so a body or a record that was read whole and written
-/// back has kept its numbers.
+/// Where a script writes such a text back, it is the number again: so a body or a record that was read whole and
+/// written back has kept its numbers.
 struct LongNumbers {
     private var numbers: [String: JSON] = [:]
     private var texts: Set<String> = []

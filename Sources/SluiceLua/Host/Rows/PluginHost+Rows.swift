@@ -5,8 +5,9 @@ extension PluginHost {
     /// Asks a plugin about each row of a page, whatever became of the one before. Together the calls may use that much
     /// fuel.
     ///
-    /// Most scripts read a few members and set one. Such a call costs no more than what the script does: the row is read
-    /// where it stands, and of what was set only the members are looked at. Every other call goes the way of all hooks.
+    /// Most scripts read a few members and set one. Such a call costs no more than what the script does: the row is
+    /// read where it stands, and of what was set only the members are looked at. Every other call goes the way of all
+    /// hooks.
     func begin(_ rows: PulledRows, of id: PluginInstance.ID, fuel: Int64) -> PulledRows.Steps {
         guard let instance = instances[id] else {
             return PulledRows.Steps(

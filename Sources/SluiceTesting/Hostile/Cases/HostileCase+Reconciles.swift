@@ -6,7 +6,8 @@ extension HostileCase {
 
     private static let same = HostileOutcome.brings(["a", "b"])
 
-    /// Answers a digest with `digest`, what is asked for by ids with the rows that the store holds, and a list with those.
+    /// Answers a digest with `digest`, what is asked for by ids with the rows that the store holds, and a list with
+    /// those.
     private static func reconcile(
         _ name: String, _ outcome: HostileOutcome, digest: @escaping @Sendable (HostileRequest) -> [HostileAct],
         list: @escaping @Sendable (HostileRequest) -> [HostileAct] = { request in

@@ -1,8 +1,8 @@
 internal import SluiceCore
 
 extension HostileCase {
-    /// Answers to a pull that follows change tokens. A token is the server's own, and its word is taken for no more than
-    /// where to go on.
+    /// Answers to a pull that follows change tokens. A token is the server's own, and its word is taken for no more
+    /// than where to go on.
     static var tokens: [HostileCase] { ofRuns + ofRefusals + ofTokens }
 
     private static let x = HostileRows.one

@@ -12,8 +12,8 @@ enum HostileRows {
 
     /// A page of those rows.
     static func page(_ rows: [String]) -> String { "[\(rows.joined(separator: ","))]" }
-    /// What a server that sorts by id answers to a read of those rows behind none of them: all, from the last on where it
-    /// is asked for the opposite order, and none behind the last.
+    /// What a server that sorts by id answers to a read of those rows behind none of them: all, from the last on where
+    /// it is asked for the opposite order, and none behind the last.
     static func sorted(_ ids: [String], _ request: HostileRequest) -> String {
         if request.target.contains("id%20gt") { return page([]) }
         return page((request.target.contains("id%20desc") ? ids.reversed() : ids).map { row($0) })
@@ -35,8 +35,8 @@ extension HostileCase {
     static func once(_ acts: [HostileAct]) -> Answer { { $0.number == 1 ? acts : [.json(200, "[]")] } }
     /// Answers the first request with that text, and each one more with an empty list.
     static func once(_ text: String) -> Answer { once([.json(200, text)]) }
-    /// Does `acts` with the first request where all ends well, and with every one where it does not: what is tried again
-    /// fails again.
+    /// Does `acts` with the first request where all ends well, and with every one where it does not: what is tried
+    /// again fails again.
     static func asLong(as outcome: HostileOutcome, _ acts: [HostileAct]) -> Answer {
         outcome.error == nil ? once(acts) : always(acts)
     }

@@ -1,5 +1,6 @@
 /// A listener beside a hostile server, to which redirects and links lead: another origin, with which a client has
-/// nothing to do. It answers every request with an empty list, so that a client that comes stays and says all it has to.
+/// nothing to do. It answers every request with an empty list, so that a client that comes stays and says all it has
+/// to.
 public final class HostileListener: Sendable {
     private let port: HostilePort
 

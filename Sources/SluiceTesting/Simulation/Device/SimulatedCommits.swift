@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// The transactions of a device's store in the order in which they happened. Their callers may go on in another order, so
-/// each is noted at its end, inside, and handed on with those before it.
+/// The transactions of a device's store in the order in which they happened. Their callers may go on in another order,
+/// so each is noted at its end, inside, and handed on with those before it.
 final class SimulatedCommits: Sendable {
     private struct State {
         var tickets = 0

@@ -22,8 +22,8 @@ struct SimulatedTransaction: Sendable {
     }
 }
 
-/// The edits that a task of the application is making: their transaction says that it holds them, so that they are noted
-/// in the order of commits, in which edits of one moment need not return.
+/// The edits that a task of the application is making: their transaction says that it holds them, so that they are
+/// noted in the order of commits, in which edits of one moment need not return.
 final class EditsInHand: Sendable {
     @TaskLocal static var current: EditsInHand?
 

@@ -24,7 +24,8 @@ final class SimulationParts: Sendable {
         faults = SimulationFaults(story.setting.faults, luck: luck)
         trace = SimulationTrace(isKept: keepsTrace)
         dialect = try Dialect(named: story.setting.wire)
-        oracle = SimulationOracle(devices: story.setting.devices, columns: dialect.pushColumns)
+        oracle = SimulationOracle(
+            devices: story.setting.devices, columns: dialect.pushColumns, hasFilters: !configuration.filters.isEmpty)
         server = SimulatedServer(
             setting: story.setting, dialect: dialect, clock: clock, luck: luck, faults: faults, oracle: oracle)
     }

@@ -2,7 +2,8 @@ internal import SluiceCore
 internal import Synchronization
 
 extension SimulationWorld {
-    /// All is well from now on: every device synchronises until nothing is left to do, and then all copies are compared.
+    /// All is well from now on: every device synchronises until nothing is left to do, and then all copies are
+    /// compared.
     func heal() throws {
         // Three times out of four with large pages: what small ones may do wrong, they do in the story itself.
         let isQuick = story.seed % 4 > 0
@@ -12,7 +13,8 @@ extension SimulationWorld {
             if parts.setting.policy == .hold { device.setPolicy(parts.configuration.conflictPolicy ?? .clientWins) }
             try complete { try await device.start() }
         }
-        // Who follows changes by tokens is told of rows that left a query, and looks by itself where it may not have been.
+        // Who follows changes by tokens is told of rows that left a query, and looks by itself where it may not have
+        // been.
         let isTold = parts.setting.tracksChanges
         let reconciles = parts.setting.deletesForGood || (parts.setting.queries > 1 && !isTold)
         for round in 0..<4 {
@@ -51,7 +53,8 @@ extension SimulationWorld {
 }
 
 extension SimulatedDevice {
-    /// L1 and L4: the queue is empty, or says why not; the status says the same; and the store is what was written to it.
+    /// L1 and L4: the queue is empty, or says why not; the status says the same; and the store is what was written to
+    /// it.
     func checkQueue() async {
         let oracle = parts.oracle
         do {

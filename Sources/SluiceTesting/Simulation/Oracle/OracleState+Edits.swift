@@ -56,6 +56,7 @@ extension OracleState {
     /// I7: an operation is no conflict with itself, and what may have been done is said to be.
     mutating func met(_ conflict: Conflict, on device: Int) {
         let operation = conflict.operation
+        conflicted.insert(operation.id)
         let version = conflict.server?[columns.version]?.string ?? ""
         if let author = authors[version], !conflict.isDeletedOnServer,
             (heritages[operation.id] ?? []).contains(String(author.prefix { $0 != "-" }))

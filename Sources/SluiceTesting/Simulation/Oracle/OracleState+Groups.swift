@@ -73,5 +73,23 @@ extension OracleState {
         }
     }
 
+    /// I3: an item is not deleted before the notes that depend on it, where they were deleted here before it.
+    mutating func checkChildren(_ change: SimulatedChange, _ key: RecordKey, _ after: SimulatedRow, _ device: Int) {
+        guard after.isDeleted, key.table == "items", let request = change.requestID,
+            let delete = devices[device].operations[key]?[operation(of: request)]
+        else { return }
+        for (child, operations) in devices[device].operations where child.table == "notes" && aliveSince[child] != nil {
+            let state = devices[device].tables[RecordState.schema.name]?[RecordState.id(child.table, child.id)]
+            guard state?["base"]?["item"]?.string == key.id else { continue }
+            let isWaiting = operations.values.contains {
+                $0.kind == "delete" && $0.sequence < delete.sequence && !effective.contains($0.id)
+                    && ($0.state == "pending" || $0.state == "inFlight")
+            }
+            if isWaiting {
+                violate(.recordOrder, "device \(device) deleted \(key) before \(child), which depends on it")
+            }
+        }
+    }
+
     private func operation(of request: String) -> String { String(request.prefix { $0 != "-" }) }
 }

@@ -22,8 +22,10 @@ extension OracleState {
         }
         guard let device = change.device else { return }
         checkRequest(change, key, device, after.version)
-        checkCondition(change, key, before, device)
+        checkCondition(change, key, before, after, device)
+        checkValues(change, key, before, after, device)
         checkParent(change, key, after, device)
+        checkChildren(change, key, after, device)
     }
 
     /// I2: a request takes effect once. I3: those on a record take it in their order.
@@ -53,22 +55,40 @@ extension OracleState {
         lastEffects[record] = order
     }
 
-    /// I4: an update replaces only the version it was made on. I9: what is deleted comes back only on purpose.
+    /// I4: an update or a delete replaces only the version it was made on. I9: what is deleted comes back only on
+    /// purpose.
     private mutating func checkCondition(
-        _ change: SimulatedChange, _ key: RecordKey, _ before: SimulatedRow?, _ device: Int
+        _ change: SimulatedChange, _ key: RecordKey, _ before: SimulatedRow?, _ after: SimulatedRow, _ device: Int
     ) {
         let isRestored = before?.isDeleted ?? false
         if change.isUpdate, change.call?.ifMatch == nil, !isRestored {
             violate(.noStaleOverwrite, "device \(device) changed \(key) without a condition")
         }
         let state = devices[device].tables[RecordState.schema.name]?[RecordState.id(key.table, key.id)]
-        if change.isUpdate, !isRestored, let base = state?["base"]?[columns.version]?.string,
+        if change.isUpdate || after.isDeleted, !isRestored, let base = state?["base"]?[columns.version]?.string,
             let before, base != "v\(before.version)"
         {
-            violate(.noStaleOverwrite, "device \(device) changed v\(before.version) of \(key), made on \(base)")
+            let verb = after.isDeleted ? "deleted" : "changed"
+            violate(.noStaleOverwrite, "device \(device) \(verb) v\(before.version) of \(key), made on \(base)")
         }
         if isRestored, !change.mayRestore {
             violate(.deletedStaysDeleted, "a change by device \(device) brought \(key) back")
+        }
+    }
+
+    /// I4: an update gives no property another value but one that was written on this device: whatever else it carries
+    /// of the record is as it is there. A conflict that was decided for the client sends the record whole.
+    private mutating func checkValues(
+        _ change: SimulatedChange, _ key: RecordKey, _ before: SimulatedRow?, _ after: SimulatedRow, _ device: Int
+    ) {
+        guard change.isUpdate, !hasFilters, let before, !before.isDeleted, !after.isDeleted else { return }
+        let operation = String(change.requestID?.prefix { $0 != "-" } ?? "")
+        guard conflicted.isDisjoint(with: heritages[operation] ?? []) else { return }
+        for field in Self.fields {
+            guard let value = after.fields[field]?.int, value != before.fields[field]?.int,
+                !devices[device].offered.contains(FieldValue(key: key, field: field, value: value))
+            else { continue }
+            violate(.noStaleOverwrite, "device \(device) set \(field) of \(key) to \(value), which it did not write")
         }
     }
 

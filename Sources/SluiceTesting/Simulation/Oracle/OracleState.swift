@@ -3,6 +3,8 @@ internal import SluiceCore
 /// What the oracle knows. The checks are in extensions, by what they are told of.
 struct OracleState: Sendable {
     let columns: PushColumns
+    /// Whether filters of others may change what goes over the wire.
+    let hasFilters: Bool
     var devices: [DeviceView]
     var violation: SimulationViolation?
     var lastValue: Int64 = 0
@@ -34,6 +36,8 @@ struct OracleState: Sendable {
     var lastRank = 0
     /// Since when the deletion stands that an operation says.
     var deletions: [String: Int] = [:]
+    /// The operations that have met a conflict.
+    var conflicted: Set<String> = []
     /// The operations of which some revision took effect.
     var effective: Set<String> = []
 
@@ -65,8 +69,9 @@ struct OracleState: Sendable {
     /// The properties that applications write.
     static let fields = ["a", "b"]
 
-    init(devices: Int, columns: PushColumns) {
+    init(devices: Int, columns: PushColumns, hasFilters: Bool) {
         self.columns = columns
+        self.hasFilters = hasFilters
         self.devices = Array(repeating: DeviceView(), count: devices)
     }
 

@@ -8,7 +8,9 @@ internal import Synchronization
 final class SimulationOracle: Sendable {
     private let state: Mutex<OracleState>
 
-    init(devices: Int, columns: PushColumns) { state = Mutex(OracleState(devices: devices, columns: columns)) }
+    init(devices: Int, columns: PushColumns, hasFilters: Bool) {
+        state = Mutex(OracleState(devices: devices, columns: columns, hasFilters: hasFilters))
+    }
 
     /// The first invariant that did not hold.
     var violation: SimulationViolation? { state.withLock { $0.violation } }

@@ -4,8 +4,8 @@ import SluiceCore
 import SluiceSQLite
 import Testing
 
-/// What the clients of each generation write for a query (Tests/Fixtures/query-cases.jsonl). Rows count from 1, the first
-/// being about the file.
+/// What the clients of each generation write for a query (Tests/Fixtures/query-cases.jsonl). Rows count from 1, the
+/// first being about the file.
 @Suite("The clients' own queries") struct QueryCasesTests {
     private struct Row: Sendable, CustomTestStringConvertible {
         var number: Int

@@ -5,8 +5,8 @@ import Testing
 @testable import SluiceCore
 @testable import SluiceTesting
 
-/// The fifteen ways in which pulls of this family are known to lose or repeat rows: each with the history that breaks an
-/// engine of that kind.
+/// The fifteen ways in which pulls of this family are known to lose or repeat rows: each with the history that breaks
+/// an engine of that kind.
 @Suite("Lost rows: the known ways to lose or repeat them")
 struct LostRowsTests {
     private func rows(_ count: Int) -> [JSON] {

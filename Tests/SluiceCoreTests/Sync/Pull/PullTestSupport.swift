@@ -68,3 +68,23 @@ final class FailingStore: LocalStore {
         func delete(matching query: Query) throws -> Int { try inner.delete(matching: query) }
     }
 }
+
+/// A transport whose first answer waits for something, once the server has given it.
+final class SlowTransport: Transport {
+    private let inner: ModelServer
+    private let body = Mutex<(@Sendable () async -> Void)?>(nil)
+
+    init(_ inner: ModelServer) { self.inner = inner }
+
+    func afterFirstAnswer(_ body: @escaping @Sendable () async -> Void) { self.body.withLock { $0 = body } }
+
+    func send(_ request: Request) async throws -> Response {
+        let response = try await inner.send(request)
+        let body = body.withLock { body in
+            defer { body = nil }
+            return body
+        }
+        await body?()
+        return response
+    }
+}

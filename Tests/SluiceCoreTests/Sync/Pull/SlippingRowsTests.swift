@@ -3,8 +3,8 @@ import Testing
 @testable import SluiceCore
 @testable import SluiceTesting
 
-/// Rows of one time are paged by `$skip`. When one of them goes away, those behind it slide past the place that is asked
-/// for next.
+/// Rows of one time are paged by `$skip`. When one of them goes away, those behind it slide past the place that is
+/// asked for next.
 @Suite("Slipping rows: what happens to a group of rows of one time while it is paged")
 struct SlippingRowsTests {
     /// What another client does meanwhile.

@@ -147,23 +147,3 @@ struct StalePageTests {
         #expect(try await reader.todos.count() == 3)
     }
 }
-
-/// A transport whose first answer waits for something, once the server has given it.
-private final class SlowTransport: Transport {
-    private let inner: ModelServer
-    private let body = Mutex<(@Sendable () async -> Void)?>(nil)
-
-    init(_ inner: ModelServer) { self.inner = inner }
-
-    func afterFirstAnswer(_ body: @escaping @Sendable () async -> Void) { self.body.withLock { $0 = body } }
-
-    func send(_ request: Request) async throws -> Response {
-        let response = try await inner.send(request)
-        let body = body.withLock { body in
-            defer { body = nil }
-            return body
-        }
-        await body?()
-        return response
-    }
-}

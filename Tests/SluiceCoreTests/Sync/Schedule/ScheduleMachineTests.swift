@@ -149,7 +149,8 @@ struct ScheduleMachineTests {
     func fleetAsked() {
         let schedule = SyncSchedule(interval: .seconds(300), longestPause: .seconds(60), spread: .seconds(120))
         let arrivals = arrivals(10_000, schedule, seconds: 3600, asked: .seconds(600)) { 600..<900 ~= $0 }
-        // Nearly all fail within 300 s, wait for 600 s and spread over 120 s more; the others come after their interval.
+        // Nearly all fail within 300 s, wait for 600 s and spread over 120 s more; the others come after their
+        // interval.
         #expect(arrivals[930..<1170].reduce(0, +) == 0)
         #expect(arrivals[900...].max() ?? 0 <= 80)
     }

@@ -6,8 +6,8 @@ internal import SluiceSQLite
 internal import SluiceTesting
 internal import Synchronization
 
-/// Uses one context and its plugins from many tasks at once, for ThreadSanitizer to watch, and then looks whether all is
-/// as the server has it.
+/// Uses one context and its plugins from many tasks at once, for ThreadSanitizer to watch, and then looks whether all
+/// is as the server has it.
 @main
 struct Threads: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

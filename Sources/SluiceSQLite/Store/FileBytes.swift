@@ -11,8 +11,8 @@ enum FileBytes {
     /// What a database begins with that is not encrypted (sqlite.org/fileformat2.html, section 1.3).
     static let magic = Array("SQLite format 3\u{0}".utf8)
 
-    /// Whether the file is made of whole pages of bytes that look random, as all pages of an encrypted one do. A database
-    /// that is damaged has others too.
+    /// Whether the file is made of whole pages of bytes that look random, as all pages of an encrypted one do. A
+    /// database that is damaged has others too.
     static func looksEncrypted(_ path: String) -> Bool {
         guard let file = fopen(path, "rb"), fseek(file, 0, SEEK_END) == 0 else { return false }
         defer { fclose(file) }

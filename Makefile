@@ -31,7 +31,7 @@ fuzz: setup
 	@.ci/fuzz "$(ONLY)" "$(SECONDS)"
 
 # Plays seeded stories of devices and a server, on all cores: make simulate SEEDS=100000 FROM=1. What came of it goes
-# into docs/campaigns.txt. See docs/simulator.md.
+# into docs/campaigns.txt. See docs/simulator.md. STORE=encrypted has devices keep their data in encrypted stores.
 simulate: setup
 	@.ci/simulate "$(or $(SEEDS),2000)" "$(or $(FROM),1)" docs/campaigns.txt
 
@@ -40,10 +40,12 @@ planted: setup
 	@.ci/planted "$(or $(SEEDS),10000)"
 
 # Ends real processes in the middle of their work: make torture CYCLES=10000 FROM=1 SEED=1. See docs/durability.md.
+# STORE=encrypted does so with encrypted stores, and while they get other keys.
 torture: setup
 	@.ci/torture "$(or $(CYCLES),200)" "$(or $(FROM),1)" "$(or $(SEED),1)" docs/campaigns.txt
 
-# Has every call to the file system fail in every way: make storage-faults SEED=1, STRIDE=10 tries every tenth call.
+# Has every call to the file system fail in every way: make storage-faults SEED=1, STRIDE=10 tries every tenth call,
+# STORE=encrypted encrypted stores.
 storage-faults: setup
 	@.ci/storage "$(or $(SEED),0)" "$(or $(STRIDE),1)" docs/campaigns.txt
 

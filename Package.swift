@@ -39,7 +39,7 @@ let package = Package(
         // C: Lua 5.4 for scripts that nobody vouches for. The one target that knows Lua.
         .target(name: "CLuaSandbox", linkerSettings: [.linkedLibrary("lua5.4"), .linkedLibrary("jansson")]),
         // C: a file system for SQLite that fails where a test wants it to.
-        .target(name: "CSQLiteFaults", linkerSettings: [.linkedLibrary("sqlite3")]),
+        .target(name: "CSQLiteFaults", dependencies: ["CSQLite"]),
 
         .target(
             name: "SluiceCore",

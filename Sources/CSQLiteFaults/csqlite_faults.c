@@ -11,6 +11,7 @@ enum call { CALL_OTHER, CALL_READ, CALL_WRITE, CALL_SYNC, CALL_CHANGE };
 
 struct csqlite_faults {
     sqlite3_vfs vfs;
+    const csqlite_api *library;
     sqlite3_vfs *real;
     pthread_mutex_t mutex;
     struct images images;
@@ -269,15 +270,15 @@ static int vfs_last_error(sqlite3_vfs *vfs, int count, char *text) {
     return FAULTS(vfs)->real->xGetLastError(FAULTS(vfs)->real, count, text);
 }
 
-csqlite_faults *csqlite_faults_make(const char *name) {
-    if (sqlite3_initialize() != SQLITE_OK) return NULL;
+csqlite_faults *csqlite_faults_make(const char *name, const csqlite_api *library) {
     csqlite_faults *faults = calloc(1, sizeof *faults);
-    sqlite3_vfs *real = sqlite3_vfs_find(NULL);
+    sqlite3_vfs *real = library->vfs_find(NULL);
     if (!faults || !real || strlen(name) >= sizeof faults->name) {
         free(faults);
         return NULL;
     }
     strcpy(faults->name, name);
+    faults->library = library;
     faults->real = real;
     pthread_mutex_init(&faults->mutex, NULL);
     faults->vfs = (sqlite3_vfs){
@@ -296,13 +297,13 @@ csqlite_faults *csqlite_faults_make(const char *name) {
         .xGetLastError = vfs_last_error,
         .xCurrentTimeInt64 = vfs_time64,
     };
-    if (sqlite3_vfs_register(&faults->vfs, 0) == SQLITE_OK) return faults;
+    if (library->vfs_register(&faults->vfs, 0) == SQLITE_OK) return faults;
     free(faults);
     return NULL;
 }
 
 void csqlite_faults_free(csqlite_faults *faults) {
-    sqlite3_vfs_unregister(&faults->vfs);
+    faults->library->vfs_unregister(&faults->vfs);
     pthread_mutex_lock(&faults->mutex);
     faults->is_abandoned = 1;
     int isUnused = faults->open_files == 0;

@@ -46,11 +46,11 @@ final class ChildProcess: Sendable {
 
     var isRunning: Bool { process.isRunning }
 
-    /// How it ended, if not by our signal.
-    var crash: String? {
+    /// How it failed, if it ended by itself and not well.
+    var failure: String? {
         guard !process.isRunning else { return nil }
-        return process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGKILL
-            ? nil : "it ended by itself with \(process.terminationStatus)"
+        let isKilled = process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGKILL
+        return isKilled || process.terminationStatus == 0 ? nil : "it ended with \(process.terminationStatus)"
     }
 }
 

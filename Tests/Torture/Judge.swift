@@ -1,18 +1,17 @@
 import Foundation
 import Sluice
-import SluiceSQLite
 
 /// What must hold of a store whose worker was ended.
 struct Judge {
     let path: String
+    let secret: StoreSecret
     let endpoint: String
 
     /// The worker's records as the store has them, and what is wrong with the store.
     func look(_ names: [String]) async throws -> (records: [String: [String: [String: Int]]], violations: [String]) {
         var violations: [String] = []
-        let store = try SQLiteStore(path: path)
-        let check = try SQLiteConnection(path: path, access: .readOnly).run("PRAGMA integrity_check")
-        if check != [[.text("ok")]] { violations.append("integrity_check: \(check)") }
+        let store = try SQLiteStore(path: path, encryption: secret.encryption)
+        violations += try await store.check().map { "\($0)" }
         let context = try await TortureContext.make(store, endpoint)
         let rows = try await context.table("todos").records()
         let operations = try await context.queue.operations()
@@ -32,7 +31,7 @@ struct Judge {
 
     /// Pushes and pulls until all is settled, and compares store, server and ledgers.
     func settle(_ ledgers: [String: Ledger], foreign: Int) async throws -> [String] {
-        let store = try SQLiteStore(path: path, options: .init(durability: .normal))
+        let store = try SQLiteStore(path: path, encryption: secret.encryption, options: .init(durability: .normal))
         let context = try await TortureContext.make(store, endpoint)
         let todos = try context.table("todos")
         var violations: [String] = []

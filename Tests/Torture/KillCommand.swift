@@ -11,6 +11,7 @@ struct KillCommand: AsyncParsableCommand {
     @Option(help: "By which all choices are made.") var seed: UInt64 = 1
     @Option(help: "The sluice program; by default the one beside this.") var sluice: String?
     @Option(help: "How many cycles share a store and a server.") var group = 20
+    @Flag(help: "Have the stores encrypted, and give them other keys in between.") var encrypted = false
     @Flag(help: "Say what each cycle did.") var verbose = false
 
     func run() async throws {
@@ -24,7 +25,8 @@ struct KillCommand: AsyncParsableCommand {
         while cycle < from + cycles {
             // Groups begin at the same cycles, wherever a campaign starts.
             let end = min(from + cycles, (cycle - 1) / group * group + group + 1)
-            var world = try await TortureGroup(worker: own, sluice: sluice ?? beside, seed: seed)
+            var world = try await TortureGroup(
+                worker: own, sluice: sluice ?? beside, seed: seed, isEncrypted: encrypted)
             do {
                 for number in cycle..<end {
                     let (name, found) = try await world.cycle(number, isLast: number == end - 1)
@@ -44,7 +46,7 @@ struct KillCommand: AsyncParsableCommand {
         print(
             "\(Date.now.formatted(.iso8601)) kill: cycles \(from)..<\(from + cycles), \(acknowledged) acknowledged writes, "
                 + "\(violations.count) violations, \(ContinuousClock.now - began); \(kinds); "
-                + "torture kill --cycles \(cycles) --from \(from) --seed \(seed)")
+                + "torture kill --cycles \(cycles) --from \(from) --seed \(seed)\(encrypted ? " --encrypted" : "")")
         if !violations.isEmpty { throw ExitCode.failure }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Sluice
 import SluiceTesting
 
 /// A store, a server and the cycles that share them: what one cycle leaves in queue and cursor, the next goes on with.
@@ -10,10 +11,14 @@ struct TortureGroup {
     private var ledgers: [String: Ledger] = ["w": Ledger()]
     private var foreign = 0
     private(set) var acknowledged = 0
+    /// What the store is encrypted with.
+    private var secret = StoreSecret.none
+    /// What it may be encrypted with; nothing alone where it never is.
+    private var secrets = [StoreSecret.none]
 
     private var path: String { folder + "/store.db" }
 
-    init(worker: String, sluice: String, seed: UInt64) async throws {
+    init(worker: String, sluice: String, seed: UInt64, isEncrypted: Bool) async throws {
         self.worker = worker
         self.seed = seed
         folder =
@@ -21,6 +26,14 @@ struct TortureGroup {
             .appendingPathComponent("sluice-torture-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         server = try ServerProcess(program: sluice, folder: folder)
+        if isEncrypted {
+            for name in ["one", "two"] {
+                let file = folder + "/\(name).key"
+                try StoreKey.random().write(toFile: file)
+                secrets.append(StoreSecret(keyFile: file))
+            }
+            secret = secrets[1]
+        }
         try await server.start()
     }
 
@@ -35,6 +48,7 @@ struct TortureGroup {
         case point(String, occurrence: Int)
         case stop(milliseconds: Int, breaksLease: Bool)
         case server(milliseconds: Int)
+        case conversion(StoreSecret, milliseconds: Int)
     }
 
     /// Where a worker can be ended by the name of the place.
@@ -45,6 +59,10 @@ struct TortureGroup {
 
     private func way(_ random: inout SeededGenerator) -> Way {
         let time = Int.random(in: 0...400, using: &random)
+        if secrets.count > 1, Int.random(in: 0..<4, using: &random) == 0 {
+            let others = secrets.filter { $0 != secret }
+            return .conversion(others.randomElement(using: &random) ?? secret, milliseconds: time / 2)
+        }
         return switch Int.random(in: 0..<10, using: &random) {
         case 0..<3: .random(milliseconds: time)
         case 3..<8:
@@ -90,8 +108,24 @@ struct TortureGroup {
             try await Task.sleep(for: .milliseconds(100))
             child.end()
             await read(child, "w")
+        case .conversion(let target, let milliseconds):
+            name = "conversion"
+            try await convert(to: target, milliseconds)
         }
         return (name, try await verdict(settles: isLast || Int.random(in: 0..<3, using: &random) == 0))
+    }
+
+    /// The store gets another key, or none, or as much of that as there is time for.
+    private mutating func convert(to target: StoreSecret, _ milliseconds: Int) async throws {
+        // The first cycle of a group has no store yet.
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        func option(_ name: String, _ secret: StoreSecret) -> [String] { secret.keyFile.map { [name, $0] } ?? [] }
+        let child = try ChildProcess(
+            worker, ["convert", "--store", path] + option("--from", secret) + option("--to", target))
+        try await Task.sleep(for: .milliseconds(milliseconds))
+        child.end()
+        if let failure = child.failure { throw TortureFailure(message: "a conversion failed: \(failure)") }
+        if try await target.opens(path) { secret = target }
     }
 
     /// One worker stands still while another has the store, and goes on.
@@ -114,7 +148,7 @@ struct TortureGroup {
             "worker", "--store", path, "--endpoint", server.endpoint, "--seed", "\(seed)", "--name", name, "--first",
             "\(ledgers[name]?.last ?? 0)",
         ]
-        return try ChildProcess(worker, arguments + more)
+        return try ChildProcess(worker, arguments + (secret.keyFile.map { ["--key-file", $0] } ?? []) + more)
     }
 
     /// Reads what the worker announced: all there is, or until a line begins with `mark`.
@@ -134,7 +168,7 @@ struct TortureGroup {
         return false
     }
 
-    private var judge: Judge { Judge(path: path, endpoint: server.endpoint) }
+    private var judge: Judge { Judge(path: path, secret: secret, endpoint: server.endpoint) }
 
     private mutating func verdict(settles: Bool) async throws -> [String] {
         let names = ledgers.keys.sorted()

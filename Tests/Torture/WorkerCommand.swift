@@ -13,6 +13,7 @@ struct WorkerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "worker", shouldDisplay: false)
 
     @Option var store: String
+    @Option var keyFile: String?
     @Option var endpoint: String
     @Option var seed: UInt64
     @Option(help: "What the ids of its records begin with.") var name = "w"
@@ -32,7 +33,7 @@ struct WorkerCommand: AsyncParsableCommand {
     func run() async throws {
         // Whoever started it may be gone.
         alarm(60)
-        let store = try SQLiteStore(path: store)
+        let store = try SQLiteStore(path: store, encryption: StoreSecret(keyFile: keyFile).encryption)
         let context = try await TortureContext.make(store, endpoint, environment: environment())
         Self.say("R")
         if breakLease { try await context.breakLease() }

@@ -1,6 +1,7 @@
 #ifndef SLUICE_CSQLITE_FAULTS_H
 #define SLUICE_CSQLITE_FAULTS_H
 
+#include <csqlite.h>
 #include <stdint.h>
 
 // A file system for SQLite, over the machine's own, that fails where it is told to and remembers what has not been
@@ -28,8 +29,8 @@ enum {
 /// What a power cut leaves of the writes that were not synced.
 enum { CSQLITE_UNSYNCED_DROPPED = 0, CSQLITE_UNSYNCED_KEPT = 1, CSQLITE_UNSYNCED_TORN = 2 };
 
-/// Makes and registers a file system; NULL where there is no memory.
-csqlite_faults *_Nullable csqlite_faults_make(const char *_Nonnull name);
+/// Makes a file system and registers it with that library, which has its own; NULL where there is no memory.
+csqlite_faults *_Nullable csqlite_faults_make(const char *_Nonnull name, const csqlite_api *_Nonnull library);
 
 /// Takes it away, once the last connection that uses it is closed.
 void csqlite_faults_free(csqlite_faults *_Nonnull faults);

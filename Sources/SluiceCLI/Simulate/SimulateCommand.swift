@@ -20,6 +20,12 @@ struct SimulateCommand: OutcomeCommand {
     @Option(help: ArgumentHelp("This seed alone.", valueName: "seed"))
     var seed: UInt64?
 
+    @Option(
+        help: ArgumentHelp(
+            "Where devices keep their data: \(names). By default in memory, and one in twenty in SQLite.",
+            valueName: "kind"))
+    var store: String?
+
     @Flag(help: "With --seed: print what happens, line by line.")
     var trace = false
 
@@ -29,7 +35,7 @@ struct SimulateCommand: OutcomeCommand {
     func outcome() async throws -> Outcome {
         guard seeds > 0, from <= UInt64.max - seeds else { throw CommandFailure.usage("--seeds is 1 or more") }
         guard !trace || seed != nil else { throw CommandFailure.usage("--trace goes with --seed") }
-        let simulation = Simulation(Self.stories)
+        let simulation = Simulation(try stories)
         if let seed, trace {
             let played = simulation.play(simulation.story(of: seed), keepsTrace: true)
             var outcome = Outcome(
@@ -47,14 +53,20 @@ struct SimulateCommand: OutcomeCommand {
         return outcome
     }
 
-    /// Most devices keep their data in memory, one in twenty in SQLite.
-    private static var stories: SimulationConfiguration {
-        var configuration = SimulationConfiguration()
-        configuration.stores =
-            Array(repeating: .memory, count: 19)
-            + [SimulatedStores("sqlite", usesThreads: true) { try SQLiteStore(path: ":memory:") }]
-        return configuration
+    private var stories: SimulationConfiguration {
+        get throws {
+            var configuration = SimulationConfiguration()
+            configuration.stores = SimulatedStores.mixed
+            guard let store else { return configuration }
+            guard let chosen = SimulatedStores.all.first(where: { $0.name == store }) else {
+                throw CommandFailure.usage("--store is one of \(Self.names)")
+            }
+            configuration.stores = [chosen]
+            return configuration
+        }
     }
+
+    private static let names = SimulatedStores.all.map(\.name).joined(separator: ", ")
 
     private static func failure(_ seed: UInt64, _ violation: SimulationViolation) -> CommandFailure {
         CommandFailure(.fault, "violation", "seed \(seed): \(violation)")

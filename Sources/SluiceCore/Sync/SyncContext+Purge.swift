@@ -64,7 +64,10 @@ extension SyncContext {
     private static func purge(_ rows: Query, _ cursors: [Cursor], _ writer: any StoreWriter) throws -> Int {
         guard rows.filter == nil else {
             for cursor in cursors { try restart(cursor, writer) }
-            return try remove(rows, writer) { $0 }
+            return try remove(rows, writer) { ids in
+                try Membership.forget(ids, of: cursors, in: writer)
+                return ids
+            }
         }
         for cursor in cursors {
             try Membership(of: cursor, in: writer).forgetAll()

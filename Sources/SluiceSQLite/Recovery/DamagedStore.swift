@@ -77,7 +77,14 @@ struct DamagedStore: Sendable {
         // SQLite removes the log of a file that is empty.
         let isEmpty = StoreFolder.size(of: path) == 0
         let hasLog = StoreFolder.size(of: path + "-wal") > 0
-        if !isEmpty, let found = try queue(in: file) { return found }
+        /// What was read first where no change was among it, nor all of the rest.
+        var least: RescuedQueue?
+        func settled(_ found: RescuedQueue?) -> RescuedQueue? {
+            guard let found, found.operations.isEmpty, !found.isWhole else { return found }
+            least = least ?? found
+            return nil
+        }
+        if !isEmpty, let found = settled(try queue(in: file)) { return found }
         // Only the first 100 bytes may be damaged (sqlite.org/fileformat2.html, section 1.3): a copy gets others.
         let copy = draft + ".copy"
         defer { for suffix in Self.suffixes { unlink(copy + suffix) } }
@@ -87,23 +94,22 @@ struct DamagedStore: Sendable {
             try FileBytes.copy(path, to: copy)
             if withLog { try FileBytes.copy(path + "-wal", to: copy + "-wal") }
             let reader = SQLiteStoreFile(path: copy, options: file.options, cipher: file.cipher)
-            var found = isEmpty ? nil : try queue(in: reader)
+            var found = isEmpty ? nil : settled(try queue(in: reader))
             if found == nil, file.cipher == nil {
                 try FileBytes.repairHeader(of: copy)
-                found = try queue(in: reader)
+                found = settled(try queue(in: reader))
             }
             guard var found else { continue }
             if hasLog, !withLog { found.isWhole = false }
             return found
         }
-        return RescuedQueue()
+        return least ?? RescuedQueue()
     }
 
-    /// What the file holds of the queue; nil where nothing of that can be read.
+    /// What the file holds of the queue; nil where it cannot be opened.
     private func queue(in file: SQLiteStoreFile) throws -> RescuedQueue? {
         do {
-            let found = try RescueReader(file.openReader()).queue()
-            return found.operations.isEmpty && !found.isWhole ? nil : found
+            return try RescueReader(file.openReader()).queue()
         } catch let error as SluiceError where !error.isOfStorage {
             return nil
         }

@@ -48,19 +48,29 @@ struct RescueReader {
         }
         let found = operations.compactMap(\.self).sorted { $0.sequence < $1.sequence }
         let rows = try rows(of: Set(found.map { ExactText($0.table) }))
-        for operation in found { rescue(operation, rows, states, into: &rescued) }
+        let last = Dictionary(found.map { (Self.key($0), $0.kind) }, uniquingKeysWith: { _, last in last })
+        for operation in found {
+            let isDeleted = last[Self.key(operation)] == .delete
+            rescue(operation, isDeleted: isDeleted, rows, states, into: &rescued)
+        }
         return rescued
     }
 
+    private static func key(_ operation: TableOperation) -> ExactText {
+        ExactText(RecordState.id(operation.table, operation.recordID))
+    }
+
+    /// - Parameter isDeleted: whether the last operation on the record is a delete.
     private func rescue(
-        _ operation: TableOperation, _ rows: [ExactText: [ExactText: JSON]], _ states: [ExactText: JSON],
-        into rescued: inout RescuedQueue
+        _ operation: TableOperation, isDeleted: Bool, _ rows: [ExactText: [ExactText: JSON]],
+        _ states: [ExactText: JSON], into rescued: inout RescuedQueue
     ) {
         var operation = operation
         let (table, id) = (operation.table, operation.recordID)
-        let state = states[ExactText(RecordState.id(table, id))]
+        let state = states[Self.key(operation)]
         let stored = rows[ExactText(table)]?[ExactText(id)]
-        let row = stored ?? operation.frozen ?? operation.sent.last?.local
+        // What was sent for an earlier revision is not what was written last.
+        let row = stored ?? operation.frozen ?? operation.sent.last { $0.revision == operation.revision }?.local
         var missing: String?
         if state == nil, operation.kind != .insert, operation.sequence == first(id, table, rescued, operation) {
             missing = "what the change was made on"
@@ -73,7 +83,7 @@ struct RescueReader {
                 message:
                     "\(missing) could not be rescued from the damaged store; discard the change, or edit the record")
         }
-        if let row, stored != nil || operation.kind != .delete { rescued.records.append((table, row)) }
+        if let row, !isDeleted { rescued.records.append((table, row)) }
         if let state { rescued.records.append((RecordState.schema.name, state)) }
         rescued.records.append((TableOperation.schema.name, operation.record))
         rescued.operations.append(operation)

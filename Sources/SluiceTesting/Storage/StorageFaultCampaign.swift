@@ -13,6 +13,8 @@ public struct StorageFaultCampaign: Sendable {
     public var seed: UInt64
     /// How often each power cut is tried that tears writes.
     public var tears: Int
+    /// Whether the stores are encrypted.
+    public var isEncrypted: Bool
 
     /// What a campaign came to.
     public struct Report: Sendable, Hashable {
@@ -28,13 +30,14 @@ public struct StorageFaultCampaign: Sendable {
     public init(
         modes: [StorageFaultMode] = StorageFaultMode.allCases,
         durabilities: [SQLiteStore.Options.Durability] = [.full, .normal], stride: Int = 1, seed: UInt64 = 0,
-        tears: Int = 3
+        tears: Int = 3, isEncrypted: Bool = false
     ) {
         self.modes = modes
         self.durabilities = durabilities
         self.stride = max(1, stride)
         self.seed = seed
         self.tears = max(1, tears)
+        self.isEncrypted = isEncrypted
     }
 
     /// Runs it.
@@ -66,7 +69,7 @@ public struct StorageFaultCampaign: Sendable {
             for tear in 0..<(mode == .powerTearing ? tears : 1) {
                 let trial = StorageFaultTrial(
                     mode: mode, durability: durability, at: call, seed: seed &* 1_000_003 &+ UInt64(tear),
-                    isNew: isNew)
+                    isNew: isNew, isEncrypted: isEncrypted)
                 let outcome = try await trial.run()
                 report.trials += 1
                 report.fired += outcome.hasFired ? 1 : 0

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import SluiceCore
 public import SluiceSQLite
 
@@ -21,6 +20,8 @@ public struct StorageFaultTrial: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether the store's file is made during the trial, and not before it.
     public var isNew: Bool
+    /// Whether the store is encrypted.
+    public var isEncrypted: Bool
 
     /// What came of a trial.
     public struct Outcome: Sendable, Hashable {
@@ -33,17 +34,20 @@ public struct StorageFaultTrial: Sendable, Hashable, CustomStringConvertible {
     /// A trial.
     public init(
         mode: StorageFaultMode, durability: SQLiteStore.Options.Durability = .full, at: Int, seed: UInt64 = 0,
-        isNew: Bool = false
+        isNew: Bool = false, isEncrypted: Bool = false
     ) {
         self.mode = mode
         self.durability = durability
         self.at = at
         self.seed = seed
         self.isNew = isNew
+        self.isEncrypted = isEncrypted
     }
 
     /// The trial as one can ask for it again.
-    public var description: String { "\(mode.rawValue) \(durability)\(isNew ? " new" : "") at \(at), seed \(seed)" }
+    public var description: String {
+        "\(mode.rawValue) \(durability)\(isNew ? " new" : "")\(isEncrypted ? " encrypted" : "") at \(at), seed \(seed)"
+    }
 
     /// Runs the trial in a folder of its own, which is removed.
     ///
@@ -52,11 +56,13 @@ public struct StorageFaultTrial: Sendable, Hashable, CustomStringConvertible {
         let folder = try TrialFolder()
         let path = folder.file("store.db")
         let server = StorageServer()
-        if !isNew { try await prepare(path, StorageServer()) }
-        let faults = try StorageFaults()
+        let encryption = isEncrypted ? StoreEncryption.key(try StoreKey(repeatElement(0x5C, count: 32))) : nil
+        if !isNew { try await prepare(path, encryption, StorageServer()) }
+        let faults = try StorageFaults(forEncrypted: isEncrypted)
         let options = faults.options(.init(durability: durability, busyTimeout: .zero, readers: 1))
         faults.arm(mode.fault, at: at, repeats: mode.repeats)
-        let scenario = StorageScenario(path: path, options: options, server: server, isNew: isNew)
+        let scenario = StorageScenario(
+            path: path, encryption: encryption, options: options, server: server, isNew: isNew)
         await scenario.run()
         let hasFired = faults.fired > 0
         var found = path
@@ -65,31 +71,17 @@ public struct StorageFaultTrial: Sendable, Hashable, CustomStringConvertible {
             try faults.saveSurvivors(of: path, to: found, unsynced, seed: seed)
         }
         let verdict = StorageVerdict(
-            path: found, server: server, ledger: scenario.ledger,
+            path: found, encryption: encryption, server: server, ledger: scenario.ledger,
             mayLoseLast: hasFired && mode.mayLoseLast(durability))
         return Outcome(hasFired: hasFired, violations: await verdict.violations())
     }
 
     /// A store that has pulled the server's rows once.
-    private func prepare(_ path: String, _ server: StorageServer) async throws {
-        let store = try SQLiteStore(path: path, options: .init(durability: .normal, readers: 1))
+    private func prepare(_ path: String, _ encryption: StoreEncryption?, _ server: StorageServer) async throws {
+        let store = try SQLiteStore(
+            path: path, encryption: encryption, options: .init(durability: .normal, readers: 1))
         let context = try await StorageScenario.context(store, server)
         _ = try await context.table("todos").pull(named: "all")
         try await store.close()
     }
-}
-
-/// A folder that is removed with the value.
-final class TrialFolder: Sendable {
-    let path: String
-
-    init() throws {
-        let base = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
-        path = base.appendingPathComponent("sluice-trial-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
-    func file(_ name: String) -> String { path + "/" + name }
 }

@@ -1,3 +1,4 @@
+internal import CSQLite
 internal import CSQLiteFaults
 internal import SluiceCore
 public import SluiceSQLite
@@ -48,10 +49,12 @@ public final class StorageFaults: @unchecked Sendable {
 
     /// A file system in which all works, until it is armed.
     ///
-    /// - Throws: ``SluiceError`` of code `storeInputOutput` where SQLite does not take it.
-    public init() throws {
+    /// - Parameter forEncrypted: whether it is for encrypted stores: those have a library of their own.
+    /// - Throws: ``SluiceError`` of code `storeInputOutput` where SQLite does not take it, `storeLibraryMissing`.
+    public init(forEncrypted: Bool = false) throws {
         name = "sluice-faults-\(Self.made.add(1, ordering: .relaxed).newValue)"
-        guard let faults = csqlite_faults_make(name) else {
+        let library = try forEncrypted ? SQLiteLibrary.cipher() : .system
+        guard let faults = csqlite_faults_make(name, library.functions) else {
             throw SluiceError(.storeInputOutput, "SQLite does not take another file system")
         }
         self.faults = faults

@@ -7,6 +7,7 @@ internal import Synchronization
 /// closes and opens the store, and pulls pages. It goes on after every failure, as a program would.
 struct StorageScenario {
     let path: String
+    let encryption: StoreEncryption?
     let options: SQLiteStore.Options
     let server: StorageServer
     /// Whether the store is empty, so that it has to be filled first.
@@ -39,7 +40,7 @@ struct StorageScenario {
     /// Opens the store, does what `body` says, and closes it.
     private func session(_ body: (SyncContext) async throws -> Void) async {
         do {
-            let store = try SQLiteStore(path: path, options: options)
+            let store = try SQLiteStore(path: path, encryption: encryption, options: options)
             do {
                 try await body(Self.context(store, server))
             } catch {

@@ -4,6 +4,7 @@ internal import SluiceSQLite
 /// What must hold of a store after a trial, on the machine's own file system.
 struct StorageVerdict {
     let path: String
+    let encryption: StoreEncryption?
     let server: StorageServer
     let ledger: StorageLedger
     /// Whether the last transactions may be gone, whole and in order.
@@ -12,10 +13,11 @@ struct StorageVerdict {
     /// What does not hold.
     func violations() async -> [String] {
         do {
-            let store = try SQLiteStore(path: path, options: .init(durability: .normal, readers: 1))
+            let store = try SQLiteStore(
+                path: path, encryption: encryption, options: .init(durability: .normal, readers: 1))
             var found: [String] = []
             do {
-                found += try integrity()
+                found += try await store.check().map { "\($0)" }
                 let context = try await StorageScenario.context(store, server)
                 found += try await rest(store, context)
                 found += try await converged(store, context)
@@ -27,11 +29,6 @@ struct StorageVerdict {
         } catch {
             return ledger.surprises + ["the store cannot be opened: \(error)"]
         }
-    }
-
-    private func integrity() throws -> [String] {
-        let rows = try SQLiteConnection(path: path, access: .readOnly).run("PRAGMA integrity_check")
-        return rows == [[.text("ok")]] ? [] : ["integrity_check: \(rows)"]
     }
 
     /// What the store holds as it was found.

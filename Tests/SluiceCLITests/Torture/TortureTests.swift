@@ -8,4 +8,11 @@ struct TortureTests {
         #expect(result.status == 0, "\(result.output)\(result.errors)")
         #expect(result.output.contains(" 0 violations"))
     }
+
+    @Test("nor of an encrypted store, also while it gets another key or none")
+    func killEncrypted() async throws {
+        let result = try await Program("torture").run(["kill", "--cycles", "60", "--encrypted"], limit: .seconds(300))
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        #expect(result.output.contains(" 0 violations"))
+    }
 }

@@ -28,7 +28,7 @@ struct HookSimulationTests {
     }
 
     static var configuration: SimulationConfiguration {
-        var configuration = SimulationConfiguration(stores: [.memory, .memory, SimulationTests.sqlite])
+        var configuration = SimulationConfiguration(stores: [.memory, .memory, .sqlite])
         configuration.hooks = [
             Marking(hookName: "marks", marks: true), Marking(hookName: "takes marks off", marks: false),
         ]

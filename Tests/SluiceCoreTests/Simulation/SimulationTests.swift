@@ -1,4 +1,3 @@
-import SluiceSQLite
 import SluiceTesting
 import Testing
 
@@ -6,17 +5,15 @@ import Testing
 
 @Suite("The simulator: seeded stories of devices, a server and all that can go wrong between them")
 struct SimulationTests {
-    static let sqlite = SimulatedStores("sqlite", usesThreads: true) { try SQLiteStore(path: ":memory:") }
-
     @Test("nothing is lost, doubled, skipped or invented", arguments: 1...40 as ClosedRange<UInt64>)
     func seed(_ seed: UInt64) {
-        let report = Simulation(SimulationConfiguration(stores: [.memory, .memory, Self.sqlite])).run(seeds: [seed])
+        let report = Simulation(SimulationConfiguration(stores: [.memory, .memory, .sqlite])).run(seeds: [seed])
         #expect(report.failures.isEmpty, "\(report)")
     }
 
     @Test("the same seed tells the same story twice", arguments: [3, 12, 27] as [UInt64])
     func determinism(_ seed: UInt64) {
-        for stores in [SimulatedStores.memory, Self.sqlite] {
+        for stores in SimulatedStores.all {
             let simulation = Simulation(SimulationConfiguration(stores: [stores]))
             let first = simulation.play(simulation.story(of: seed), keepsTrace: true)
             let second = simulation.play(simulation.story(of: seed), keepsTrace: true)
@@ -28,7 +25,7 @@ struct SimulationTests {
 
     @Test("a seed's story does not depend on those that were told before it")
     func independence() {
-        let simulation = Simulation(SimulationConfiguration(stores: [.memory, Self.sqlite]))
+        let simulation = Simulation(SimulationConfiguration(stores: [.memory, .sqlite]))
         let first = simulation.play(simulation.story(of: 7)).hash
         _ = simulation.run(seeds: 20...24)
         #expect(simulation.play(simulation.story(of: 7)).hash == first)

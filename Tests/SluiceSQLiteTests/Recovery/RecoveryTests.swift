@@ -202,6 +202,58 @@ struct RecoveryTests {
         #expect(queue.operations.allSatisfy { $0.failure?.code == "storeCorrupt" })
     }
 
+    @Test("what was sent for an earlier edit does not take the place of a later one that was not readable")
+    func newerEdit() async throws {
+        let store = try await fill(path, closed: false)
+        let context = try await context(store)
+        server.onRequest { $0.head.method == .patch ? .answer(.model(500, nil)) : .none }
+        _ = try await context.push()
+        server.onRequest(nil)
+        try await context.table("todos").update(["id": "r1", "n": 1002])
+        try await store.close()
+        let connection = try SQLiteConnection(path: path)
+        try connection.execute("DELETE FROM todos WHERE id = 'r1'")
+        let queue = try RescueReader(connection).queue()
+        #expect(queue.operations.filter { $0.recordID == "r1" }.map(\.state) == [.parked])
+        #expect(!queue.records.contains { $0.table == "todos" && $0.record["id"] == "r1" })
+    }
+
+    @Test("a record that was deleted behind a send is not brought back")
+    func deletedBehindSend() async throws {
+        let store = try await fill(path, closed: false)
+        let context = try await context(store)
+        let todos = try context.table("todos")
+        server.onRequest { request in
+            guard request.head.method == .patch else { return .none }
+            try? await todos.delete(id: "r1")
+            return .answer(.model(500, nil))
+        }
+        _ = try await context.push()
+        server.onRequest(nil)
+        try await store.close()
+        let queue = try RescueReader(SQLiteConnection(path: path)).queue()
+        #expect(queue.operations.filter { $0.recordID == "r1" }.map(\.kind) == [.update, .delete])
+        #expect(!queue.records.contains { $0.table == "todos" && $0.record["id"] == "r1" })
+    }
+
+    @Test("the audit is rescued where no change waits")
+    func auditAlone() async throws {
+        let store = try await fill(path, closed: false)
+        let context = try await context(store)
+        for operation in try await context.queue.operations() { try await context.queue.discard(operation.id) }
+        try await store.close()
+        let connection = try SQLiteConnection(path: path)
+        let page = try connection.integer("SELECT rootpage FROM sqlite_schema WHERE name = 'sluice_records'")
+        let size = try connection.integer("PRAGMA page_size")
+        var content = try bytes(path)
+        for index in Int(page - 1) * Int(size)..<Int(page) * Int(size) { content[index] = 0xFF }
+        try write(content, path)
+        let (recoveredStore, recovery) = try await SQLiteStore.openOrRecover(path: path)
+        #expect(recovery?.isQueueWhole == false)
+        #expect(try await recoveredStore.read { try $0.count(matching: Query("sluice_audit")) } == 3)
+        try await recoveredStore.close()
+    }
+
     @Test("a recovery that was ended between its two moves is finished by the next")
     func interrupted() async throws {
         _ = try await fill(path)

@@ -10,10 +10,14 @@ struct StorageFaultTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("a store holds what it promises after a fault at any call", arguments: StorageFaultMode.allCases)
-    func anywhere(mode: StorageFaultMode) async throws {
+    @Test(
+        "a store holds what it promises after a fault at any call", arguments: StorageFaultMode.allCases,
+        [false, true])
+    func anywhere(mode: StorageFaultMode, isEncrypted: Bool) async throws {
         let stride = mode == .callOnce || mode == .calls || mode == .shortRead ? 151 : 29
-        let report = try await StorageFaultCampaign(modes: [mode], stride: stride, seed: 5, tears: 1).run()
+        let report = try await StorageFaultCampaign(
+            modes: [mode], stride: stride, seed: 5, tears: 1, isEncrypted: isEncrypted
+        ).run()
         #expect(report.violations == [])
         #expect(report.fired >= 4)
     }

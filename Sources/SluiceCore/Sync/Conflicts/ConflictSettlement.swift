@@ -40,7 +40,7 @@ struct ConflictSettlement {
         let succession = Succession(columns: columns, environment: environment, queue: queue)
         let successors = try queue.reader.all(on: id, in: table).filter { $0.sequence > operation.sequence }
         let later = succession.steps(
-            of: successors, from: item.local, restored: item.base, onto: decided,
+            of: successors, from: item.local, restored: item.base, onto: decided, live: live,
             local: try store.record(id, in: table), mirror: try queue.reader.state(of: id, in: table)?.mirror)
         try succession.write(
             [.init(operation: operation, target: decided)] + (planted(.decisionDropsLaterEdits) ? [] : later),

@@ -35,6 +35,7 @@ struct Discard {
         let behind = all.filter { $0.sequence > operation.sequence }
         let before = ahead.map { $0.resultingRecord(local: local, mirror: state?.mirror) } ?? state?.mirror
         let succession = Succession(columns: columns, environment: environment, queue: queue)
+        let isContested = ahead == nil && self.isContested(behind, by: state, operation, local)
         if operation.kind == .undelete {
             // Edits of a record that is not restored have nothing to stand on.
             let groups = try remove([operation] + behind, local)
@@ -44,13 +45,14 @@ struct Discard {
         }
         let result = behind.isEmpty ? local : operation.resultingRecord(local: local, mirror: state?.mirror)
         let groups = try remove([operation], behind.isEmpty ? local : result)
+        let ground = isContested ? state?.base : before
         let steps = succession.steps(
-            of: behind, from: result, restored: state?.base, onto: before, local: local, mirror: state?.mirror)
+            of: behind, from: result, restored: state?.base, onto: ground, local: local, mirror: state?.mirror)
         if !steps.isEmpty {
             let mayBeDone = (operation.isUncertain || operation.state == .inFlight) && !planted(.discardForgetsSends)
             try succession.write(
-                steps, on: ahead == nil ? .server(live: before, tombstone: nil) : .operation(result: before),
-                behind: mayBeDone ? operation : nil)
+                steps, on: ahead == nil ? .server(live: ground, tombstone: nil) : .operation(result: before),
+                behind: mayBeDone ? operation : nil, mirror: isContested ? .some(state?.mirror) : nil)
         } else {
             if !planted(.discardLeavesRow) { try queue.setLocal(before, id, in: table) }
             if ahead == nil {
@@ -61,6 +63,20 @@ struct Discard {
             }
         }
         return groups
+    }
+
+    /// Whether others have changed what the edits behind the operation change too, since the record was as that found it.
+    /// Then these stay made on that record: the server refuses them, and the conflict is shown.
+    private func isContested(
+        _ behind: [TableOperation], by state: RecordState?, _ operation: TableOperation, _ local: JSON?
+    ) -> Bool {
+        guard operation.kind == .update, let base = state?.base, base != state?.mirror, !planted(.discardMovesBase)
+        else {
+            return false
+        }
+        guard let mirror = state?.mirror else { return behind.contains { $0.kind != .delete } }
+        let result = operation.resultingRecord(local: local, mirror: mirror)
+        return ForeignChanges(of: mirror, since: base, columns: columns).collide(with: behind, from: result, to: local)
     }
 
     private func remove(_ operations: [TableOperation], _ local: JSON?) throws -> Set<String> {

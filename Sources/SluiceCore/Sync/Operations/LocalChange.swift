@@ -77,7 +77,10 @@ package struct LocalChange: Sendable {
                 break
             }
             if newest.kind == .delete, queued.count == 1, newest.isUncertain {
-                // The change whose place the delete took may have been done: that it is taken back has to be said.
+                // The change whose place the delete took may have been done: that it is taken back has to be said, of the
+                // record as it is shown from now on.
+                let mirror = state?.mirror
+                try queue.put(RecordState(table: table, recordID: recordID, base: mirror, mirror: mirror))
                 try queue.put(revived(newest, as: .update))
                 break
             }

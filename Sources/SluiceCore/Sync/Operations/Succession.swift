@@ -27,10 +27,12 @@ struct Succession {
     ///   - before: the record that the first of them was made on; nil where it was deleted.
     ///   - restored: what an undelete among them brings back, where nothing else says so.
     ///   - target: what the first of them now finds.
+    ///   - live: what the server has, where what the first of them finds is that it is to be deleted: an undelete takes
+    ///     that back, and brings nothing older.
     ///   - local: the record as the application sees it, behind the last of them.
     func steps(
-        of successors: [TableOperation], from before: JSON?, restored: JSON?, onto target: JSON?, local: JSON?,
-        mirror: JSON?
+        of successors: [TableOperation], from before: JSON?, restored: JSON?, onto target: JSON?, live: JSON? = nil,
+        local: JSON?, mirror: JSON?
     ) -> [Step] {
         var (before, target, restored) = (before, target, before ?? restored)
         return successors.enumerated().map { index, successor in
@@ -39,7 +41,7 @@ struct Succession {
             // An undelete changes nothing of the record that the delete before it was made on.
             let old = successor.kind == .undelete ? restored : before
             var result = after
-            if let after, let old, let target {
+            if let after, let old, let target = target ?? (successor.kind == .undelete ? live : nil) {
                 result = Rebase.reapply(from: old, to: after, onto: target, system: columns.system)
             }
             (before, target, restored) = (after, result, after ?? restored)
@@ -51,7 +53,10 @@ struct Succession {
     ///
     /// - Parameter ended: the operation that stood before them, where it may have been done: what it sent is evidence
     ///   for the first of them.
-    func write(_ steps: [Step], on ground: Ground, behind ended: TableOperation? = nil) throws {
+    /// - Parameter mirror: the server's record, where that is a newer one than what the operations are made on.
+    func write(
+        _ steps: [Step], on ground: Ground, behind ended: TableOperation? = nil, mirror: JSON?? = nil
+    ) throws {
         guard let record = steps.first.map({ ($0.operation.table, $0.operation.recordID) }) else { return }
         let (table, id) = record
         // Before anything is removed: a place that a push has read is not given again.
@@ -80,7 +85,7 @@ struct Succession {
         putInOrder(&said, from: next)
         for operation in said { try queue.put(operation) }
         let isRestored = said.first?.kind == .undelete
-        try settle(id, table, found, ground, isSilent: said.isEmpty, isRestored: isRestored)
+        try settle(id, table, found, ground, mirror, isSilent: said.isEmpty, isRestored: isRestored)
     }
 
     /// An edit that was put between goes to the end of the queue, and what follows it on the record behind it.
@@ -97,17 +102,19 @@ struct Succession {
     }
 
     private func settle(
-        _ id: String, _ table: String, _ local: JSON?, _ ground: Ground, isSilent: Bool, isRestored: Bool
+        _ id: String, _ table: String, _ local: JSON?, _ ground: Ground, _ mirror: JSON??, isSilent: Bool,
+        isRestored: Bool
     ) throws {
         guard case .server(let live, let tombstone) = ground else { return try queue.setLocal(local, id, in: table) }
+        let newest = mirror ?? live
         if isSilent {
-            try queue.setLocal(live, id, in: table)
+            try queue.setLocal(newest, id, in: table)
             try queue.removeState(of: id, in: table)
         } else {
             try queue.setLocal(local, id, in: table)
             // An undelete is made on the tombstone that it finds.
             let base = isRestored && live != nil ? nil : live ?? tombstone
-            try queue.put(RecordState(table: table, recordID: id, base: base, mirror: live))
+            try queue.put(RecordState(table: table, recordID: id, base: base, mirror: newest))
         }
     }
 
@@ -140,6 +147,12 @@ struct Succession {
         }
         switch (found, step.target) {
         case (nil, nil):
+            if isFirst, case .server = ground, step.operation.kind == .undelete {
+                // What it restores is to be read first.
+                operation.sent = []
+                operation.isUncertain = false
+                return [operation]
+            }
             // What may have been done all the same is there, and is to go.
             guard isFirst, ended != nil else { return [] }
             operation.kind = .delete

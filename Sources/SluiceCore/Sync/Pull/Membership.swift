@@ -39,10 +39,13 @@ package struct Membership {
     }
 
     /// The rows are gone from the server: no query holds them any more.
-    package func forget(_ ids: [String]) throws {
+    package func forget(_ ids: [String]) throws { try Self.forget(ids, of: [cursor] + others, in: store) }
+
+    /// The rows are gone: none of the queries holds them any more.
+    static func forget(_ ids: [String], of cursors: [Cursor], in store: any StoreWriter) throws {
         if ids.isEmpty { return }
-        for holder in [cursor] + others where !holder.isOfAll {
-            try store.delete(ids.map { Self.id(holder.key, $0) }, from: Self.schema.name)
+        for holder in cursors where !holder.isOfAll {
+            try store.delete(ids.map { id(holder.key, $0) }, from: schema.name)
         }
     }
 

@@ -85,6 +85,7 @@ package struct PageCommit: Sendable {
         var left: [String] = []
         var gone: [Int] = []
         var dropped: [Int] = []
+        var unfit = sorted.unfit
         for index in sorted.fit {
             let row = page.rows[index]
             let isDropped = revised?.dropped.contains(index) ?? false
@@ -96,6 +97,10 @@ package struct PageCommit: Sendable {
                 try SentTombstone.remove(row.id, in: table, from: store)
                 if row.leftQuery || isDropped {
                     outcome.owed.append(row.id)
+                } else if !row.isDeleted, !StoreRules.isShallow(record(at: index), RecordRules.maximumDepth) {
+                    let reason =
+                        "it nests deeper than \(RecordRules.maximumDepth) levels, and a change of it waits here"
+                    unfit.append(.init(index: index, reason: reason))
                 } else if try moveMirror(index, queue) {
                     outcome.conflicts += 1
                 }
@@ -114,9 +119,9 @@ package struct PageCommit: Sendable {
             upserts.removeAll { late.contains(ExactText(page.rows[$0].id)) }
             dropped.removeAll { late.contains(ExactText(page.rows[$0].id)) }
         }
-        var unfit = sorted.unfit
-        unfit += try put(upserts, store)
-        outcome.stored = upserts.count - (unfit.count - sorted.unfit.count)
+        let refused = try put(upserts, store)
+        unfit += refused
+        outcome.stored = upserts.count - refused.count
         outcome.dropped = dropped.count
         outcome.deleted = try remove(
             left: left, gone: gone.map { page.rows[$0].id }, dropped: dropped.map { page.rows[$0].id }, store)
@@ -173,10 +178,12 @@ package struct PageCommit: Sendable {
         if left.isEmpty, gone.isEmpty, dropped.isEmpty { return 0 }
         let membership = try cursor.map { try Membership(of: $0, in: store) }
         try membership?.forget(gone)
+        // Some servers tell of rows, too, that the query never had.
+        let lost = try left.filter { id in try cursor.map { try Membership.holds($0, id, in: store) } ?? false }
         let free =
             planted(.membershipIgnored)
             ? left
-            : try membership?.release(left + dropped) ?? Membership.unheld(dropped, of: table, in: store)
+            : try membership?.release(lost + dropped) ?? Membership.unheld(dropped, of: table, in: store)
         // Most tombstones of a first pull are of rows that never were here.
         let here = try (gone + free).filter { try store.record($0, in: table) != nil }
         try removals.check(here.count, of: table, in: store)

@@ -140,14 +140,16 @@ struct PullDriver: Sendable {
         let text = Cursor.text(of: query, client.dialect.odata)
         var cursor =
             cursors.first { $0.owner.id == owner.id } ?? Cursor(owner: owner, query: text, position: nil)
-        if cursor.query != text {
+        let isChanged = cursor.query != text
+        if isChanged {
             cursor.heldAll = cursor.heldAll || cursor.isOfAll
             cursor.query = text
             cursor.restart()
         }
         let former = cursors.filter { $0.owner.isSameByOtherWire(owner) }
-        guard !former.isEmpty || (!cursor.isOfAll && cursor.key == 0) else { return cursor }
-        // No other may take the same key, so it is saved before it is used.
+        guard isChanged || !former.isEmpty || (!cursor.isOfAll && cursor.key == 0) else { return cursor }
+        // No other may take the same key, and rows of a changed query are none of the former one, so it is saved before it
+        // is used.
         let unsaved = cursor
         return try await store.write { writer in
             var cursor = unsaved

@@ -69,7 +69,11 @@ struct ReconcileDriver: Sendable {
         mark = now
         let free = cursor.takeOwed(waiting)
         if free.isEmpty { return nil }
-        try await letGo(free.filter { here[ExactText($0)] != nil }, here)
+        let owner = cursor
+        let held = try await exchange.store.read { reader in
+            try free.filter { try here[ExactText($0)] != nil && Membership.holds(owner, $0, in: reader) }
+        }
+        try await letGo(held, here)
         return result
     }
 

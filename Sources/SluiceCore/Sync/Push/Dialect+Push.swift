@@ -11,12 +11,13 @@ extension Dialect {
 
     /// An answer reduced to what decides about an operation. Only a record that carries a version is evidence: a
     /// server may echo what it was sent. A version that could not go back in a header field is none, and a part of a
-    /// record (206), for which nobody asked, is no record.
+    /// record (206), for which nobody asked, is no record; nor is one that nests deeper than an operation could keep.
     package func pushAnswer(_ response: Response) -> PushAnswer {
         var record: JSON?
         let body = try? response.body.json
         if response.status != 206, let body, body[columns.id]?.string != nil,
-            let version = body[columns.version]?.string, ETag.isVersion(version)
+            let version = body[columns.version]?.string, ETag.isVersion(version),
+            StoreRules.isShallow(body, RecordRules.maximumDepth)
         {
             record = body
         }

@@ -261,19 +261,33 @@ package struct PushCommitter {
             !isReplaced && operation.isMergeable && $0.isMergeable && operation.group == $0.group
         }
         if isAbsorbed == true, try contest(operation, item, server: server, sent: sent, store, queue) { return }
+        if isAbsorbed == false, !isReplaced {
+            let foreign = ForeignChanges(of: server, since: item.made(by: sent, columns), columns: columns)
+            if foreign.collide(with: successors, from: sent.local, to: try store.record(id, in: table)) {
+                // Said anew of the record that it was made on: the server refuses it, and the conflict is shown.
+                try queue.put(forgettingSends(operation))
+                return try queue.put(RecordState(table: table, recordID: id, base: item.base, mirror: server))
+            }
+        }
         try SentTombstone.remove(id, in: table, from: store)
         try queue.put(RecordState(table: table, recordID: id, base: server, mirror: server))
         try rebaseEdits(successors, behind: operation, onto: server, sent, store, queue)
         if isAbsorbed == true { return try queue.remove(operation) }
-        var operation = operation
+        var operation = forgettingSends(operation)
         operation.kind = operation.kind == .insert ? .update : operation.kind
-        operation.revise()
-        operation.sent = []
-        operation.isUncertain = false
         if !successors.isEmpty {
             operation.frozen = Rebase.record(server: server, local: item.local, sent: sent, system: columns.system)
         }
         try queue.put(operation)
+    }
+
+    /// What remains to be said of an operation of which an earlier revision is done.
+    private func forgettingSends(_ operation: TableOperation) -> TableOperation {
+        var operation = operation
+        operation.revise()
+        operation.sent = []
+        operation.isUncertain = false
+        return operation
     }
 
     /// Puts the server's record under the edits that were made behind a send. A new record behind a delete has nothing

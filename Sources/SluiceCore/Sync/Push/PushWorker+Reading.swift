@@ -6,7 +6,14 @@ extension PushWorker {
             includesDeleted: true)
         let page = try await list(query)
         if let index = page.rows.firstIndex(where: { ExactText($0.id) == ExactText(id) }) {
-            return page.record(at: index)
+            let record = page.record(at: index)
+            guard StoreRules.isShallow(record, RecordRules.maximumDepth) else {
+                throw SluiceError(
+                    .brokenProtocol,
+                    "the server's record nests deeper than \(RecordRules.maximumDepth) levels, and no operation could "
+                        + "keep it", table: table, recordID: id)
+            }
+            return record
         }
         guard page.rows.isEmpty else {
             throw SluiceError(

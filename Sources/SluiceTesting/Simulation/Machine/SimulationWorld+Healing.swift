@@ -19,10 +19,16 @@ extension SimulationWorld {
         let reconciles = parts.setting.deletesForGood || (parts.setting.queries > 1 && !isTold)
         for round in 0..<4 {
             parts.clock.advance(milliseconds: parts.setting.commitLag * 2000 + 10_000)
-            for device in devices where round == 0 || !device.isSettled {
+            // All push before any pulls, so that one pull brings what all have pushed.
+            let open = devices.filter { round == 0 || !$0.isSettled }
+            for device in open {
                 try complete {
                     await device.retry(givesUp: round > 0)
                     await device.push()
+                }
+            }
+            for device in open {
+                try complete {
                     for query in device.queries().indices { await device.pull(query) }
                     if reconciles { await device.reconcile() }
                 }

@@ -53,19 +53,31 @@ extension OracleState {
         devices[device].editing[key] = left > 0 ? left : nil
     }
 
-    /// I7: an operation is no conflict with itself, and what may have been done is said to be.
+    /// I7: an operation is no conflict with itself, and what may have been done is said to be. What the application gave
+    /// up without knowing whether it was done is a stranger's from then on.
     mutating func met(_ conflict: Conflict, on device: Int) {
         let operation = conflict.operation
         conflicted.insert(operation.id)
         let version = conflict.server?[columns.version]?.string ?? ""
-        if let author = authors[version], !conflict.isDeletedOnServer,
-            (heritages[operation.id] ?? []).contains(String(author.prefix { $0 != "-" }))
+        let key = RecordKey(table: conflict.table, id: conflict.recordID)
+        if let author = authors[version].map({ String($0.prefix { $0 != "-" }) }), !conflict.isDeletedOnServer,
+            stands(operation.id, behind: author), !hasGivenUp(author, on: key, of: device)
         {
             violate(
                 .atomicity, "device \(device): \(operation.requestID) conflicts with \(author), which it stands behind")
         }
         if effects[operation.requestID] != nil, !conflict.maybeApplied {
             violate(.atomicity, "device \(device): \(operation.requestID) was done, and its conflict denies it")
+        }
+    }
+
+    private func stands(_ operation: String?, behind author: String) -> Bool {
+        operation.flatMap { heritages[$0] }?.contains(author) ?? false
+    }
+
+    private func hasGivenUp(_ author: String, on key: RecordKey, of device: Int) -> Bool {
+        (devices[device].audit[key] ?? []).contains { _, entry in
+            entry["what"] == "discard" && stands(entry["operation"]?["id"]?.string, behind: author)
         }
     }
 

@@ -76,19 +76,24 @@ extension OracleState {
         }
     }
 
-    /// I4: an update gives no property another value but one that was written on this device: whatever else it carries
-    /// of the record is as it is there. A conflict that was decided for the client sends the record whole.
+    /// I4: an update puts no value that nobody wrote on this device in the place of one from elsewhere: whatever it
+    /// carries of the record besides is as it is there. A conflict that was decided for the client sends the record
+    /// whole, and so does who brings back what was deleted from here: as it was seen here.
     private mutating func checkValues(
         _ change: SimulatedChange, _ key: RecordKey, _ before: SimulatedRow?, _ after: SimulatedRow, _ device: Int
     ) {
         guard change.isUpdate, !hasFilters, let before, !before.isDeleted, !after.isDeleted else { return }
         let operation = String(change.requestID?.prefix { $0 != "-" } ?? "")
-        guard conflicted.isDisjoint(with: heritages[operation] ?? []) else { return }
+        let heritage = heritages[operation] ?? []
+        guard conflicted.isDisjoint(with: heritage), effective.isDisjoint(with: deletes.intersection(heritage)) else {
+            return
+        }
         for field in Self.fields {
-            guard let value = after.fields[field]?.int, value != before.fields[field]?.int,
-                !devices[device].offered.contains(FieldValue(key: key, field: field, value: value))
-            else { continue }
-            violate(.noStaleOverwrite, "device \(device) set \(field) of \(key) to \(value), which it did not write")
+            let values = [before, after].compactMap { row in
+                row.fields[field]?.int.map { FieldValue(key: key, field: field, value: $0) }
+            }
+            guard Set(values).count == 2, devices[device].offered.isDisjoint(with: values) else { continue }
+            violate(.noStaleOverwrite, "device \(device) set \(field) of \(key) to a value that it did not write")
         }
     }
 

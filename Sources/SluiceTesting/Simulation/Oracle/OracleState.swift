@@ -36,6 +36,8 @@ struct OracleState: Sendable {
     var lastRank = 0
     /// Since when the deletion stands that an operation says.
     var deletions: [String: Int] = [:]
+    /// The operations that were deletes when they were put into a queue.
+    var deletes: Set<String> = []
     /// The operations that have met a conflict.
     var conflicted: Set<String> = []
     /// The operations of which some revision took effect.

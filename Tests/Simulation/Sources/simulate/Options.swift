@@ -15,9 +15,8 @@ struct Options {
     var counts = false
     /// Whether to say which seed finds which deliberate fault.
     var table = false
-    /// Only stores in memory, or only in SQLite.
-    var memory = false
-    var sqlite = false
+    /// The only kind of store, by its name.
+    var store: String?
     /// Whether to say each story's hash, to be compared with another run's.
     var hashes = false
 
@@ -38,8 +37,7 @@ struct Options {
             case "--seed": (from, seeds) = (try number(argument), 1)
             case "--trace": trace = true
             case "--json": json = true
-            case "--memory": memory = true
-            case "--sqlite": sqlite = true
+            case "--store": store = rest.popFirst()
             case "--hashes": hashes = true
             case "--table": table = true
             case "--story": story = rest.popFirst()

@@ -20,14 +20,12 @@ struct Simulate {
         }
     }
 
-    /// In memory, and one in twenty in SQLite.
-    static func configuration(_ options: Options) -> SimulationConfiguration {
+    static func configuration(_ options: Options) throws -> SimulationConfiguration {
         var configuration = SimulationConfiguration()
-        if !options.memory {
-            configuration.stores =
-                Array(repeating: .memory, count: options.sqlite ? 0 : 19)
-                + [SimulatedStores("sqlite", usesThreads: true) { try SQLiteStore(path: ":memory:") }]
-        }
+        configuration.stores = SimulatedStores.mixed
+        guard let store = options.store else { return configuration }
+        configuration.stores = SimulatedStores.all.filter { $0.name == store }
+        if configuration.stores.isEmpty { throw Complaint("what is the store \(store)?") }
         return configuration
     }
 
@@ -35,7 +33,7 @@ struct Simulate {
         if !options.merge.isEmpty { return try merge(options) }
         if options.table { return try table(options) }
         try Simulation.plant(options.planted)
-        let simulation = Simulation(configuration(options))
+        let simulation = Simulation(try configuration(options))
         if let path = options.story { return try play(path, simulation) }
         if options.trace, options.seeds == 1 {
             let outcome = simulation.play(simulation.story(of: options.from), keepsTrace: true)
@@ -57,7 +55,7 @@ struct Simulate {
 
     /// Turns each of the engine's deliberate faults on, and says which seed finds it: a table for the documentation.
     private static func table(_ options: Options) throws -> Bool {
-        let simulation = Simulation(configuration(options))
+        let simulation = Simulation(try configuration(options))
         var missed: [String] = []
         print("| fault | found by seed | as |\n|---|---|---|")
         for name in Simulation.plantedFaults where options.planted == nil || options.planted == name {

@@ -79,15 +79,18 @@ struct MembershipTests {
         #expect(try await device.todos.purge(named: "all") == 10)
     }
 
-    @Test("a record made here stays when no query ever brought it", arguments: StoreKind.allCases)
-    func madeHere(_ kind: StoreKind) async throws {
-        let device = try await device(kind)
+    @Test("a record made here stays when no query ever brought it", arguments: StoreKind.allCases, ServerKind.sorting)
+    func madeHere(_ kind: StoreKind, _ server: ServerKind) async throws {
+        let device = try await device(kind, server)
         let low = try query("n lt 6")
         try await device.todos.pull(low, named: "low")
         try await device.todos.insert(["id": "mine", "n": 50])
         #expect(try await device.context.push().isClean)
         try await device.todos.pull(low, named: "low")
         try await device.todos.reconcile(low, named: "low")
+        // One that follows changes is told of it, as of every row that is not of the query.
+        device.server.seed("todos", [["id": "mine", "n": 51]])
+        try await device.todos.pull(low, named: "low")
         try await device.todos.purge(named: "low")
         #expect(try await numbers(device) == [50])
     }
@@ -148,5 +151,26 @@ struct MembershipTests {
         query.parameters = [.init("view", "two")]
         device.server.clearLog()
         #expect(try await device.todos.pull(query, named: "mine").stored == 10)
+    }
+
+    @Test("what is purged by a filter is held by no query any more", arguments: StoreKind.allCases)
+    func purgedByFilter(_ kind: StoreKind) async throws {
+        let device = try await device(kind)
+        for name in ["low", "lower"] { try await device.todos.pull(query("n lt 6"), named: name) }
+        device.server.seed("todos", [["id": "r1", "n": 99]])
+        try await device.todos.purge(Query("todos", filter: QueryExpression(odata: "id eq 'r1'")))
+        let held = try await device.store.read { try $0.records(matching: Query(Membership.schema.name)) }
+        #expect(held.count == 10 && !held.contains { $0["id"]?.string?.hasSuffix("/r1") ?? true })
+    }
+
+    @Test("a changed query that brought nothing yet is not the former one", arguments: ServerKind.sorting)
+    func changedAndBack(_ server: ServerKind) async throws {
+        let device = try await device(.memory, server)
+        try await device.todos.pull(query("n lt 6"), named: "q")
+        device.server.onRequest { _ in .loseAnswer }
+        await #expect(throws: SluiceError.self) { try await device.todos.pull(query("n lt 3"), named: "q") }
+        device.server.onRequest(nil)
+        #expect(try await device.todos.pull(query("n lt 6"), named: "q").reconcile != nil)
+        #expect(try await numbers(device) == [0, 1, 2, 3, 4, 5])
     }
 }

@@ -33,18 +33,24 @@ extension SQLiteStore {
     ///
     /// Of an encrypted file the keyed hash of each page is checked too, so that no byte can have changed unseen.
     ///
-    /// - Throws: ``SluiceError`` of a store code where the file cannot be read at all.
+    /// - Throws: ``SluiceError`` of a store code where the file cannot be read at all; `storeBusy` where a reader in
+    ///   another process keeps the log of an encrypted one.
     public func check() async throws -> [StoreProblem] {
-        let found = try await withConnection { connection, _ in
-            var found: [String] = []
-            if connection.isEncrypted { found += try connection.lines("PRAGMA cipher_integrity_check") }
-            do {
-                found += try connection.lines("PRAGMA integrity_check(100)").filter { $0 != "ok" }
-            } catch {
-                found.append("\((error as? SluiceError)?.cause ?? error)")
+        let hashes = try await withWriter { connection in
+            // Those are of the pages in the file. What is newer in the log has to be there first, and nobody moves more
+            // of it meanwhile.
+            guard connection.isEncrypted else { return [String]() }
+            return try connection.problems {
+                guard try connection.integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0 else {
+                    throw SluiceError(.storeBusy, "the store \(connection.path) is being read; try again")
+                }
+                return try connection.lines("PRAGMA cipher_integrity_check")
             }
-            return found.map { StoreProblem(.damagedFile, $0) }
         }
+        let pages = try await withConnection { connection, _ in
+            try connection.problems { try connection.lines("PRAGMA integrity_check(100)").filter { $0 != "ok" } }
+        }
+        let found = (hashes + pages).map { StoreProblem(.damagedFile, $0) }
         do {
             return found + (try await checkConsistency())
         } catch {
@@ -66,6 +72,17 @@ extension SQLiteStore {
 }
 
 extension SQLiteConnection {
+    /// What `body` finds, and the failure that ends it unless somebody else is in the way.
+    fileprivate func problems(_ body: () throws -> [String]) throws -> [String] {
+        do {
+            return try body()
+        } catch let error as SluiceError where error.code == .storeBusy {
+            throw error
+        } catch {
+            return ["\((error as? SluiceError)?.cause ?? error)"]
+        }
+    }
+
     /// The first column of each row, as text.
     fileprivate func lines(_ sql: String) throws -> [String] {
         try run(sql).compactMap { if case .text(let text)? = $0.first { text } else { nil } }

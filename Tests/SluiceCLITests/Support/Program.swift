@@ -46,9 +46,12 @@ struct Program: Sendable {
         let scratch = try Scratch()
         defer { scratch.remove() }
         let process = try process(arguments, environment: environment, in: folder)
-        process.standardInput = try FileHandle(forReadingFrom: URL(fileURLWithPath: scratch.write("input", input)))
+        let input = try FileHandle(forReadingFrom: URL(fileURLWithPath: scratch.write("input", input)))
         let output = try FileHandle(forWritingTo: URL(fileURLWithPath: scratch.write("output", "")))
         let errors = try FileHandle(forWritingTo: URL(fileURLWithPath: scratch.write("errors", "")))
+        // Nobody else closes them in time, and a process with very many open files cannot start another.
+        defer { for handle in [input, output, errors] { try? handle.close() } }
+        process.standardInput = input
         process.standardOutput = output
         process.standardError = errors
         try process.run()

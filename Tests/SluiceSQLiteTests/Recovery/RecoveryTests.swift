@@ -1,9 +1,9 @@
 import Foundation
 import SluiceCore
-import SluiceTesting
 import Testing
 
 @testable import SluiceSQLite
+@testable import SluiceTesting
 
 @Suite("A damaged store is found out, set aside, and its queue rescued")
 struct RecoveryTests {
@@ -206,7 +206,7 @@ struct RecoveryTests {
     func newerEdit() async throws {
         let store = try await fill(path, closed: false)
         let context = try await context(store)
-        server.onRequest { $0.head.method == .patch ? .answer(.model(500, nil)) : .none }
+        server.onRequest { $0.context.operationID == nil ? .none : .answer(.model(500, nil)) }
         _ = try await context.push()
         server.onRequest(nil)
         try await context.table("todos").update(["id": "r1", "n": 1002])
@@ -224,7 +224,7 @@ struct RecoveryTests {
         let context = try await context(store)
         let todos = try context.table("todos")
         server.onRequest { request in
-            guard request.head.method == .patch else { return .none }
+            guard request.context.operationID != nil, request.context.recordID == "r1" else { return .none }
             try? await todos.delete(id: "r1")
             return .answer(.model(500, nil))
         }

@@ -46,8 +46,9 @@ struct Discard {
         let result = behind.isEmpty ? local : operation.resultingRecord(local: local, mirror: state?.mirror)
         let groups = try remove([operation], behind.isEmpty ? local : result)
         let ground = isContested ? state?.base : before
-        let steps = succession.steps(
+        var steps = succession.steps(
             of: behind, from: result, restored: state?.base, onto: ground, local: local, mirror: state?.mirror)
+        if ahead == nil, steps.first?.operation.kind == .undelete { steps[0].restoresUnknown = true }
         if !steps.isEmpty {
             let mayBeDone = (operation.isUncertain || operation.state == .inFlight) && !planted(.discardForgetsSends)
             try succession.write(

@@ -7,6 +7,8 @@ struct Succession {
     struct Step {
         var operation: TableOperation
         var target: JSON?
+        /// Whether it restores a record of which nothing is known here: what it brings back is to be read first.
+        var restoresUnknown = false
     }
 
     /// What the first step finds.
@@ -147,8 +149,7 @@ struct Succession {
         }
         switch (found, step.target) {
         case (nil, nil):
-            if isFirst, case .server = ground, step.operation.kind == .undelete {
-                // What it restores is to be read first.
+            if step.restoresUnknown {
                 operation.sent = []
                 operation.isUncertain = false
                 return [operation]

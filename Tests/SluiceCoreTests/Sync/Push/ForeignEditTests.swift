@@ -131,7 +131,7 @@ struct ForeignEditTests {
         #expect(device.server.rows("todos")["a"]?["deleted"] != true)
     }
 
-    @Test("a record that no operation could keep holds up nothing but its own change", arguments: 60...64)
+    @Test("a record that no operation could keep holds up nothing but its own change", arguments: 59...63)
     func deep(depth: Int) async throws {
         var value: JSON = 1
         for _ in 1..<depth { value = [value] }

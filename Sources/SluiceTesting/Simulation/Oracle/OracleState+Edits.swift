@@ -6,8 +6,16 @@ extension OracleState {
         let before = devices[device].operations(on: edit.key)
         // Edits behind an insert that was refused become part of it.
         let ends = [before.first, before.last].compactMap { $0?.kind }
-        return edit.kind == .delete && (ends.contains("insert") || ends.contains("undelete"))
-            && before.allSatisfy { effective.isDisjoint(with: heritages[$0.id] ?? []) }
+        guard edit.kind == .delete, ends.contains("insert") || ends.contains("undelete") else { return false }
+        return leavesDeleted(edit.key, on: device)
+            || before.allSatisfy { effective.isDisjoint(with: heritages[$0.id] ?? []) }
+    }
+
+    /// Whether the last that the device did on the server was to delete the record, and nobody is known here to have
+    /// brought it back since.
+    private func leavesDeleted(_ key: RecordKey, on device: Int) -> Bool {
+        let state = devices[device].tables[RecordState.schema.name]?[RecordState.id(key.table, key.id)]
+        return deletedLast.contains(DeviceRecord(device: device, key: key)) && state?["mirror"]?.isNull ?? true
     }
 
     /// I1: a write that was committed becomes a claim, and ends the claims that it supersedes.

@@ -22,6 +22,11 @@ extension OracleState {
         }
         guard let device = change.device else { return }
         checkRequest(change, key, device, after.version)
+        if after.isDeleted {
+            deletedLast.insert(DeviceRecord(device: device, key: key))
+        } else {
+            deletedLast.remove(DeviceRecord(device: device, key: key))
+        }
         checkCondition(change, key, before, after, device)
         checkValues(change, key, before, after, device)
         checkParent(change, key, after, device)

@@ -31,6 +31,8 @@ struct OracleState: Sendable {
     /// What went out under each request's id.
     var requests: [String: String] = [:]
     var lastEffects: [DeviceRecord: EffectOrder] = [:]
+    /// The records whose last change by a device was their deletion.
+    var deletedLast: Set<DeviceRecord> = []
     /// The order of operations on a record. Places in the queue are used again, so they do not tell it for ever.
     var ranks: [String: Int] = [:]
     var lastRank = 0

@@ -8,7 +8,7 @@ extension OracleState {
         var touched: Set<RecordKey> = Set(transaction.edits.map(\.key))
         var rowsBefore: [RecordKey: JSON?] = [:]
         var bases: [(key: RecordKey, before: JSON?, after: JSON?)] = []
-        var movesCursor = false
+        var isPage = false
         for change in transaction.changes {
             let old = devices[device].tables[change.table]?[change.id]
             devices[device].tables[change.table, default: [:]][change.id] = change.record
@@ -21,8 +21,9 @@ extension OracleState {
                     touched.insert(operation.key)
                 }
             case Cursor.schema.name:
-                movesCursor = movesCursor || change.record != nil
                 checkCursor(old, change.record, on: device)
+            case ChangeStamps.schema.name:
+                isPage = isPage || (change.record?["pages"]?.int ?? 0) > (old?["pages"]?.int ?? 0)
             case RecordState.schema.name:
                 if let key = checkState(old, change.record, on: device), let record = change.record {
                     // A record that gets its state by a page is one that appeared after it was given up here.
@@ -42,7 +43,7 @@ extension OracleState {
             checkSettled(key, on: device)
             checkClaims(of: key, on: device)
         }
-        guard movesCursor else { return }
+        guard isPage else { return }
         checkPage(rowsBefore, bases, on: device)
     }
 

@@ -83,13 +83,22 @@ extension OracleState {
             let state = devices[device].tables[RecordState.schema.name]?[RecordState.id(child.table, child.id)]
             guard state?["base"]?["item"]?.string == key.id else { continue }
             let isWaiting = operations.values.contains {
-                $0.kind == "delete" && $0.sequence < delete.sequence && !effective.contains($0.id)
+                $0.kind == "delete" && isOlder($0, delete) && !effective.contains($0.id)
                     && ($0.state == "pending" || $0.state == "inFlight")
             }
             if isWaiting {
                 violate(.recordOrder, "device \(device) deleted \(key) before \(child), which depends on it")
             }
         }
+    }
+
+    /// Whether one record was deleted here before the other. Places in the queue do not tell it: who gets an operation
+    /// put before it moves to the end.
+    private func isOlder(_ delete: OperationView, _ other: OperationView) -> Bool {
+        guard let first = deletions[delete.id], let second = deletions[other.id] else {
+            return delete.sequence < other.sequence
+        }
+        return first < second
     }
 
     private func operation(of request: String) -> String { String(request.prefix { $0 != "-" }) }

@@ -28,13 +28,10 @@ public final class AppendStore: LocalStore {
 
     /// Declares tables, and notes what is new of them.
     public func define(_ tables: [TableSchema]) async throws {
+        let before = try await memory.read { try Set($0.tables()) }
         try await memory.define(tables)
-        let before = file.schemas.withLock { $0 }
-        var known = before
-        for table in tables { known[table.name, default: TableSchema(table.name)].extend(by: table) }
-        if known == before { return }
+        if try await memory.read({ try Set($0.tables()) }) == before { return }
         try file.append(["define": JSON(tables.map(\.json))])
-        file.schemas.withLock { [known] in $0 = known }
     }
 
     /// Reads the records in memory.
@@ -69,16 +66,12 @@ public final class AppendStore: LocalStore {
     public func breakLease() async throws { try await memory.breakLease() }
 
     private func apply(_ line: JSON) async throws {
-        if let tables = line["define"]?.elements {
-            let schemas = tables.compactMap(TableSchema.init(json:))
-            file.schemas.withLock { known in
-                for schema in schemas { known[schema.name, default: TableSchema(schema.name)].extend(by: schema) }
-            }
-            try await memory.define(schemas)
-        }
+        if let tables = line["define"]?.elements { try await memory.define(tables.compactMap(TableSchema.init(json:))) }
         let changes = line["change"]?.elements ?? []
         try await memory.write { writer in
             for change in changes {
+                if let table = change["redeclare"].flatMap(TableSchema.init(json:)) { try writer.redeclare(table) }
+                if let table = change["drop"]?.string { try writer.drop(table) }
                 guard let table = change["in"]?.string else { continue }
                 if let record = change["put"] { try writer.put(record, in: table) }
                 if let id = change["delete"]?.string { try writer.delete([id], from: table) }
@@ -86,18 +79,17 @@ public final class AppendStore: LocalStore {
         }
     }
 
-    private var tables: [String] { file.schemas.withLock { $0.keys.sorted() } }
-
     /// Writes what is there now to a new file, which then takes the old one's place, if they are so few.
     private func rewrite(ifFewerThan most: Int) async throws {
-        let tables = tables
-        let schemas = file.schemas.withLock { known in tables.compactMap { known[$0]?.json } }
-        let changes = try await memory.read { reader in
-            try tables.flatMap { table in
-                try reader.records(matching: Query(table)).map { ["in": JSON(table), "put": $0] as JSON }
+        let (tables, changes) = try await memory.read { reader in
+            let tables = try reader.tables()
+            let changes = try tables.flatMap { table in
+                try reader.records(matching: Query(table.name)).map { ["in": JSON(table.name), "put": $0] as JSON }
             }
+            return (tables, changes)
         }
-        if changes.count < most { try file.replace(with: [["define": JSON(schemas)], ["change": JSON(changes)]]) }
+        guard changes.count < most else { return }
+        try file.replace(with: [["define": JSON(tables.map(\.json))], ["change": JSON(changes)]])
     }
 }
 
@@ -111,10 +103,21 @@ private final class Recorder: StoreWriter {
     func record(_ id: String, in table: String) throws -> JSON? { try writer.record(id, in: table) }
     func records(matching query: Query) throws -> [JSON] { try writer.records(matching: query) }
     func count(matching query: Query) throws -> Int { try writer.count(matching: query) }
+    func tables() throws -> [TableSchema] { try writer.tables() }
 
     func put(_ record: JSON, in table: String) throws {
         try writer.put(record, in: table)
         changes.append(["in": JSON(table), "put": record])
+    }
+
+    func redeclare(_ table: TableSchema) throws {
+        try writer.redeclare(table)
+        changes.append(["redeclare": table.json])
+    }
+
+    func drop(_ table: String) throws {
+        try writer.drop(table)
+        changes.append(["drop": JSON(table)])
     }
 
     func delete(_ ids: [String], from table: String) throws {
@@ -149,10 +152,5 @@ extension TableSchema {
         }
         let indexes = (json["indexes"]?.elements ?? []).map { ($0.elements ?? []).compactMap(\.string) }
         self.init(name, columns: columns, indexes: indexes)
-    }
-
-    fileprivate mutating func extend(by other: TableSchema) {
-        columns += other.columns.filter { !columns.contains($0) }
-        indexes += other.indexes.filter { !indexes.contains($0) }
     }
 }

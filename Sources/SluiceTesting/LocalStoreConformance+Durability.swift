@@ -104,12 +104,4 @@ extension LocalStoreConformance {
     }
 
     /// - Throws: ``ConformanceFailure`` unless the table has these records and no others.
-    private static func expectRecords(_ records: [JSON], in table: String, _ store: any LocalStore) async throws {
-        let (count, found) = try await store.read { reader in
-            let found = try records.map { try reader.record($0["id"]?.string ?? "", in: table) }
-            return (try reader.count(matching: Query(table)), found)
-        }
-        try expect(count == records.count, "table \(table): expected \(records.count) records, found \(count)")
-        for (record, found) in zip(records, found) { try expectSame(found, record, "table \(table)") }
-    }
 }

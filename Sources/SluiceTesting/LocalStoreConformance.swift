@@ -39,7 +39,7 @@ public enum LocalStoreConformance {
     }
 
     /// Every check.
-    public static let checks: [Check] = records + schemas + queries + transactions + pages
+    public static let checks: [Check] = records + schemas + tables + queries + transactions + pages
 
     /// One named check of what a store still holds when it is opened anew.
     public struct ReopenCheck: Sendable, CustomStringConvertible {

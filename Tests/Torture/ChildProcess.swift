@@ -44,6 +44,9 @@ final class ChildProcess: Sendable {
         process.waitUntilExit()
     }
 
+    /// Waits until it has ended by itself.
+    func wait() { process.waitUntilExit() }
+
     var isRunning: Bool { process.isRunning }
 
     /// How it failed, if it ended by itself and not well.

@@ -6,5 +6,5 @@ import ArgumentParser
 struct Torture: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "torture", abstract: "Ends processes in the middle of their work.",
-        subcommands: [KillCommand.self, WorkerCommand.self, ConvertCommand.self])
+        subcommands: [KillCommand.self, WorkerCommand.self, ConvertCommand.self, MigrateCommand.self])
 }

@@ -49,6 +49,7 @@ struct TortureGroup {
         case stop(milliseconds: Int, breaksLease: Bool)
         case server(milliseconds: Int)
         case conversion(StoreSecret, milliseconds: Int)
+        case migration(milliseconds: Int)
     }
 
     /// Where a worker can be ended by the name of the place.
@@ -63,13 +64,14 @@ struct TortureGroup {
             let others = secrets.filter { $0 != secret }
             return .conversion(others.randomElement(using: &random) ?? secret, milliseconds: time / 2)
         }
-        return switch Int.random(in: 0..<10, using: &random) {
+        return switch Int.random(in: 0..<11, using: &random) {
         case 0..<3: .random(milliseconds: time)
         case 3..<8:
             .point(
                 Self.points.randomElement(using: &random) ?? Self.points[0],
                 occurrence: Int.random(in: 1...4, using: &random))
         case 8: .stop(milliseconds: time / 2, breaksLease: Bool.random(using: &random))
+        case 9: .migration(milliseconds: time / 2)
         default: .server(milliseconds: time / 2)
         }
     }
@@ -111,6 +113,9 @@ struct TortureGroup {
         case .conversion(let target, let milliseconds):
             name = "conversion"
             try await convert(to: target, milliseconds)
+        case .migration(let milliseconds):
+            name = "migration"
+            try await migrate("cycle \(number)", milliseconds)
         }
         return (name, try await verdict(settles: isLast || Int.random(in: 0..<3, using: &random) == 0))
     }
@@ -126,6 +131,24 @@ struct TortureGroup {
         child.end()
         if let failure = child.failure { throw TortureFailure(message: "a conversion failed: \(failure)") }
         if try await target.opens(path) { secret = target }
+    }
+
+    /// The records get another shape and their old one again, with an end in the middle, and then to the end.
+    private func migrate(_ name: String, _ milliseconds: Int) async throws {
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        for limit in [milliseconds, nil] {
+            let child = try ChildProcess(
+                worker,
+                ["migrate", "--store", path, "--name", name] + (secret.keyFile.map { ["--key-file", $0] } ?? []))
+            if let limit {
+                try await Task.sleep(for: .milliseconds(limit))
+                child.end()
+            } else {
+                for await _ in child.lines {}
+                child.wait()
+            }
+            if let failure = child.failure { throw TortureFailure(message: "a migration failed: \(failure)") }
+        }
     }
 
     /// One worker stands still while another has the store, and goes on.

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// `bench [--only pull|plugins] [--rows N] [--pairs N] [--directory DIR] [--keep]`
+/// `bench [--only pull|encryption|plugins] [--rows N] [--pairs N] [--directory DIR] [--keep]`
 @main
 enum Bench {
     /// Waits here for the end: a main thread that is given to the runtime does what valgrind cannot follow.
@@ -28,6 +28,9 @@ enum Bench {
         if options.only == nil || options.only == "pull" {
             try PullBenchmark(rows: options.rows, pairs: options.pairs, directory: directory).run()
         }
+        if options.only == nil || options.only == "encryption" {
+            try EncryptionBenchmark(rows: options.rows, pairs: options.pairs, directory: directory).run()
+        }
         if options.only == nil || options.only == "plugins" {
             try PluginBenchmark(rows: options.rows, pairs: options.pairs, directory: directory).run()
         }
@@ -45,6 +48,12 @@ enum Bench {
             case "floor": try await Measurement.of { try PullRuns.floor(pages: first, database: second) }
             case "sluice":
                 try await Measurement.of { try await PullRuns.sluice(pages: first, database: second) }
+            case "encrypted":
+                try await Measurement.of {
+                    try await PullRuns.sluice(pages: first, database: second, encryption: ReadRuns.encryption())
+                }
+            case "reads": try await ReadRuns.points(count, database: second, nil)
+            case "encrypted-reads": try await ReadRuns.points(count, database: second, ReadRuns.encryption())
             case "plugins": try await PageRuns.withHook(pages: first, database: second)
             case "check": try await Measurement.of { try await PageRuns.check(first, against: second) }
             case "load": try await Measurement.of { try await PluginPlans.load(count) }

@@ -24,9 +24,11 @@ struct ClientSession {
         let store = try SQLiteStore(
             path: path, encryption: try settings.storeKey?.encryption(), options: settings.storeOptions)
         do {
+            var options = SyncOptions(conflictPolicy: settings.conflicts, dialect: settings.dialect)
+            options.localOnly = settings.localOnly
             let context = try await SyncContext(
-                client: client, store: store, tables: settings.tables,
-                options: SyncOptions(conflictPolicy: settings.conflicts, dialect: settings.dialect))
+                client: client, store: store, tables: settings.tables, migrations: settings.migrations,
+                options: options)
             let result = try await body(ClientSession(context: context, settings: settings))
             try await store.close()
             return result

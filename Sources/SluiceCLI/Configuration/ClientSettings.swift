@@ -13,6 +13,8 @@ struct ClientSettings {
     var applicationKey: FileToken.Source?
     var storeKey: StoreKeySource?
     var tables: [TableSchema]
+    var localOnly: LocalOnly
+    var migrations: [StoreMigration]
 
     init(
         _ options: ConnectionOptions, conflicts: ConflictOptions? = nil,
@@ -45,7 +47,7 @@ struct ClientSettings {
             ?? StoreKeySource(keyFile: file.keyFile, passphraseFile: file.passphraseFile)
             ?? variable("SLUICE_STORE_KEY").map { .key($0) }
             ?? variable("SLUICE_STORE_PASSPHRASE").map { .passphrase($0) }
-        tables = file.tables
+        (tables, localOnly, migrations) = (file.tables, file.localOnly, file.migrations)
     }
 
     /// The store's path.

@@ -18,6 +18,8 @@ internal import SluiceConfiguration
 ///   movies:
 ///     columns: { title: string, year: integer }
 ///     indexes: [year, [rating, title]]
+///     local: [note]               # columns that stay here; or true, for the whole table
+/// migrations: …                   # see MigrationConfiguration
 /// ```
 struct SyncConfiguration {
     var endpoint: String?
@@ -31,6 +33,8 @@ struct SyncConfiguration {
     var keyFile: String?
     var passphraseFile: String?
     var tables: [TableSchema] = []
+    var localOnly = LocalOnly()
+    var migrations: [StoreMigration] = []
 
     /// A configuration that says nothing.
     init() {}
@@ -41,7 +45,7 @@ struct SyncConfiguration {
     init(path: String) throws {
         let members = try ConfigurationFile(path: path).root().members([
             "endpoint", "store", "dialect", "conflicts", "durability", "token-file", "token-scheme",
-            "application-key-file", "key-file", "passphrase-file", "tables",
+            "application-key-file", "key-file", "passphrase-file", "tables", "migrations",
         ])
         let folder = (path as NSString).deletingLastPathComponent
         func file(_ key: String) throws -> String? {
@@ -57,11 +61,19 @@ struct SyncConfiguration {
         tokenScheme = try members["token-scheme"]?.choice(of: ["zumo", "bearer"])
         applicationKeyFile = try file("application-key-file")
         (keyFile, passphraseFile) = (try file("key-file"), try file("passphrase-file"))
-        tables = try members["tables"]?.entries().map { name, _, node in try Self.table(name, node) } ?? []
+        for (name, _, node) in try members["tables"]?.entries() ?? [] { tables.append(try table(name, node)) }
+        migrations = try MigrationConfiguration.migrations(members["migrations"])
     }
 
-    private static func table(_ name: String, _ node: ConfigurationNode) throws -> TableSchema {
-        let members = try node.named("table \(name)").members(["columns", "indexes"])
+    private mutating func table(_ name: String, _ node: ConfigurationNode) throws -> TableSchema {
+        let members = try node.named("table \(name)").members(["columns", "indexes", "local"])
+        if let local = members["local"] {
+            if let isWhole = try? local.flag() {
+                if isWhole { localOnly.tables.insert(name) }
+            } else {
+                localOnly.columns[name] = Set(try local.items().map { try $0.text() })
+            }
+        }
         let types = TableSchema.ColumnType.allCases.map(\.rawValue)
         let columns = try members["columns"]?.entries().compactMap { column, _, node in
             TableSchema.ColumnType(rawValue: try node.choice(of: types)).map { TableSchema.Column(column, $0) }

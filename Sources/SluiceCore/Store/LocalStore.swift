@@ -57,6 +57,9 @@ public protocol StoreReader {
 
     /// How many records match the query's filter; its `skip`, `top` and `select` do not count.
     func count(matching query: Query) throws -> Int
+
+    /// The tables that the store holds, as they are declared; those that were not, with no columns.
+    func tables() throws -> [TableSchema]
 }
 
 /// The writing half of a transaction. It sees what it has written.
@@ -75,6 +78,15 @@ public protocol StoreWriter: StoreReader {
 
     /// Removes the records that match the query's filter, and returns how many they were.
     func delete(matching query: Query) throws -> Int
+
+    /// Declares a table anew: its columns and indexes are these from now on, whatever they were. Its records stay as they
+    /// are, property by property. A table that does not exist comes into being.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidTable` for names that are not allowed.
+    func redeclare(_ table: TableSchema) throws
+
+    /// Removes a table with its records and its declaration. One that does not exist is no error.
+    func drop(_ table: String) throws
 }
 
 extension StoreWriter {

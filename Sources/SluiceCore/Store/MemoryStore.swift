@@ -50,13 +50,23 @@ public final class MemoryStore: LocalStore {
                 working = transaction.end()
                 published.withLock { published in
                     guard var state = published.take() else { return }
-                    state.copy(transaction.changes, from: working)
+                    if transaction.changesTables {
+                        state = working
+                    } else {
+                        state.copy(transaction.changes, from: working)
+                    }
                     published = consume state
                 }
                 return result
             } catch {
                 working = transaction.end()
-                if let state = published.withLock({ $0 }) { working.copy(transaction.changes, from: state) }
+                if let state = published.withLock({ $0 }) {
+                    if transaction.changesTables {
+                        working = state
+                    } else {
+                        working.copy(transaction.changes, from: state)
+                    }
+                }
                 throw error
             }
         }

@@ -36,11 +36,21 @@ struct MemoryStoreState: Sendable {
 
     private var tables: [Key: Table] = [:]
 
+    var schemas: [TableSchema] { tables.values.map(\.schema) }
+
     mutating func define(_ schema: TableSchema) throws(SluiceError) {
         let key = Key(schema.name)
         let merged = try StoreRules.merge(schema, into: tables[key]?.schema)
         tables[key, default: Table(schema: merged)].define(merged)
     }
+
+    mutating func redeclare(_ schema: TableSchema) throws(SluiceError) {
+        // As if it were new, so that what is not allowed is refused.
+        let checked = try StoreRules.merge(schema, into: nil)
+        tables[Key(schema.name), default: Table(schema: checked)].define(checked)
+    }
+
+    mutating func drop(_ table: Key) { tables[table] = nil }
 
     func record(_ id: Key, in table: Key) -> JSON? { tables[table]?.records[id] }
 

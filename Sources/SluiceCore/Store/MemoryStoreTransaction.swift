@@ -12,6 +12,8 @@ final class MemoryStoreTransaction: StoreWriter {
 
     private(set) var state: MemoryStoreState
     private(set) var changes: [Change] = []
+    /// Whether more was changed than records, so that the state has to be taken whole.
+    private(set) var changesTables = false
     private var isOpen = true
 
     init(_ state: consuming MemoryStoreState) { self.state = state }
@@ -45,6 +47,11 @@ final class MemoryStoreTransaction: StoreWriter {
         return try state.keys(matching: query).count
     }
 
+    func tables() throws -> [TableSchema] {
+        try checkOpen()
+        return state.schemas
+    }
+
     func put(_ record: JSON, in table: String) throws {
         try checkOpen()
         try StoreRules.check(table: table)
@@ -61,6 +68,18 @@ final class MemoryStoreTransaction: StoreWriter {
         let keys = try state.keys(matching: query)
         for key in keys { set(nil, key, in: query.table) }
         return keys.count
+    }
+
+    func redeclare(_ table: TableSchema) throws {
+        try checkOpen()
+        try state.redeclare(table)
+        changesTables = true
+    }
+
+    func drop(_ table: String) throws {
+        try checkOpen()
+        state.drop(Key(table))
+        changesTables = true
     }
 
     private func set(_ record: JSON?, _ key: Key, in table: String) {

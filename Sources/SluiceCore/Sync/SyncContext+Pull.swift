@@ -100,6 +100,7 @@ extension SyncContext {
         func refuse(_ reason: String) throws(SluiceError) -> Never {
             throw SluiceError(.invalidQuery, reason, table: query.table)
         }
+        if localOnly.tables.contains(query.table) { try refuse("the table stays on this machine") }
         guard query.select.isEmpty else {
             try refuse("a pull stores whole records, so its query cannot select properties")
         }

@@ -19,6 +19,8 @@ extension SyncContext {
     ) async throws -> PushResult {
         let client = try requireClient()
         let selection = PushSelection(tables: tables, tags: tags)
+        var options = options
+        options.localOnly = localOnly
         return try await exclusively { [options, board, batches] store in
             let driver = PushDriver(
                 client: client, store: store, options: options, selection: selection, batches: batches)

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// Keeps a local store and a server's tables in step.
 ///
 /// The application reads and writes through ``table(_:)`` at any time; ``push()`` and ``pull(_:named:)`` carry the
@@ -21,15 +23,20 @@ public final class SyncContext: Sendable {
     let hub = ChangeHub()
     let board = StatusBoard()
     let watchers = Broadcast<SyncProgress>()
+    private let staying = Mutex(LocalOnly())
 
     /// A context over `store`, in which it makes the tables it needs.
     ///
-    /// - Parameter tables: the application's tables whose columns are to be typed; others need no declaration.
-    /// - Throws: ``SluiceError`` of code `invalidArgument` for options that are out of bounds and dependencies that
-    ///   form a circle; of the store.
+    /// - Parameters:
+    ///   - tables: the application's tables whose columns are to be typed; others need no declaration.
+    ///   - migrations: what changed the shape of records since the application's first version, in this order. Those
+    ///     that the store has not seen are carried out, each whole or not at all, before the tables are declared.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for options that are out of bounds, dependencies that form
+    ///   a circle, and migrations that mean nothing; `operationsPending` or `recordExists` for migrations that the
+    ///   store cannot follow; `storeBusy` where one is to be done while another process synchronises; of the store.
     public init(
         client: SluiceClient? = nil, store: any LocalStore, tables: [TableSchema] = [],
-        options: SyncOptions = SyncOptions()
+        migrations: [StoreMigration] = [], options: SyncOptions = SyncOptions()
     ) async throws {
         for table in tables { try SyncTables.validate(table.name) }
         guard options.pageSize > 0 else {
@@ -47,7 +54,12 @@ public final class SyncContext: Sendable {
         var options = options
         options.environment.changes = hub
         self.options = options
+        if !migrations.isEmpty {
+            try await store.define(SyncTables.all)
+            try await migrate(migrations)
+        }
         try await store.define(SyncTables.all + tables)
+        try await settleLocalOnly()
     }
 
     /// The table of that name, for local reads and writes.
@@ -58,6 +70,35 @@ public final class SyncContext: Sendable {
 
     /// What waits in the queue, and the means to repair it.
     public var queue: SyncQueue { SyncQueue(context: self) }
+
+    /// What stays on this machine: by the options, and by what the store remembers.
+    var localOnly: LocalOnly { staying.withLock { $0 } }
+
+    /// The store as the server may know it.
+    var shared: any LocalStore {
+        let columns = localOnly.columns
+        return columns.isEmpty ? store : SharedStore(store: store, columns: columns)
+    }
+
+    private func settleLocalOnly() async throws {
+        let wanted = options.localOnly
+        try wanted.validate(dialect.pushColumns)
+        var known = try await store.read { try LocalOnly($0) }
+        if known.union(wanted) != known {
+            known = try await store.write { writer in
+                let held = try LocalOnly(writer)
+                let all = held.union(wanted)
+                try all.write(to: writer)
+                // What was shared so far stays in no copy.
+                let shared = SharedWriter(writer: writer, columns: all.columns)
+                for (table, names) in all.columns where names != held.columns(of: table) {
+                    try RecordCopies.forEachRow(about: table, in: writer) { try shared.put($0, in: $1.name) }
+                }
+                return all
+            }
+        }
+        staying.withLock { $0 = known }
+    }
 
     var dialect: Dialect { client?.dialect ?? options.dialect }
 

@@ -40,6 +40,8 @@ public struct SyncOptions: Sendable {
     public var dependencies: [TableDependency]
     /// Who takes part in what the engine does, asked in this order. None by default, and then nothing is asked.
     public var hooks: [any SyncHook] = []
+    /// What of the data stays on this machine: together with what the store remembers of such.
+    public var localOnly = LocalOnly()
     /// Who has a say in when a ``SyncScheduler`` runs, asked in this order.
     public var scheduleHooks: [any ScheduleHook] = []
 

@@ -6,7 +6,7 @@ extension SyncQueue {
     /// A group or a record's operations of which the filter takes only some cannot be imported by themselves; filter by
     /// table or by record for a text that can.
     public func export(_ filter: QueueFilter = QueueFilter()) async throws -> String {
-        let lines = try await context.store.read { reader in
+        let lines = try await context.shared.read { reader in
             let queue = QueueReader(reader)
             return try queue.all(filter).map { try Self.document($0, reader, queue).json.description }
         }
@@ -47,7 +47,7 @@ extension SyncQueue {
             documents.append(try OperationDocument(parsing: line, line: index + 1, system: columns.system))
         }
         let imported = documents
-        return try await context.store.write(at: .localChange, environment) { writer in
+        return try await context.shared.write(at: .localChange, environment) { writer in
             try OperationImport(
                 environment: environment, columns: columns, groupLimit: groupLimit, store: writer,
                 queue: QueueWriter(writer)

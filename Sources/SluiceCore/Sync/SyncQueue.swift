@@ -12,12 +12,12 @@ public struct SyncQueue: Sendable {
 
     /// The operations that the filter takes, all without one, in the order in which they will be sent.
     public func operations(_ filter: QueueFilter = QueueFilter()) async throws -> [TableOperation] {
-        try await context.store.read { try QueueReader($0).all(filter) }
+        try await context.shared.read { try QueueReader($0).all(filter) }
     }
 
     /// The operation with that id, or nil.
     public func operation(_ id: String) async throws -> TableOperation? {
-        try await context.store.read { try QueueReader($0).operation(id) }
+        try await context.shared.read { try QueueReader($0).operation(id) }
     }
 
     /// Three copies of a record: what the application sees, what its oldest waiting change was made on, and the newest
@@ -33,7 +33,7 @@ public struct SyncQueue: Sendable {
 
     /// The copies of the record that the operation is on.
     public func copies(of operation: TableOperation) async throws -> Copies {
-        try await context.store.read { reader in
+        try await context.shared.read { reader in
             let state = try QueueReader(reader).state(of: operation.recordID, in: operation.table)
             let local = try reader.record(operation.recordID, in: operation.table)
             return Copies(local: local, base: state?.base, mirror: state?.mirror)
@@ -42,7 +42,7 @@ public struct SyncQueue: Sendable {
 
     /// The record as the operation makes it, without the changes behind it; nil for a delete.
     public func body(of operation: TableOperation) async throws -> JSON? {
-        try await context.store.read { reader in
+        try await context.shared.read { reader in
             let queue = QueueReader(reader)
             let local = try reader.record(operation.recordID, in: operation.table)
             let last = try queue.all(on: operation.recordID, in: operation.table).last
@@ -55,14 +55,14 @@ public struct SyncQueue: Sendable {
     /// What was given up or changed on purpose, the oldest first.
     public func audit() async throws -> [AuditEntry] {
         let query = Query(SyncTables.audit.name, order: [.init("at")])
-        return try await context.store.read { try $0.records(matching: query).map { try AuditEntry(record: $0) } }
+        return try await context.shared.read { try $0.records(matching: query).map { try AuditEntry(record: $0) } }
     }
 
     /// Has the next push try a parked or dead operation again, and all of its group.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` for an id that is not in the queue.
     public func retry(_ id: String) async throws {
-        try await context.store.write(at: .localChange, context.options.environment) { writer in
+        try await context.shared.write(at: .localChange, context.options.environment) { writer in
             let queue = QueueWriter(writer)
             var operation = try Self.find(id, queue.reader)
             if let group = operation.group { return try queue.revive(group) }
@@ -77,7 +77,7 @@ public struct SyncQueue: Sendable {
     /// - Returns: how many they are, those of the groups not counted.
     @discardableResult
     public func retryAll(_ filter: QueueFilter = QueueFilter()) async throws -> Int {
-        try await context.store.write(at: .localChange, context.options.environment) { writer in
+        try await context.shared.write(at: .localChange, context.options.environment) { writer in
             let queue = QueueWriter(writer)
             let held = try queue.reader.all(filter).filter(\.isHeld)
             for var operation in held {

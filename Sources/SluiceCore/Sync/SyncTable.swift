@@ -97,8 +97,10 @@ public struct SyncTable: Sendable {
     {
         let environment = context.options.environment
         let change = LocalChange(
-            kind, id, in: name, content: content, options: options, systemColumns: context.dialect.pushColumns.system)
-        if let chain = HookChain(context.options.hooks, .beforeEnqueue, table: name) {
+            kind, id, in: name, content: content, options: options, systemColumns: context.dialect.pushColumns.system,
+            localOnly: context.localOnly)
+        if !context.localOnly.tables.contains(name), let chain = HookChain(context.options.hooks, .beforeEnqueue, table: name)
+        {
             return try await HookedWrite(change: change, chain: chain, context: context).carryOut()
         }
         return try await context.store.write(at: .localChange, environment) {

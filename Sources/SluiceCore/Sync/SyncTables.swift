@@ -10,7 +10,8 @@ package enum SyncTables {
 
     package static let all = [
         TableOperation.schema, SentTombstone.schema, RecordState.schema, Cursor.schema, Membership.schema,
-        ChangeStamps.schema, QuarantinedRow.schema, LeaseRecord.schema, ScheduleState.schema, audit,
+        ChangeStamps.schema, QuarantinedRow.schema, LeaseRecord.schema, ScheduleState.schema,
+        MigrationNote.schema, LocalOnly.schema, audit,
     ]
 
     /// Checks the name of one of the application's tables.

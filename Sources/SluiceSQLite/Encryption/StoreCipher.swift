@@ -1,4 +1,3 @@
-internal import CSQLite
 internal import SluiceCore
 
 /// What a connection needs for one encrypted file: the library, and the key as that takes it.
@@ -29,20 +28,9 @@ struct StoreCipher: Sendable {
         switch encryption.secret {
         case .key(let secret): key = try SecretText.keyLiteral(secret.bytes, salt: salt)
         case .passphrase(let secret):
-            let derived = try Self.derived(secret.bytes, salt)
+            // Where the library cannot be asked for the key, SQLCipher itself has to make it, for each connection anew.
+            let derived = try KeyDerivation.bytes(of: secret.bytes, salt: salt, rounds: Self.rounds)
             key = try derived.map { try SecretText.keyLiteral($0, salt: salt) } ?? secret.bytes
         }
-    }
-
-    /// The key; nil where the library that encrypts cannot be asked for it, and SQLCipher itself has to.
-    private static func derived(_ passphrase: SecretBytes, _ salt: [UInt8]) throws -> SecretBytes? {
-        var isDerived = false
-        let key = try SecretBytes(count: StoreKey.byteCount) { place in
-            guard let key = place.bindMemory(to: UInt8.self).baseAddress else { return }
-            isDerived = passphrase.withBytes {
-                csqlite_derive($0.baseAddress, Int32(clamping: $0.count), salt, Int32(salt.count), rounds, key) == 1
-            }
-        }
-        return isDerived ? key : nil
     }
 }

@@ -49,12 +49,39 @@ struct RecordCatalog {
             defined = RecordTable(merged, storage: freeStorage(for: merged.name))
             try defined.create(on: connection)
         }
+        try note(defined, connection)
+        return defined
+    }
+
+    /// Declares a table anew, whatever it was, with the records that it has.
+    mutating func redeclare(_ wanted: TableSchema, _ connection: SQLiteConnection) throws {
+        let checked = try StoreRules.merge(wanted, into: nil)
+        let held = table(wanted.name)
+        if let held, held.schema == checked { return }
+        let made = RecordTable(checked, storage: freeStorage(for: checked.name))
+        try made.create(on: connection)
+        if let held {
+            try made.take(from: held, on: connection)
+            try connection.execute("DROP TABLE \(held.quotedStorage)")
+        }
+        try note(made, connection)
+    }
+
+    /// Removes a table.
+    mutating func drop(_ name: String, _ connection: SQLiteConnection) throws {
+        guard let held = table(name) else { return }
+        try connection.execute("DROP TABLE \(held.quotedStorage)")
+        try connection.run("DELETE FROM sluice_schema WHERE name = ?", [.text(name)])
+        tables[Array(name.utf8)] = nil
+        version = try connection.integer("PRAGMA schema_version")
+    }
+
+    private mutating func note(_ table: RecordTable, _ connection: SQLiteConnection) throws {
         try connection.run(
             "INSERT OR REPLACE INTO sluice_schema (name, storage, columns, indexes) VALUES (?, ?, ?, ?)",
-            [.text(merged.name), .text(defined.storage)] + Self.texts(merged).map(SQLValue.text))
-        tables[Array(merged.name.utf8)] = defined
+            [.text(table.schema.name), .text(table.storage)] + Self.texts(table.schema).map(SQLValue.text))
+        tables[Array(table.schema.name.utf8)] = table
         version = try connection.integer("PRAGMA schema_version")
-        return defined
     }
 
     /// The table's own name, unless SQLite keeps such names for itself or takes it for that of another table.

@@ -75,18 +75,23 @@ package struct RecordTable: Sendable {
                     + SQLDialect.sqlite.quoted(column.name) + RecordColumns.declaration(column.type))
         }
         try extended.create(on: connection)
-        guard !added.isEmpty else { return extended }
+        if !added.isEmpty { try extended.take(from: self, on: connection) }
+        return extended
+    }
+
+    /// Puts all records of another table, which may be this one as it was declared before.
+    func take(from other: RecordTable, on connection: SQLiteConnection) throws {
         // No id is empty, so that all come after that.
         var last = ""
         while true {
             var batch: [JSON] = []
-            let statement = try connection.statement(selectSQL + " WHERE \"id\" > ? ORDER BY \"id\" LIMIT 500")
+            let statement = try connection.statement(other.selectSQL + " WHERE \"id\" > ? ORDER BY \"id\" LIMIT 500")
             defer { statement.reset() }
             try statement.bind(1, last)
-            while try statement.step() { batch.append(try record(statement)) }
+            while try statement.step() { batch.append(try other.record(statement)) }
             statement.reset()
-            for record in batch { try extended.put(record, on: connection) }
-            guard let end = batch.last?["id"]?.string else { return extended }
+            for record in batch { try put(record, on: connection) }
+            guard let end = batch.last?["id"]?.string else { return }
             last = end
         }
     }

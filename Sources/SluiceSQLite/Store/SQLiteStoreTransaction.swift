@@ -76,6 +76,11 @@ final class SQLiteStoreTransaction: StoreWriter {
         }
     }
 
+    func tables() throws -> [TableSchema] {
+        try checkOpen()
+        return connection.catalog.schemas
+    }
+
     func put(_ record: JSON, in table: String) throws {
         try inTable(table) { try self.table(creating: table).put(record, on: connection) }
     }
@@ -97,5 +102,12 @@ final class SQLiteStoreTransaction: StoreWriter {
             _ = try QueryEvaluator(query, schema: nil)
             return 0
         }
+    }
+    func redeclare(_ table: TableSchema) throws {
+        try inTable(table.name) { try connection.catalog.redeclare(table, connection) }
+    }
+
+    func drop(_ table: String) throws {
+        try inTable(table) { try connection.catalog.drop(table, connection) }
     }
 }

@@ -13,6 +13,20 @@ enum StoreFiles {
         try call(rename(from, to), "rename", from)
     }
 
+    /// Removes a file, if it is there.
+    static func remove(_ path: String) throws {
+        let result = unlink(path)
+        if result != 0, errno == ENOENT { return }
+        try call(result, "remove", path)
+    }
+
+    /// Removes an empty folder, if it is there.
+    static func removeFolder(_ path: String) throws {
+        let result = rmdir(path)
+        if result != 0, errno == ENOENT { return }
+        try call(result, "remove", path)
+    }
+
     /// Has the disk keep the file's content.
     static func sync(_ path: String) throws {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)

@@ -143,6 +143,19 @@ public final class ModelServer: Transport {
         state.withLock { $0.tables[table]?.rows[id]?.isDeleted = true }
     }
 
+    /// Changes the shape of a table's rows, as who looks after the database would: their versions and times stay.
+    public func reshape(_ table: String, to name: String? = nil, _ change: @Sendable (JSON) -> JSON = { $0 }) {
+        state.withLock { state in
+            guard var shaped = state.tables.removeValue(forKey: table) else { return }
+            shaped.rows = shaped.rows.mapValues { row in
+                var row = row
+                row.fields = change(row.fields)
+                return row
+            }
+            state.tables[name ?? table] = shaped
+        }
+    }
+
     /// Gives several rows one and the same time of change.
     public func restamp(_ table: String, _ ids: [String], at time: Timestamp) {
         state.withLock { state in for id in ids { state.tables[table]?.rows[id]?.updatedAt = time } }

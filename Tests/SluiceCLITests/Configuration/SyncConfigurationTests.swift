@@ -24,7 +24,17 @@ import Testing
               movies:
                 columns: { title: string, year: integer }
                 indexes: [year, [year, title]]
+                local: [note, "seen at"]
               notes:
+              drafts: { local: true }
+            migrations:
+              names:
+                - { table: films, rename-table: movies }
+                - { table: movies, rename: name, to: title }
+                - { table: movies, retype: year, to: integer }
+                - { table: movies, drop: color }
+                - { table: old, drop-table: discard }
+              none: []
             """)
         let configuration = try SyncConfiguration(path: path)
         #expect(configuration.endpoint == "http://127.0.0.1:8080/app")
@@ -35,7 +45,10 @@ import Testing
         let movies = TableSchema(
             "movies", columns: [.init("title", .string), .init("year", .integer)],
             indexes: [["year"], ["year", "title"]])
-        #expect(configuration.tables == [movies, TableSchema("notes")])
+        #expect(configuration.tables == [movies, TableSchema("notes"), TableSchema("drafts")])
+        #expect(configuration.localOnly == LocalOnly(tables: ["drafts"], columns: ["movies": ["note", "seen at"]]))
+        #expect(configuration.migrations.map(\.name) == ["names", "none"])
+        #expect(configuration.migrations.map(\.steps.count) == [5, 0])
     }
 
     @Test(
@@ -47,6 +60,11 @@ import Testing
             ("store:\n  - a: [", "sync.yaml:3:"), ("conflicts: perhaps", "sync.yaml:1:12: conflicts cannot be perhaps"),
             ("tables:\n  t:\n    columns: { a: money }", "sync.yaml:3:19: a cannot be money"),
             ("tables:\n  t: { colums: {} }", "sync.yaml:2:8: unknown key colums"),
+            ("tables:\n  t: { local: maybe }", "sync.yaml:2:15: local must be a list"),
+            ("migrations:\n  a:\n    - { table: t }", "sync.yaml:3:7: a step needs a table and one of"),
+            ("migrations:\n  a:\n    - { table: t, rename: x }", "sync.yaml:3:7: a step needs to, beside rename"),
+            ("migrations:\n  a:\n    - { table: t, drop: x, to: y }", "sync.yaml:3:7: a step has no to"),
+            ("migrations:\n  a:\n    - { table: t, retype: x, to: money }", "sync.yaml:3:34: to cannot be money"),
             ("tables: 5", "sync.yaml:1:9: tables must be a mapping"),
             ("- a", "sync.yaml:1:1: the file must be a mapping"),
             ("", "sync.yaml: the file is empty"),
@@ -61,6 +79,23 @@ import Testing
         } catch {
             #expect(ExitStatus(error) == .usage)
             #expect("\(error)".contains(message), "\(error)")
+        }
+    }
+
+    @Test("what the file says of columns that stay here and of migrations is done")
+    func shapes() async throws {
+        try await withScratch { scratch in
+            let first = try scratch.write("first.yaml", "store: m.db\ntables: { notes: { local: [remark] } }\n")
+            let made = #"{"id":"n1","text":"t","remark":"r"}"#
+            #expect(try await Program.sluice.run(["insert", "notes", made, "--config", first]).status == 0)
+            let waiting = try await Program.sluice.run(["queue", "export", "--config", first])
+            #expect(waiting.output.contains("text") && !waiting.output.contains("remark"))
+            let second = try scratch.write(
+                "second.yaml", "store: m.db\nmigrations: { titles: [{ table: notes, rename: text, to: title }] }\n")
+            for _ in 0..<2 {
+                let got = try await Program.sluice.run(["get", "notes", "n1", "--config", second, "--json"])
+                #expect(try JSON(parsing: got.output) == ["id": "n1", "title": "t", "remark": "r"])
+            }
         }
     }
 

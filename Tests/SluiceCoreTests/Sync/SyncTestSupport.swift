@@ -33,7 +33,8 @@ struct Device {
         store: (any LocalStore)? = nil, transport: (any Transport)? = nil, retry: RetryPolicy = .never,
         dialect: Dialect = .azureV2, endpoint: String = "http://model.test", maximumAttempts: Int = 10,
         batchSize: Int = 1,
-        commitLag: Duration = .zero, pull: PullOptions = PullOptions(),
+        commitLag: Duration = .zero, pull: PullOptions = PullOptions(), tables: [TableSchema] = [],
+        migrations: [StoreMigration] = [],
         adjust: (inout SyncOptions) -> Void = { _ in },
         reached: @escaping @Sendable (CommitPoint, CommitPoint.Side) async throws -> Void = { _, _ in }
     ) async throws {
@@ -60,7 +61,8 @@ struct Device {
             batchSize: batchSize, pageSize: pageSize, commitLag: commitLag, environment: environment)
         syncOptions.pull = pull
         adjust(&syncOptions)
-        context = try await SyncContext(client: client, store: self.store, options: syncOptions)
+        context = try await SyncContext(
+            client: client, store: self.store, tables: tables, migrations: migrations, options: syncOptions)
         todos = try context.table("todos")
     }
 

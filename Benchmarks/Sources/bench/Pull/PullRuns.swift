@@ -17,8 +17,10 @@ enum PullRuns {
     /// A named pull through client, filters, session and store.
     ///
     /// - Parameter pages: a folder of pages; or the address of a server, which is asked over a socket.
-    static func sluice(pages: String, database: String, options: SyncOptions = SyncOptions()) async throws {
-        let store = try SQLiteStore(path: database, options: .init(durability: .normal))
+    static func sluice(
+        pages: String, database: String, options: SyncOptions = SyncOptions(), encryption: StoreEncryption? = nil
+    ) async throws {
+        let store = try SQLiteStore(path: database, encryption: encryption, options: .init(durability: .normal))
         let client =
             if pages.hasPrefix("http://") {
                 SluiceClient(endpoint: try Endpoint(pages), transport: AsyncHTTPTransport())

@@ -8,8 +8,8 @@ struct StoreCommand: AsyncParsableCommand {
         commandName: "store", abstract: "Look after the local store's file.",
         subcommands: [
             StoreInfoCommand.self, StoreCheckCommand.self, StoreVacuumCommand.self, StoreEncryptCommand.self,
-            StoreDecryptCommand.self, StoreRekeyCommand.self, StoreMakeKeyCommand.self, StoreRecoverCommand.self,
-            StoreBreakLeaseCommand.self,
+            StoreDecryptCommand.self, StoreRekeyCommand.self, StoreMakeKeyCommand.self, StoreExportCommand.self,
+            StoreImportCommand.self, StoreConformCommand.self, StoreRecoverCommand.self, StoreBreakLeaseCommand.self,
         ])
 }
 

@@ -78,6 +78,9 @@ final class ChangeRecorder: StoreWriter {
     func record(_ id: String, in table: String) throws -> JSON? { try writer.record(id, in: table) }
     func records(matching query: Query) throws -> [JSON] { try writer.records(matching: query) }
     func count(matching query: Query) throws -> Int { try writer.count(matching: query) }
+    func tables() throws -> [TableSchema] { try writer.tables() }
+    func redeclare(_ table: TableSchema) throws { try writer.redeclare(table) }
+    func drop(_ table: String) throws { try writer.drop(table) }
 
     func put(_ record: JSON, in table: String) throws {
         try change([record["id"]?.string].compactMap(\.self), in: table, isThere: true) {

@@ -22,7 +22,7 @@ extension SyncContext {
         try await activity.run {
             let lease = try await takeLease()
             defer { lease.release() }
-            return try await body(LeasedStore(store, holder: options.environment.makeID()))
+            return try await body(LeasedStore(shared, holder: options.environment.makeID()))
         }
     }
 

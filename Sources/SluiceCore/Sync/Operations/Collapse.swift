@@ -7,7 +7,8 @@ package enum Collapse: Sendable, Hashable {
     case append
     /// The queued operation takes the new body and keeps its place.
     case absorb
-    /// The queued operation becomes one of that kind and keeps its place; its body is new.
+    /// The queued operation becomes one of that kind; its body is new. It keeps its place, unless it is a delete, which
+    /// goes to the end.
     case become(TableOperation.Kind)
     /// The queued operation goes; one of that kind is put at the end, with the same base.
     case moveToEnd(TableOperation.Kind)

@@ -11,6 +11,8 @@ package struct LocalChange: Sendable {
     package let group: String?
     /// The names of the properties that only the server sets.
     package let systemColumns: Set<String>
+    /// What stays on this machine.
+    let localOnly: LocalOnly
     /// The whole record that an update makes, where a hook has decided it.
     var replacement: JSON?
     /// Whether the row is written and no operation.
@@ -18,7 +20,8 @@ package struct LocalChange: Sendable {
 
     package init(
         _ kind: TableOperation.Kind, _ recordID: String, in table: String, content: JSON = .object,
-        options: OperationOptions = OperationOptions(), group: String? = nil, systemColumns: Set<String>
+        options: OperationOptions = OperationOptions(), group: String? = nil, systemColumns: Set<String>,
+        localOnly: LocalOnly = LocalOnly()
     ) {
         self.kind = kind
         self.recordID = recordID
@@ -26,14 +29,14 @@ package struct LocalChange: Sendable {
         self.options = options
         self.group = group
         self.systemColumns = systemColumns
-        self.content = RecordRules.withoutSystemColumns(content, systemColumns)
+        self.localOnly = localOnly
+        let isShared = !localOnly.tables.contains(table)
+        self.content = isShared ? RecordRules.withoutSystemColumns(content, systemColumns) : content
         self.content["id"] = JSON(recordID)
     }
 
-    /// Carries the change out and returns the local record after it.
-    package func apply(
-        to store: any StoreWriter, environment: SyncEnvironment
-    ) throws -> JSON? {
+    /// Carries out a change that the server is to hear of, and returns the local record after it.
+    func share(in store: any StoreWriter, environment: SyncEnvironment) throws -> JSON? {
         try RecordRules.validate(id: recordID, table: table)
         try options.validate(table: table)
         let queue = QueueWriter(store)
@@ -64,7 +67,10 @@ package struct LocalChange: Sendable {
         case .absorb:
             try queue.put(revived(newest, as: newest.kind))
         case .become(let kind):
-            try queue.put(revived(newest, as: kind))
+            var operation = revived(newest, as: kind)
+            // Behind the deletes of children that were queued meanwhile.
+            if kind == .delete { operation.sequence = try queue.reader.nextSequence() }
+            try queue.put(operation)
         case .moveToEnd(let kind):
             try queue.remove(newest)
             try append(kind, to: queue, environment: environment, after: newest)

@@ -44,8 +44,9 @@ public struct OperationGroup {
         try SyncTables.validate(table)
         let change = LocalChange(
             kind, recordID, in: table, content: content, options: options, group: id,
-            systemColumns: context.dialect.pushColumns.system)
-        let decided = try run?.decide(change, context.options.hooks, store) ?? change
+            systemColumns: context.dialect.pushColumns.system, localOnly: context.localOnly)
+        let stays = context.localOnly.tables.contains(table)
+        let decided = try stays ? change : run?.decide(change, context.options.hooks, store) ?? change
         return try decided.apply(to: store, environment: context.options.environment)
     }
 }

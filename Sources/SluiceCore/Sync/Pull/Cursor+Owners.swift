@@ -12,6 +12,13 @@ package struct RowSource: Sendable, Hashable {
 extension Cursor.Owner {
     package var source: RowSource { RowSource(endpoint: endpoint, user: user) }
 
+    /// The same query of a store that is for others to begin with.
+    package var ofNobody: Cursor.Owner {
+        var owner = self
+        (owner.endpoint, owner.user) = ("", "")
+        return owner
+    }
+
     /// Whether it is the same query of the same server and user, by another wire.
     func isSameByOtherWire(_ other: Cursor.Owner) -> Bool {
         wire != other.wire && source == other.source && table == other.table && name == other.name
@@ -23,6 +30,21 @@ extension Cursor {
     package mutating func restart() {
         position = nil
         needsReconcile = true
+    }
+
+    /// Takes over the cursors of a table with which its store was shipped: the first who pulls the table goes on from
+    /// there.
+    ///
+    /// - Returns: the table's cursors.
+    static func adopt(for source: RowSource, of table: String, in store: any StoreWriter) throws -> [Cursor] {
+        try all(of: table, in: store).map { cursor in
+            guard cursor.owner == cursor.owner.ofNobody else { return cursor }
+            var adopted = cursor
+            (adopted.owner.endpoint, adopted.owner.user) = (source.endpoint, source.user)
+            try store.delete([cursor.owner.id], from: schema.name)
+            try store.put(adopted.record, in: schema.name)
+            return adopted
+        }
     }
 
     /// Has the queries of a table start afresh that are of other servers or users: rows that they have brought are

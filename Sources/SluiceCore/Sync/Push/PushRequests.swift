@@ -2,6 +2,7 @@
 struct PushRequests {
     let dialect: Dialect
     let endpoint: Endpoint
+    let localOnly: LocalOnly
 
     func request(for item: PushItem) throws(SluiceError) -> Request {
         let operation = item.operation
@@ -15,7 +16,8 @@ struct PushRequests {
         case .update:
             var changes = try plain(item)
             if dialect.patchesUpdates, let base = item.base, let local = item.local {
-                changes = Rebase.changes(from: base, to: local, system: columns.system)
+                let names = localOnly.columns(of: table)
+                changes = Rebase.changes(from: base.without(names), to: local.without(names), system: columns.system)
                 changes[columns.id] = JSON(id)
             }
             request = dialect.update(table: table, id: id, changes: changes, version: version, endpoint: endpoint)
@@ -37,6 +39,7 @@ struct PushRequests {
                 .recordMissing, "the record of a queued operation is not in the store", table: item.operation.table,
                 recordID: item.operation.recordID, operationID: item.operation.id)
         }
-        return RecordRules.withoutSystemColumns(local, dialect.pushColumns.system)
+        let system = dialect.pushColumns.system
+        return RecordRules.withoutSystemColumns(local, system.union(localOnly.columns(of: item.operation.table)))
     }
 }

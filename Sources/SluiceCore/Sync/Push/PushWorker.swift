@@ -128,7 +128,9 @@ struct PushWorker: Sendable {
     private func sendPrepared(_ item: PushItem) async -> OperationSession.Event {
         let sealed = Mutex(Sealed(item: item))
         do {
-            var request = try PushRequests(dialect: client.dialect, endpoint: client.endpoint).request(for: item)
+            let requests = PushRequests(
+                dialect: client.dialect, endpoint: client.endpoint, localOnly: options.localOnly)
+            var request = try requests.request(for: item)
             let body = (try? request.body.json) ?? .null
             let (store, committer, environment) = (store, committer, options.environment)
             request.context.seal = { final in

@@ -77,6 +77,9 @@ private final class WatchedWriter: StoreWriter {
     func record(_ id: String, in table: String) throws -> JSON? { try inner.record(id, in: table) }
     func records(matching query: Query) throws -> [JSON] { try inner.records(matching: query) }
     func count(matching query: Query) throws -> Int { try inner.count(matching: query) }
+    func tables() throws -> [TableSchema] { try inner.tables() }
+    func redeclare(_ table: TableSchema) throws { try inner.redeclare(table) }
+    func drop(_ table: String) throws { try inner.drop(table) }
 
     func put(_ record: JSON, in table: String) throws {
         try inner.put(record, in: table)

@@ -95,7 +95,7 @@ extension OracleState {
     /// Whether one record was deleted here before the other. Places in the queue do not tell it: who gets an operation
     /// put before it moves to the end.
     private func isOlder(_ delete: OperationView, _ other: OperationView) -> Bool {
-        guard let first = deletions[delete.id], let second = deletions[other.id] else {
+        guard let first = deletions[delete.id], let second = deletions[other.id], !conflicted.contains(other.id) else {
             return delete.sequence < other.sequence
         }
         return first < second

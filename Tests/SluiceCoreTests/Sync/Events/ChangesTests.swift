@@ -169,6 +169,9 @@ struct ChangesTests {
             func record(_ id: String, in table: String) throws -> JSON? { nil }
             func records(matching query: Query) throws -> [JSON] { [] }
             func count(matching query: Query) throws -> Int { 0 }
+            func tables() throws -> [TableSchema] { [] }
+            func redeclare(_ table: TableSchema) throws {}
+            func drop(_ table: String) throws {}
             func put(_ record: JSON, in table: String) throws {}
             func put(_ rows: RowPage.Selection, in table: String) throws { pages += 1 }
             func delete(_ ids: [String], from table: String) throws {}

@@ -64,6 +64,23 @@ struct DependentPushTests {
         #expect(try await device.queue() == [])
     }
 
+    @Test("so is one whose insert may have been done", arguments: StoreKind.allCases)
+    func insertBecomesDelete(_ kind: StoreKind) async throws {
+        let (device, lists, items) = try await device(kind, concurrency: 1)
+        try await lists.insert(["id": "l"])
+        device.server.onRequest { $0.head.method == .post ? .loseAnswer : .none }
+        _ = try await device.context.push()
+        device.server.onRequest(nil)
+        device.server.seed("items", [["id": "i", "list": "l"]])
+        try await items.pull()
+        try await items.delete(id: "i")
+        try await lists.delete(id: "l")
+        device.server.clearLog()
+        _ = try await device.context.push()
+        let deletes = device.server.calls.filter { $0.hasPrefix("DELETE") }
+        #expect(deletes == ["DELETE /tables/items/i", "DELETE /tables/lists/l"], "\(device.server.calls)")
+    }
+
     @Test("a parent is deleted behind its children", arguments: StoreKind.allCases, [1, 8])
     func deletes(_ kind: StoreKind, _ concurrency: Int) async throws {
         let (device, lists, items) = try await device(kind, concurrency: concurrency)

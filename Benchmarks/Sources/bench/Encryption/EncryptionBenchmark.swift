@@ -1,0 +1,52 @@
+/// What encryption costs: a pull into an encrypted store, and reads of single records from it, beside the same with a
+/// plain one. They take turns.
+struct EncryptionBenchmark {
+    let rows: Int
+    let pairs: Int
+    let directory: String
+    /// How many records are read.
+    private let reads = 50_000
+
+    func run() throws {
+        let pages = "\(directory)/encryption-pages"
+        try File.makeDirectory(pages)
+        let files = try PageFiles(directory: pages, rows: rows)
+        say("encryption: \(rows) rows of \(files.bytesPerRow) bytes are pulled, \(reads) of them read one by one")
+        let databases = (plain: "\(directory)/plain.db", encrypted: "\(directory)/encrypted.db")
+        var runs: [String: [Measurement]] = [:]
+        for pair in 1...pairs {
+            File.removeDatabase(databases.plain)
+            File.removeDatabase(databases.encrypted)
+            let sides = [("sluice", "reads", databases.plain), ("encrypted", "encrypted-reads", databases.encrypted)]
+            // Which goes first changes, for the second finds the disk's cache as the first has left it.
+            for (pull, _, database) in pair.isMultiple(of: 2) ? sides.reversed() : sides {
+                runs[pull, default: []].append(try Child.measure([pull, pages, database]))
+            }
+            for (_, read, database) in pair.isMultiple(of: 2) ? sides.reversed() : sides {
+                runs[read, default: []].append(try Child.measure([read, "\(reads)", database]))
+            }
+        }
+        say("median of \(pairs) runs each".left(40) + "encrypted".right(12) + "plain".right(12) + "ratio".right(10))
+        let figures = [
+            figure("encrypted-pull", runs["encrypted"], runs["sluice"], count: rows, \.cpu),
+            figure("encrypted-pull-wall", runs["encrypted"], runs["sluice"], count: rows, \.wall),
+            figure("encrypted-reads", runs["encrypted-reads"], runs["reads"], count: reads, \.cpu),
+            figure("encrypted-reads-wall", runs["encrypted-reads"], runs["reads"], count: reads, \.wall),
+        ]
+        for figure in figures {
+            say(
+                "\(figure.bench), nanoseconds a row".left(40) + figure.value.fixed(0).right(12)
+                    + figure.floor.fixed(0).right(12) + (figure.value / figure.floor).fixed(2).right(10))
+        }
+        say("")
+        for figure in figures { say(figure.line) }
+    }
+
+    private func figure(
+        _ name: String, _ encrypted: [Measurement]?, _ plain: [Measurement]?, count: Int,
+        _ seconds: (Measurement) -> Double
+    ) -> Figure {
+        func median(_ runs: [Measurement]?) -> Double { (runs ?? []).map(seconds).median / Double(count) * 1e9 }
+        return Figure(bench: name, unit: "ns/row", value: median(encrypted), floor: median(plain))
+    }
+}

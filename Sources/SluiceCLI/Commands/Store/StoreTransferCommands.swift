@@ -1,0 +1,126 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Sluice
+
+struct StoreExportCommand: StoreFileCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export", abstract: "Write all that the store holds to a new file: one JSON document a line.",
+        discussion: """
+            Records, the queue, what its changes were made on, cursors. Everything is in plain text in it, whatever the \
+            store is encrypted with, so the file is for its owner only; there are no credentials in it, as there are none \
+            in the store.
+            """)
+
+    @Argument(help: "The file to make.")
+    var file: String
+
+    @Option(
+        name: .customLong("redact"),
+        help: ArgumentHelp(
+            "Leave out what a table's records say, or one property of them, wherever it is kept; may be repeated. Such "
+                + "an export is to be looked at, and cannot be imported.", valueName: "table[.property]"))
+    var redactions: [String] = []
+
+    @Flag(help: "For others to begin with: no server, no user and nothing of what happened here. The queue is empty.")
+    var prefilled = false
+
+    @OptionGroup(title: "Store and server") var connection: ConnectionOptions
+
+    func outcome(of store: SQLiteStore) async throws -> Outcome {
+        let export = StoreExport(redactions: try redactions.map { try StoreRedaction($0) }, isPrefilled: prefilled)
+        let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw CommandFailure.usage("\(Plain.line(file)) cannot be made: \(String(cString: strerror(errno)))")
+        }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        do {
+            let summary = try await export.write(store) { try handle.write(contentsOf: Data("\($0)\n".utf8)) }
+            try handle.synchronize()
+            return report(summary, "\(Plain.line(file)) holds")
+        } catch {
+            unlink(file)
+            throw error
+        }
+    }
+}
+
+struct StoreImportCommand: OutcomeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import", abstract: "Make a new store of what sluice store export has written.",
+        discussion: """
+            All of it, or nothing. The new store goes on where the exported one was, with its queue: let only one of the \
+            two go on, or what waited is sent from both.
+            """)
+
+    @Argument(help: "The file that store export made.")
+    var file: String
+
+    @OptionGroup(title: "Store and server") var connection: ConnectionOptions
+
+    func outcome() async throws -> Outcome {
+        let settings = try ClientSettings(connection)
+        let path = try settings.requireStore()
+        guard !FileManager.default.fileExists(atPath: path) else {
+            throw CommandFailure.usage("\(Plain.line(path)) is there already: an export is read into a new store")
+        }
+        let lines = try FileLines(file)
+        let store = try SQLiteStore(
+            path: path, encryption: try settings.storeKey?.encryption(), options: settings.storeOptions)
+        do {
+            let summary = try await StoreImport().read(into: store) { try lines.next() }
+            try await store.close()
+            return report(summary, "\(Plain.line(path)) has")
+        } catch {
+            try? await store.close()
+            // It was made here, and holds nothing.
+            for suffix in ["", "-wal", "-shm", "-lock", "-lease"] { unlink(path + suffix) }
+            throw error
+        }
+    }
+}
+
+private func report(_ summary: StoreExport.Summary, _ subject: String) -> Outcome {
+    let tables = summary.records.sorted { $0.key < $1.key }
+    return Outcome(
+        json: [
+            "rows": JSON(summary.rows), "operations": JSON(summary.operations),
+            "records": JSON(members: tables.map { ($0.key, JSON($0.value)) }),
+        ],
+        text: [
+            "\(subject) \(Plain.count(summary.records.values.reduce(0, +), "record")) of "
+                + "\(Plain.count(tables.count, "table")) and \(Plain.count(summary.operations, "change")) that wait"
+        ])
+}
+
+/// The lines of a file, one at a time; its pointer is used by one reader only, which is why it may be `Sendable`
+/// unchecked.
+private final class FileLines: @unchecked Sendable {
+    private let file: UnsafeMutablePointer<FILE>
+    private let path: String
+
+    init(_ path: String) throws {
+        guard let file = fopen(path, "re") else {
+            throw CommandFailure.usage("\(Plain.line(path)) cannot be read: \(String(cString: strerror(errno)))")
+        }
+        self.file = file
+        self.path = path
+    }
+
+    deinit { fclose(file) }
+
+    func next() throws -> String? {
+        var line: UnsafeMutablePointer<CChar>?
+        var capacity = 0
+        defer { free(line) }
+        let count = getline(&line, &capacity, file)
+        guard count > 0, let line else {
+            if ferror(file) != 0 { throw CommandFailure.usage("\(Plain.line(path)) cannot be read to its end") }
+            return nil
+        }
+        let bytes = UnsafeRawBufferPointer(start: line, count: count)
+        guard let text = String(validating: bytes.last == 0x0A ? bytes.dropLast() : bytes[...], as: UTF8.self) else {
+            throw CommandFailure(.usage, "invalidJSON", "the export is not UTF-8")
+        }
+        return text
+    }
+}

@@ -1,0 +1,48 @@
+internal import Sluice
+internal import SluiceConfiguration
+
+/// The migrations of a configuration file: by name, each a list of steps.
+///
+/// ```yaml
+/// migrations:
+///   2027-01 titles:
+///     - { table: todos, rename: text, to: title }
+///     - { table: todos, drop: color }
+///     - { table: todos, retype: year, to: integer }
+///     - { table: todos, rename-table: tasks }
+///     - { table: drafts, drop-table: refuse }      # while changes wait; or discard
+/// ```
+enum MigrationConfiguration {
+    private static let verbs = ["rename", "drop", "retype", "rename-table", "drop-table"]
+
+    static func migrations(_ node: ConfigurationNode?) throws -> [StoreMigration] {
+        try node?.entries().map { name, _, node in
+            StoreMigration(name, try node.named("migration \(name)").items().map(step))
+        } ?? []
+    }
+
+    private static func step(_ node: ConfigurationNode) throws -> StoreMigration.Step {
+        let members = try node.members(verbs + ["table", "to"])
+        let named = verbs.filter { members[$0] != nil }
+        guard let table = try members["table"]?.text(), let verb = named.first, named.count == 1,
+            let value = members[verb]
+        else { throw node.refusal("a step needs a table and one of \(verbs.joined(separator: ", "))") }
+        func target() throws -> ConfigurationNode {
+            guard let target = members["to"] else { throw node.refusal("a step needs to, beside \(verb)") }
+            return target
+        }
+        if ["drop", "rename-table", "drop-table"].contains(verb), members["to"] != nil {
+            throw node.refusal("a step has no to beside \(verb)")
+        }
+        switch verb {
+        case "rename": return .renameProperty(try value.text(), to: try target().text(), in: table)
+        case "drop": return .dropProperty(try value.text(), of: table)
+        case "retype":
+            let type = try target().choice(of: TableSchema.ColumnType.allCases.map(\.rawValue))
+            return .changeType(of: try value.text(), in: table, to: TableSchema.ColumnType(rawValue: type) ?? .json)
+        case "rename-table": return .renameTable(table, to: try value.text())
+        default:
+            return .dropTable(table, discardsChanges: try value.choice(of: ["refuse", "discard"]) == "discard")
+        }
+    }
+}

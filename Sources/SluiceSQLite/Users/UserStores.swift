@@ -1,0 +1,113 @@
+internal import SluiceCore
+
+/// A folder with an encrypted store for each user of a device, of which one is open at a time.
+///
+/// ```swift
+/// let users = try UserStores(folder: "state")
+/// let anna = try await users.signIn("anna", with: .passphrase(passphrase))
+/// let context = try await SyncContext(client: annasClient, store: anna, options: SyncOptions(user: "anna"))
+/// // Later, and for somebody else. What Anna has not sent waits under her secret, until she is back.
+/// let ben = try await users.signIn("ben", with: .key(bensKey))
+/// // Anna will not be back: nobody can read what is left of her store, with her secret neither.
+/// try await users.signOut("anna", unsent: .discard)
+/// ```
+///
+/// A store's key is made of the user's secret and of random bytes in a file beside it (``UserSalt``). Without both it is
+/// noise: switching users needs nothing but closing the store, and signing out nothing but overwriting those bytes,
+/// whatever copies of the store there are. Neither a file's nor a folder's name says who the user is.
+public actor UserStores {
+    /// What becomes of changes that wait when a user signs out.
+    public enum Unsent: Sendable, Hashable {
+        /// They are not given up: signing out throws `operationsPending`.
+        case refuse
+        /// They are lost with all the rest.
+        case discard
+    }
+
+    private let names: UserNames
+    private let options: SQLiteStore.Options
+    private var open: (user: String, store: SQLiteStore)?
+
+    /// The stores in that folder, which is made where it is missing, if the one above is there.
+    ///
+    /// - Throws: ``SluiceError`` of code `storeLibraryMissing` where SQLCipher 4 is missing, `storeInputOutput`.
+    public init(folder: String, options: SQLiteStore.Options = .init()) throws {
+        names = try UserNames(folder: folder)
+        self.options = options
+    }
+
+    /// Who is signed in.
+    public var user: String? { open?.user }
+
+    /// Opens the store of a user, or makes it, and closes the one that was open: whatever still uses that one gets
+    /// `storeClosed`.
+    ///
+    /// - Parameters:
+    ///   - user: any text that names the user and does not change.
+    ///   - secret: what only this user can bring: derived from a token, from a keyring, a passphrase.
+    /// - Throws: ``SluiceError`` of code `storeKeyRefused` for a secret that is not the user's, `invalidArgument` for an
+    ///   empty name; of the store. The store that was open is closed then too.
+    public func signIn(_ user: String, with secret: StoreEncryption) async throws -> SQLiteStore {
+        guard !user.isEmpty else { throw SluiceError(.invalidArgument, "a user's name is not empty") }
+        try await seal()
+        let path = try names.path(of: user)
+        let key = try names.locked {
+            if try UserSalt.isOverwritten(beside: path) { try Self.remove(path) }
+            return try UserSalt.key(secret, beside: path)
+        }
+        let store = try SQLiteStore(path: path, encryption: .key(key), options: options)
+        open = (user, store)
+        return store
+    }
+
+    /// Closes the store of who is signed in: what waits in it stays, and only that user's secret opens it again.
+    public func seal() async throws {
+        guard let store = open?.store else { return }
+        open = nil
+        try await store.close()
+    }
+
+    /// Makes what is left of a user's store unreadable for everybody, and removes it.
+    ///
+    /// - Parameter unsent: what becomes of changes that wait. Whether there are any can be told of who is signed in only,
+    ///   so that anybody else can sign out only with `discard`.
+    /// - Throws: ``SluiceError`` of code `operationsPending`; `storeInputOutput` where the files cannot be removed: the
+    ///   next ``signIn(_:with:)`` of that user goes on with it.
+    public func signOut(_ user: String, unsent: Unsent = .refuse) async throws {
+        if unsent == .refuse {
+            guard let open, open.user == user else {
+                throw SluiceError(
+                    .operationsPending, "whether changes wait cannot be told, as this user is not signed in")
+            }
+            let count = try await open.store.read { try $0.count(matching: Query(TableOperation.schema.name)) }
+            guard count == 0 else {
+                throw SluiceError(.operationsPending, "\(count) changes wait that were not sent; send or discard them")
+            }
+        }
+        if open?.user == user { try await seal() }
+        let path = try names.path(of: user)
+        try names.locked {
+            try UserSalt.overwrite(beside: path)
+            try Self.remove(path)
+        }
+    }
+
+    /// Whether there is a store of that user.
+    public func hasStore(of user: String) throws -> Bool {
+        let path = try names.path(of: user)
+        return try StoreFolder.size(of: path) > 0 && !UserSalt.isOverwritten(beside: path)
+    }
+
+    /// The salt goes last: while it is there, it says that the rest is to go.
+    private static func remove(_ path: String) throws {
+        let salt = UserSalt.path(beside: path)
+        // Only what is a store's: what others have put there is theirs, and in the folder's way.
+        for name in StoreFolder.names(beside: path)
+        where name.hasPrefix(StoreFolder.name(of: path)) && name != StoreFolder.name(of: salt) {
+            try StoreFiles.remove("\(StoreFolder.folder(of: path))/\(name)")
+        }
+        try StoreFiles.syncFolder(of: path)
+        try StoreFiles.remove(salt)
+        try StoreFiles.removeFolder(StoreFolder.folder(of: path))
+    }
+}

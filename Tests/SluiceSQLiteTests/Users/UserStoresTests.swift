@@ -1,0 +1,110 @@
+import Foundation
+import SluiceCore
+import Testing
+
+@testable import SluiceSQLite
+
+@Suite("A store for each user")
+struct UserStoresTests {
+    private let folder: TemporaryFolder
+    private let anna = StoreKey.same(1)
+    private let ben = StoreKey.same(2)
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func users() throws -> UserStores { try UserStores(folder: folder.file("users")) }
+
+    /// Anna's store with a change that waits.
+    private func write(_ store: SQLiteStore) async throws {
+        let context = try await SyncContext(store: store)
+        try await context.table("todos").insert(["id": "1", "text": "canary"])
+    }
+
+    private func files() throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: folder.file("users"))
+    }
+
+    @Test("what one has not sent waits, for that one only")
+    func seals() async throws {
+        let users = try users()
+        let annas = try await users.signIn("anna", with: .key(anna))
+        try await write(annas)
+        let bens = try await users.signIn("ben", with: .key(ben))
+        #expect(await users.user == "ben")
+        await #expect(throws: SluiceError.self) { try await annas.read { _ in } }
+        #expect(try await bens.read { try $0.count(matching: Query("todos")) } == 0)
+        let error = await #expect(throws: SluiceError.self) { _ = try await users.signIn("anna", with: .key(ben)) }
+        #expect(error?.code == .storeKeyRefused)
+        #expect(await users.user == nil, "nobody is signed in now")
+        let again = try await users.signIn("anna", with: .key(anna))
+        #expect(try await SyncContext(store: again).queue.operations().map(\.recordID) == ["1"])
+        try await users.seal()
+    }
+
+    @Test("another opening of the folder finds the same stores, and no name of a user is to be seen")
+    func names() async throws {
+        let first = try users()
+        try await write(first.signIn("anna / ../é", with: .passphrase(StorePassphrase("correct horse"))))
+        try await first.seal()
+        let second = try users()
+        #expect(try await second.hasStore(of: "anna / ../é"))
+        #expect(try await !second.hasStore(of: "anna"))
+        let store = try await second.signIn("anna / ../é", with: .passphrase(StorePassphrase("correct horse")))
+        #expect(try await store.read { try $0.count(matching: Query("todos")) } == 1)
+        try await second.seal()
+        #expect(try files().allSatisfy { !$0.contains("anna") })
+        for file in try files() {
+            let path = folder.file("users/\(file)")
+            let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            #expect(mode == 0o600 || mode == 0o700, "\(file)")
+        }
+    }
+
+    @Test("who signs out takes the key along, whatever copies there are")
+    func shreds() async throws {
+        let users = try users()
+        try await write(users.signIn("anna", with: .key(anna)))
+        let refused = await #expect(throws: SluiceError.self) { try await users.signOut("anna") }
+        #expect(refused?.code == .operationsPending)
+        try await users.seal()
+        let sealed = await #expect(throws: SluiceError.self) { try await users.signOut("anna") }
+        #expect(sealed?.code == .operationsPending, "of who is not signed in it cannot be told")
+        let store = try #require(try files().first { $0.hasSuffix("store.db") })
+        let copy = folder.file("copy.db")
+        try FileManager.default.copyItem(atPath: folder.file("users/\(store)"), toPath: copy)
+        try await users.signOut("anna", unsent: .discard)
+        #expect(try files().allSatisfy { !$0.contains("store.db") })
+        #expect(try await !users.hasStore(of: "anna"))
+        // Her secret opens no copy any more: neither as it is, nor where the new store is.
+        for key in [anna] {
+            let error = #expect(throws: SluiceError.self) { try SQLiteStore(path: copy, encryption: .key(key)) }
+            #expect(error?.code == .storeKeyRefused)
+        }
+        _ = try await users.signIn("anna", with: .key(anna))
+        try await users.seal()
+        let place = folder.file("users/\(try #require(try files().first { $0.hasSuffix("store.db") }))")
+        try FileManager.default.removeItem(atPath: place)
+        try FileManager.default.copyItem(atPath: copy, toPath: place)
+        let error = await #expect(throws: SluiceError.self) { _ = try await users.signIn("anna", with: .key(anna)) }
+        #expect(error?.code == .storeKeyRefused)
+    }
+
+    @Test("signing out that was interrupted is ended by the next signing in")
+    func interrupted() async throws {
+        let users = try users()
+        try await write(users.signIn("anna", with: .key(anna)))
+        try await users.seal()
+        let salt = folder.file("users/\(try #require(try files().first { $0.hasSuffix("store.db.salt") }))")
+        try Data(count: 32).write(to: URL(fileURLWithPath: salt))
+        #expect(try await !users.hasStore(of: "anna"))
+        let store = try await users.signIn("anna", with: .key(anna))
+        #expect(try await store.read { try $0.count(matching: Query("todos")) } == 0)
+        try await users.seal()
+    }
+}
+
+extension StoreKey {
+    fileprivate static func same(_ byte: UInt8) -> StoreKey {
+        do { return try StoreKey(repeatElement(byte, count: byteCount)) } catch { preconditionFailure("\(error)") }
+    }
+}

@@ -30,7 +30,7 @@ struct EncryptedTracesTests {
                 for number in 0..<300 {
                     var record: JSON = ["id": JSON("\(canary) \(number)"), "extra \(canary)": JSON("\(canary) extra")]
                     for column in schema.columns {
-                        record[column.name] = column.type == .json ? [JSON(canary): JSON(canary)] : JSON(canary)
+                        record[column.name] = column.type == .json ? [canary: JSON(canary)] : JSON(canary)
                     }
                     try writer.put(record, in: schema.name)
                 }
@@ -123,6 +123,19 @@ struct EncryptedTracesTests {
             needles.append(UnsafeRawBufferPointer(place))
         }
 
+        private static func holds(
+            _ page: UnsafeMutableRawPointer, _ count: Int, _ needle: UnsafeRawBufferPointer
+        ) -> Bool {
+            guard let wanted = needle.baseAddress, count >= needle.count else { return false }
+            var start = page
+            let end = page + count - needle.count + 1
+            while start < end, let found = memchr(start, Int32(needle[0]), end - start) {
+                if memcmp(found, wanted, needle.count) == 0 { return true }
+                start = found + 1
+            }
+            return false
+        }
+
         func finds() throws -> Bool {
             let memory = open("/proc/self/mem", O_RDONLY)
             defer { close(memory) }
@@ -137,9 +150,7 @@ struct EncryptedTracesTests {
                     let count = pread(memory, page, min(Self.size, Int(bounds[1] - start)), off_t(start))
                     let isOwn = start < mine + UInt64(2 * Self.size) && mine < start + UInt64(Self.size)
                     guard count > 0, !isOwn else { continue }
-                    for needle in needles where memmem(page, count, needle.baseAddress!, needle.count) != nil {
-                        return true
-                    }
+                    for needle in needles where Self.holds(page, count, needle) { return true }
                 }
             }
             return false

@@ -26,8 +26,15 @@ extension SimulatedDevice {
             let item = choice / 128 % 3 == 0 ? choice / 128 % 6 : 5
             if kind == .insert || kind == .move { record["item"] = JSON("r\(item)") }
         }
+        var memo: Int64?
+        if parts.setting.keepsMemos, kind == .insert || kind == .update || kind == .move {
+            memo = oracle.newValue()
+            record[SimulatedMemo.column] = memo.map { JSON($0) }
+            // Now and then alone: then it is no change for anybody else.
+            if kind == .update, choice / 256 % 4 == 0 { values = [:] }
+        }
         for (field, value) in values.sorted(by: { $0.key < $1.key }) { record[field] = JSON(value) }
-        let edit = SimulatedEdit(key: key, kind: kind, fields: values)
+        let edit = SimulatedEdit(key: key, kind: kind, fields: values, memo: memo)
         oracle.begin(edit, on: index)
         defer { oracle.end(key, on: index) }
         let hand = EditsInHand([edit])

@@ -82,6 +82,7 @@ final class SimulatedDevice: Sendable {
         options.dependencies = parts.setting.dependency.declared
         options.hooks = parts.configuration.hooks.map { SimulatedHook(inner: $0, device: self, parts: parts) }
         options.user = "user \(process.user)"
+        if let memos = SimulatedMemo.localOnly(parts.setting) { options.localOnly = memos }
         let context = try await SyncContext(
             client: SluiceClient(
                 endpoint: try Endpoint("http://server.test"), dialect: parts.dialect,

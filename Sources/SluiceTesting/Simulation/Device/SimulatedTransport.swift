@@ -14,6 +14,9 @@ struct SimulatedTransport: Transport {
             let body = (try? request.body.json.description) ?? ""
             parts.oracle.sent(id, "\(request.head.method) \(request.head.path ?? "") \(body)", by: process.device)
         }
+        if parts.setting.keepsMemos, String(decoding: request.body.bytes, as: UTF8.self).contains(SimulatedMemo.column) {
+            parts.oracle.violate(.noInvention, "device \(process.device) sends what stays here: \(Self.text(request))")
+        }
         parts.trace.note(
             "request", request.head.path ?? "", process.device,
             line: "  device \(process.device) sends \(SimulatedTransport.text(request))")

@@ -90,7 +90,7 @@ extension SimulatedDevice {
                 oracle.violate(.atomicity, "the store of device \(index): \(problem)")
             }
             for table in ["items", "notes"] {
-                let rows = try await read { try $0.records(matching: Query(table)) }
+                let rows = try await read { try $0.records(matching: Query(table)).map(SimulatedMemo.without) }
                 let known = oracle.view(of: index) { ($0.tables[table] ?? [:]) }
                 if rows.count != known.count || rows.contains(where: { known[$0["id"]?.string ?? ""] != $0 }) {
                     oracle.violate(.atomicity, "the store of device \(index) holds other rows than were committed")

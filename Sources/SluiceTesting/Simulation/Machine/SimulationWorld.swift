@@ -44,9 +44,13 @@ final class SimulationWorld {
         parts.server.edit("notes", [("r0", ["a": 0, "b": 0])])
         let stores = Mutex<[any LocalStore]>([])
         let count = story.setting.devices
-        try complete {
+        try complete { [parts] in
             for _ in 0..<count {
                 let store = try await kind.make()
+                if let memos = SimulatedMemo.localOnly(parts.setting) {
+                    func remember() async throws { try await memos.remember(in: store) }
+                    if kind.usesThreads { try await parts.executor.outside(remember) } else { try await remember() }
+                }
                 stores.withLock { $0.append(store) }
             }
         }

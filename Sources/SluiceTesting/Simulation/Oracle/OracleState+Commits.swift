@@ -9,7 +9,8 @@ extension OracleState {
         var rowsBefore: [RecordKey: JSON?] = [:]
         var bases: [(key: RecordKey, before: JSON?, after: JSON?)] = []
         var isPage = false
-        for change in transaction.changes {
+        let memos = takeMemos(transaction, on: device)
+        for change in memos.changes {
             let old = devices[device].tables[change.table]?[change.id]
             devices[device].tables[change.table, default: [:]][change.id] = change.record
             switch change.table {
@@ -36,6 +37,7 @@ extension OracleState {
             default: break
             }
         }
+        checkMemos(memos.found, on: device)
         for (edit, takesBack) in edits { note(edit, takesBack: takesBack, on: device) }
         for (key, old) in rowsBefore { checkRow(key, old, on: device) }
         for key in touched.sorted(by: { $0.description < $1.description }) {
@@ -45,6 +47,40 @@ extension OracleState {
         }
         guard isPage else { return }
         checkPage(rowsBefore, bases, on: device)
+    }
+
+    /// Takes what stays on the device out of rows.
+    ///
+    /// - Returns: the changes without it, and what each row has of it now.
+    private mutating func takeMemos(
+        _ transaction: SimulatedTransaction, on device: Int
+    ) -> (changes: [StoreChange], found: [RecordKey: Int64?]) {
+        var found: [RecordKey: Int64?] = [:]
+        let changes = transaction.changes.map { change -> StoreChange in
+            if change.table.hasPrefix(SyncTables.prefix) { return change }
+            let key = RecordKey(table: change.table, id: change.id)
+            guard let record = change.record else {
+                // It goes with its record.
+                devices[device].memos[key] = nil
+                found[key] = nil
+                return change
+            }
+            found[key] = .some(record[SimulatedMemo.column]?.int)
+            return StoreChange(table: change.table, id: change.id, record: SimulatedMemo.without(record))
+        }
+        for edit in transaction.edits { if let memo = edit.memo { devices[device].memos[edit.key] = memo } }
+        return (changes, found)
+    }
+
+    /// I1: what stays on the device is what was written last.
+    private mutating func checkMemos(_ found: [RecordKey: Int64?], on device: Int) {
+        for (key, memo) in found where memo != devices[device].memos[key] {
+            let expected = devices[device].memos[key]
+            violate(
+                .noLostWrite,
+                "device \(device) has the memo \(memo.map { "\($0)" } ?? "none") with \(key), and wrote "
+                    + (expected.map { "\($0)" } ?? "none"))
+        }
     }
 
     private mutating func takeOperation(_ change: StoreChange, _ old: JSON?, on device: Int) -> RecordKey? {

@@ -94,6 +94,8 @@ struct DeviceView: Sendable {
     var tables: [String: [String: JSON]] = [:]
     var operations: [RecordKey: [String: OperationView]] = [:]
     var audit: [RecordKey: [(moment: Int, entry: JSON)]] = [:]
+    /// What stays on the device with a record, as it was written last.
+    var memos: [RecordKey: Int64] = [:]
     /// What was written and must not be lost.
     var claims: [RecordKey: [OracleClaim]] = [:]
     /// Records that an edit is being made of.

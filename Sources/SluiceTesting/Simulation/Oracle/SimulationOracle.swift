@@ -120,4 +120,6 @@ struct SimulatedEdit: Sendable {
     let key: RecordKey
     let kind: SimulationAction.Kind
     let fields: [String: Int64]
+    /// What it wrote that stays on the device.
+    var memo: Int64?
 }

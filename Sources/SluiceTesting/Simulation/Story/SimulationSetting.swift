@@ -54,6 +54,8 @@ public struct SimulationSetting: Sendable, Hashable {
     public var users = 1
     /// Whether applications make changes in groups.
     public var makesGroups = false
+    /// Whether applications keep a memo with each record, which stays on the device.
+    public var keepsMemos = false
     /// How notes depend on items: not, by the column that names the item, or as a table.
     public var dependency = SimulationDependency.none
     /// The faults that happen, with their probabilities.
@@ -72,7 +74,7 @@ public struct SimulationSetting: Sendable, Hashable {
             "breaksTies": JSON(breaksTies), "offersDigests": JSON(offersDigests),
             "deletesForGood": JSON(deletesForGood), "reconcileEvery": reconcileEvery.map { JSON($0) } ?? .null,
             "usesTokens": JSON(usesTokens), "users": JSON(users), "makesGroups": JSON(makesGroups),
-            "dependency": JSON(dependency.rawValue),
+            "dependency": JSON(dependency.rawValue), "keepsMemos": JSON(keepsMemos),
             "faults": JSON(
                 members: faults.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key.rawValue, JSON($0.value)) }),
         ]
@@ -114,6 +116,7 @@ public struct SimulationSetting: Sendable, Hashable {
         users = int("users") ?? 1
         makesGroups = json["makesGroups"]?.bool ?? false
         dependency = json["dependency"]?.string.flatMap(SimulationDependency.init) ?? .none
+        keepsMemos = json["keepsMemos"]?.bool ?? false
         for (name, value) in json["faults"]?.members ?? [] {
             if let fault = SimulationFault(rawValue: name), let value = value.double { faults[fault] = value }
         }

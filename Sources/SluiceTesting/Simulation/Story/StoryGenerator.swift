@@ -59,6 +59,8 @@ struct StoryGenerator {
         setting.skews = (0..<setting.devices).map { _ in
             setting.faults[.clockSkew] == nil ? 0 : number(-315_360_000...315_360_000)
         }
+        // Not drawn, as that would tell all stories anew.
+        setting.keepsMemos = seed % 5 == 2
         return setting
     }
 

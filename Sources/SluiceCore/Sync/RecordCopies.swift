@@ -35,16 +35,33 @@ enum RecordCopies {
     /// The table whose records a row is about; nil where it is about none.
     static func table(of row: JSON) -> String? { row["table"]?.string ?? row["operation"]?["table"]?.string }
 
+    private static func isEmptied(_ before: JSON?, _ after: JSON?) -> Bool {
+        func saysSomething(_ body: JSON?) -> Bool { body?.names.contains { $0 != "id" } ?? false }
+        return saysSomething(before) && !saysSomething(after)
+    }
+
     /// The row with each copy in it changed: whole records, and parts of records that were sent.
     static func map(_ row: JSON, _ change: (JSON, Origin) throws -> JSON) rethrows -> JSON {
         var row = row
         for (name, origin) in origins {
             if let copy = row[name], copy.kind == .object { row[name] = try change(copy, origin) }
         }
-        // What was sent for a revision; what may appear late.
-        if let sent = row["sent"]?.elements { row["sent"] = JSON(try sent.map { try map($0, change) }) }
+        // What was sent for a revision; what may appear late. A body of which nothing is left would be proved by any
+        // record.
+        if let sent = row["sent"]?.elements {
+            row["sent"] = JSON(
+                try sent.compactMap { body in
+                    let changed = try map(body, change)
+                    return isEmptied(body["final"], changed["final"]) ? nil : changed
+                })
+        }
         if let bodies = row["bodies"]?.elements {
-            row["bodies"] = JSON(try bodies.map { $0.kind == .object ? try change($0, .application) : $0 })
+            row["bodies"] = JSON(
+                try bodies.compactMap { body in
+                    guard body.kind == .object else { return body }
+                    let changed = try change(body, .application)
+                    return isEmptied(body, changed) ? nil : changed
+                })
         }
         for name in ["operation", "failure"] {
             if let nested = row[name], nested.kind == .object { row[name] = try map(nested, change) }

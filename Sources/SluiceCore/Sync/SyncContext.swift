@@ -80,6 +80,26 @@ public final class SyncContext: Sendable {
         return columns.isEmpty ? store : SharedStore(store: store, columns: columns)
     }
 
+    /// Refuses to keep a table here of which something is on its way to the server.
+    private static func checkSettled(_ table: String, _ writer: any StoreWriter) throws {
+        guard try QueueReader(writer).all(in: table).isEmpty else {
+            throw SluiceError(
+                .operationsPending,
+                "changes wait that were made while the table was shared; push or discard them first",
+                table: table)
+        }
+        let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
+        for schema in [RecordState.schema, SentTombstone.schema] {
+            _ = try writer.delete(matching: Query(schema.name, filter: ofTable))
+        }
+    }
+
+    /// Takes in what other programs have said since of what stays here.
+    func refreshLocalOnly() async throws {
+        let known = try await store.read { try LocalOnly($0) }
+        staying.withLock { $0 = $0.union(known) }
+    }
+
     private func settleLocalOnly() async throws {
         let wanted = options.localOnly
         try wanted.validate(dialect.pushColumns)
@@ -88,6 +108,7 @@ public final class SyncContext: Sendable {
             known = try await store.write { writer in
                 let held = try LocalOnly(writer)
                 let all = held.union(wanted)
+                for table in all.tables.subtracting(held.tables) { try Self.checkSettled(table, writer) }
                 try all.write(to: writer)
                 // What was shared so far stays in no copy.
                 let shared = SharedWriter(writer: writer, columns: all.columns)

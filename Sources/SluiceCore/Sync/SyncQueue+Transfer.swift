@@ -48,7 +48,12 @@ extension SyncQueue {
         }
         let imported = documents
         return try await context.shared.write(at: .localChange, environment) { writer in
-            try OperationImport(
+            let stays = imported.first { context.localOnly.tables.contains($0.operation.table) }
+            if let table = stays?.operation.table {
+                throw SluiceError(
+                    .operationRefused, "the table stays on this machine, and nothing of it is queued", table: table)
+            }
+            return try OperationImport(
                 environment: environment, columns: columns, groupLimit: groupLimit, store: writer,
                 queue: QueueWriter(writer)
             ).carryOut(imported)

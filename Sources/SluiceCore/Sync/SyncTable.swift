@@ -99,7 +99,8 @@ public struct SyncTable: Sendable {
         let change = LocalChange(
             kind, id, in: name, content: content, options: options, systemColumns: context.dialect.pushColumns.system,
             localOnly: context.localOnly)
-        if !context.localOnly.tables.contains(name), let chain = HookChain(context.options.hooks, .beforeEnqueue, table: name)
+        if !context.localOnly.tables.contains(name),
+            let chain = HookChain(context.options.hooks, .beforeEnqueue, table: name)
         {
             return try await HookedWrite(change: change, chain: chain, context: context).carryOut()
         }

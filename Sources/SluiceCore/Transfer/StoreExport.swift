@@ -36,26 +36,38 @@ public struct StoreExport: Sendable {
     ///
     /// - Parameter line: takes each line, without its end. What it throws ends the export.
     /// - Throws: ``SluiceError`` of code `operationsPending` where a store with changes that wait is to be for others;
+    ///   `invalidArgument` for a redaction of a table that is not there, or a store for others that was filled for two;
     ///   of the store.
     @discardableResult
     public func write(
         _ store: any LocalStore, to line: @Sendable (String) throws -> Void
     ) async throws -> Summary {
         try await store.read { reader in
-            let tables = try reader.tables().filter { Self.isKept($0.name, isPrefilled: isPrefilled) }
-                .sorted { $0.name < $1.name }
+            // What stays on a device is not for others.
+            let staying = isPrefilled ? try LocalOnly(reader) : LocalOnly()
+            let tables = try reader.tables().filter {
+                Self.isKept($0.name, isPrefilled: isPrefilled) && !staying.tables.contains($0.name)
+            }.sorted { $0.name < $1.name }
+            for redaction in redactions where !tables.contains(where: { $0.name == redaction.table }) {
+                throw SluiceError(
+                    .invalidArgument, "the store has no such table, so nothing of it can be left out",
+                    table: redaction.table)
+            }
             if isPrefilled, try reader.count(matching: Query(TableOperation.schema.name)) > 0 {
                 throw SluiceError(
                     .operationsPending,
                     "changes wait in the queue: push or discard them before the store is for others")
             }
+            if isPrefilled { try Self.checkOwners(reader) }
             try line(StoreLines.head(tables, redactions).description)
             let redactor = StoreRedactor(redactions)
             var summary = Summary()
             for table in tables {
                 try reader.forEachRecord(in: table.name) { row in
                     guard
-                        let shown = redactor.shown(isPrefilled ? Self.forOthers(row, table.name) : row, of: table.name)
+                        let shown = redactor.shown(
+                            isPrefilled ? Self.forOthers(row.without(staying.columns[table.name]), table.name) : row,
+                            of: table.name)
                     else { return }
                     try line(StoreLines.row(shown, of: table.name).description)
                     summary.rows += 1
@@ -72,7 +84,20 @@ public struct StoreExport: Sendable {
     private static func isKept(_ table: String, isPrefilled: Bool) -> Bool {
         if table == LeaseRecord.schema.name { return false }
         return !isPrefilled || !table.hasPrefix(SyncTables.prefix)
-            || [Cursor.schema.name, Membership.schema.name].contains(table)
+            || [Cursor.schema, Membership.schema, MigrationNote.schema, LocalOnly.schema].contains { $0.name == table }
+    }
+
+    /// A store for others has one cursor for each query, whoever pulled it here.
+    private static func checkOwners(_ reader: any StoreReader) throws {
+        var owners: Set<String> = []
+        for cursor in try reader.records(matching: Query(Cursor.schema.name)).compactMap(Cursor.init(record:)) {
+            guard owners.insert(cursor.owner.ofNobody.id).inserted else {
+                throw SluiceError(
+                    .invalidArgument,
+                    "the query \(cursor.owner.name) was pulled from two servers or for two users; a store for others "
+                        + "is filled by one", table: cursor.owner.table)
+            }
+        }
     }
 
     private static func forOthers(_ row: JSON, _ table: String) -> JSON {

@@ -28,7 +28,9 @@ public struct StoreImport: Sendable {
         guard let first = try next() else {
             throw SluiceError(.invalidRecord, "there is no line: an export begins with a head")
         }
-        guard case .head(let tables, let isWhole) = try StoreLines.Line(first, number: 1) else {
+        guard first.utf8.count <= longestLine,
+            case .head(let tables, let isWhole) = try StoreLines.Line(first, number: 1)
+        else {
             throw SluiceError(.invalidRecord, "line 1 is no head of an export")
         }
         guard isWhole else {
@@ -36,9 +38,10 @@ public struct StoreImport: Sendable {
                 .invalidRecord, "something was left out of this export: it is to be looked at, and is no store any more"
             )
         }
-        try await checkEmpty(store, tables)
-        try await store.define(SyncTables.all + tables)
+        for table in tables where !table.name.hasPrefix(SyncTables.prefix) { try SyncTables.validate(table.name) }
         return try await store.write { writer in
+            try Self.checkEmpty(writer)
+            for table in SyncTables.all + tables.filter({ !Self.own.contains($0.name) }) { try writer.redeclare(table) }
             var summary = StoreExport.Summary()
             var number = 1
             var end: Int64?
@@ -75,35 +78,59 @@ public struct StoreImport: Sendable {
         }
     }
 
-    private func checkEmpty(_ store: any LocalStore, _ tables: [TableSchema]) async throws {
-        for table in tables where !table.name.hasPrefix(SyncTables.prefix) { try SyncTables.validate(table.name) }
-        try await store.read { reader in
-            for table in try reader.tables() where table.name != LeaseRecord.schema.name {
-                if try reader.count(matching: Query(table.name)) > 0 {
-                    throw SluiceError(
-                        .recordExists, "the store is not empty: an export is read into a new one", table: table.name)
-                }
+    private static let own = Set(SyncTables.all.map(\.name))
+
+    /// What a context writes when it is made, and who has the lease, is of no account.
+    private static func checkEmpty(_ store: any StoreReader) throws {
+        let notes = [LeaseRecord.schema.name, MigrationNote.schema.name, LocalOnly.schema.name]
+        for table in try store.tables() where !notes.contains(table.name) {
+            if try store.count(matching: Query(table.name)) > 0 {
+                throw SluiceError(
+                    .recordExists, "the store is not empty: an export is read into a new one", table: table.name)
             }
         }
     }
 
     /// Puts a row; one of the engine's own only if the engine can read it.
     private static func put(_ row: JSON, in table: String, _ writer: any StoreWriter) throws {
+        let id = try StoreRules.id(of: row, in: table)
+        let isNote = table == MigrationNote.schema.name || table == LocalOnly.schema.name
+        guard try isNote || writer.record(id, in: table) == nil else {
+            throw SluiceError(.invalidRecord, "a row of this id came before")
+        }
+        if own.contains(table) { try checkCounters(row) }
+        if !table.hasPrefix(SyncTables.prefix) { try SyncTables.validate(table) }
         switch table {
         case LeaseRecord.schema.name: throw SluiceError(.invalidRecord, "a lease is of one store alone")
         case TableOperation.schema.name:
             var operation = try TableOperation(record: row)
+            try OperationDocument.validate(operation)
             if operation.state == .inFlight {
                 operation.state = .pending
                 operation.isUncertain = true
             }
             return try writer.put(operation.record, in: table)
-        case RecordState.schema.name: _ = try RecordState(record: row)
+        case RecordState.schema.name:
+            let state = try RecordState(record: row)
+            guard id == RecordState.id(state.table, state.recordID) else {
+                throw SluiceError(.invalidRecord, "a base has another id than its record")
+            }
         case Cursor.schema.name:
             guard Cursor(record: row) != nil else { throw SluiceError(.invalidRecord, "the cursor cannot be read") }
-        default:
-            if !table.hasPrefix(SyncTables.prefix) { try SyncTables.validate(table) }
+        default: break
         }
         try writer.put(row, in: table)
+    }
+
+    /// What the engine counts on from is no number at whose end it would stand.
+    private static func checkCounters(_ row: JSON) throws {
+        for (name, value) in row.members ?? [] where value.number != nil {
+            guard let number = value.int, (0...1 << 50).contains(number) else {
+                throw SluiceError(.invalidRecord, "\(name) is no count")
+            }
+        }
+        for name in ["revision", "attempts", "failedAttempts"] where (row[name]?.int ?? 0) > 1_000_000_000 {
+            throw SluiceError(.invalidRecord, "\(name) is no count")
+        }
     }
 }

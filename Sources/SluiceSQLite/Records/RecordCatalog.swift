@@ -58,13 +58,13 @@ struct RecordCatalog {
         let checked = try StoreRules.merge(wanted, into: nil)
         let held = table(wanted.name)
         if let held, held.schema == checked { return }
-        let made = RecordTable(checked, storage: freeStorage(for: checked.name))
-        try made.create(on: connection)
-        if let held {
-            try made.take(from: held, on: connection)
-            try connection.execute("DROP TABLE \(held.quotedStorage)")
-        }
-        try note(made, connection)
+        let free = RecordTable(checked, storage: freeStorage(for: checked.name))
+        try free.create(on: connection)
+        guard let held else { return try note(free, connection) }
+        try free.take(from: held, on: connection)
+        try connection.execute("DROP TABLE \(held.quotedStorage)")
+        // Other tools find it under the name that it had.
+        try note(try free.renamed(to: held.storage, on: connection), connection)
     }
 
     /// Removes a table.

@@ -59,9 +59,8 @@ package struct RecordTable: Sendable {
             "CREATE TABLE IF NOT EXISTS \(quotedStorage) (\"id\" TEXT PRIMARY KEY NOT NULL, \(columns.joined())"
                 + "\"\(Self.extra)\" TEXT, \"\(Self.absent)\" TEXT)")
         for index in schema.indexes {
-            let name = SQLDialect.sqlite.quoted("\(storage)(\(index.joined(separator: ",")))")
             let columns = index.map(SQLDialect.sqlite.quoted).joined(separator: ", ")
-            try connection.execute("CREATE INDEX IF NOT EXISTS \(name) ON \(quotedStorage) (\(columns))")
+            try connection.execute("CREATE INDEX IF NOT EXISTS \(indexName(index)) ON \(quotedStorage) (\(columns))")
         }
     }
 
@@ -77,6 +76,19 @@ package struct RecordTable: Sendable {
         try extended.create(on: connection)
         if !added.isEmpty { try extended.take(from: self, on: connection) }
         return extended
+    }
+
+    /// The same table under another name in the database, which is free.
+    func renamed(to name: String, on connection: SQLiteConnection) throws -> RecordTable {
+        for index in schema.indexes { try connection.execute("DROP INDEX \(indexName(index))") }
+        let renamed = RecordTable(schema, storage: name)
+        try connection.execute("ALTER TABLE \(quotedStorage) RENAME TO \(renamed.quotedStorage)")
+        try renamed.create(on: connection)
+        return renamed
+    }
+
+    private func indexName(_ columns: [String]) -> String {
+        SQLDialect.sqlite.quoted("\(storage)(\(columns.joined(separator: ",")))")
     }
 
     /// Puts all records of another table, which may be this one as it was declared before.

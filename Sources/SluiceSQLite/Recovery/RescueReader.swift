@@ -46,6 +46,17 @@ struct RescueReader {
         for entry in try read(SyncTables.audit, &rescued.isWhole) {
             rescued.records.append((SyncTables.audit.name, entry))
         }
+        // What was done to the records is not done again; what stays here comes from nowhere else.
+        for note in try readKept(MigrationNote.schema, &rescued.isWhole) {
+            rescued.records.append((MigrationNote.schema.name, note))
+        }
+        for note in try readKept(LocalOnly.schema, &rescued.isWhole) {
+            rescued.records.append((LocalOnly.schema.name, note))
+            guard note["whole"]?.bool == true, let name = note["id"]?.string,
+                let table = connection.catalog.table(name)
+            else { continue }
+            for row in try read(table, &rescued.isWhole) { rescued.records.append((name, row)) }
+        }
         let found = operations.compactMap(\.self).sorted { $0.sequence < $1.sequence }
         let rows = try rows(of: Set(found.map { ExactText($0.table) }))
         let last = Dictionary(found.map { (Self.key($0), $0.kind) }, uniquingKeysWith: { _, last in last })
@@ -107,6 +118,11 @@ struct RescueReader {
             }
         }
         return rows
+    }
+
+    /// As ``read(_:_:)``, of a table that older stores do not have.
+    private func readKept(_ schema: TableSchema, _ isWhole: inout Bool) throws -> [JSON] {
+        try connection.catalog.table(schema.name).map { try read($0, &isWhole) } ?? []
     }
 
     private func read(_ schema: TableSchema, _ isWhole: inout Bool) throws -> [JSON] {

@@ -66,6 +66,9 @@ enum StoreFolder {
         if descriptor >= 0 { _ = close(descriptor) }
     }
 
+    /// Whether there is anything by that name.
+    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
     /// The file's size in bytes; 0 for none.
     static func size(of path: String) -> Int {
         var info = stat()

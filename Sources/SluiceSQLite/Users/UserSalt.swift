@@ -18,6 +18,10 @@ enum UserSalt {
     /// - Throws: ``SluiceError`` of code `storeCorrupt` for a salt that is none, `storeLibraryMissing`,
     ///   `storeInputOutput`.
     static func key(_ secret: StoreEncryption, beside store: String) throws -> StoreKey {
+        if try read(beside: store) == nil, StoreFolder.size(of: store) > 0 {
+            throw SluiceError(
+                .storeCorrupt, "\(path(beside: store)) is missing, and without it nobody opens the store beside it")
+        }
         let salt = try bytes(beside: store)
         switch secret.secret {
         // Nobody guesses 32 random bytes.

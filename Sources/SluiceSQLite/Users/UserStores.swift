@@ -26,7 +26,9 @@ public actor UserStores {
 
     private let names: UserNames
     private let options: SQLiteStore.Options
-    private var open: (user: String, store: SQLiteStore)?
+    private var open: (user: ExactText, store: SQLiteStore)?
+    private var isBusy = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
 
     /// The stores in that folder, which is made where it is missing, if the one above is there.
     ///
@@ -37,7 +39,7 @@ public actor UserStores {
     }
 
     /// Who is signed in.
-    public var user: String? { open?.user }
+    public var user: String? { open?.user.text }
 
     /// Opens the store of a user, or makes it, and closes the one that was open: whatever still uses that one gets
     /// `storeClosed`.
@@ -49,19 +51,35 @@ public actor UserStores {
     ///   empty name; of the store. The store that was open is closed then too.
     public func signIn(_ user: String, with secret: StoreEncryption) async throws -> SQLiteStore {
         guard !user.isEmpty else { throw SluiceError(.invalidArgument, "a user's name is not empty") }
-        try await seal()
-        let path = try names.path(of: user)
-        let key = try names.locked {
-            if try UserSalt.isOverwritten(beside: path) { try Self.remove(path) }
-            return try UserSalt.key(secret, beside: path)
+        return try await alone {
+            try await close()
+            let path = try names.path(of: user)
+            // Opened under the lock too: else another could sign the user out in between, and the key be of nothing.
+            let store = try names.locked {
+                if try UserSalt.isOverwritten(beside: path) { try Self.remove(path) }
+                let key = try UserSalt.key(secret, beside: path)
+                return try SQLiteStore(path: path, encryption: .key(key), options: options)
+            }
+            open = (ExactText(user), store)
+            return store
         }
-        let store = try SQLiteStore(path: path, encryption: .key(key), options: options)
-        open = (user, store)
-        return store
+    }
+
+    /// One call after the other: where one waits, the actor would let others in.
+    private func alone<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
+        while isBusy { await withCheckedContinuation { waiting.append($0) } }
+        isBusy = true
+        defer {
+            isBusy = false
+            if !waiting.isEmpty { waiting.removeFirst().resume() }
+        }
+        return try await body()
     }
 
     /// Closes the store of who is signed in: what waits in it stays, and only that user's secret opens it again.
-    public func seal() async throws {
+    public func seal() async throws { try await alone { try await close() } }
+
+    private func close() async throws {
         guard let store = open?.store else { return }
         open = nil
         try await store.close()
@@ -74,21 +92,42 @@ public actor UserStores {
     /// - Throws: ``SluiceError`` of code `operationsPending`; `storeInputOutput` where the files cannot be removed: the
     ///   next ``signIn(_:with:)`` of that user goes on with it.
     public func signOut(_ user: String, unsent: Unsent = .refuse) async throws {
-        if unsent == .refuse {
-            guard let open, open.user == user else {
+        try await alone {
+            let path = try names.path(of: user)
+            if let open, open.user == ExactText(user) {
+                do {
+                    try await Self.destroy(open.store, at: path, unsent, names)
+                } catch {
+                    // The transaction itself may be told that its file is gone.
+                    if StoreFolder.exists(path) { throw error }
+                }
+                try? await close()
+                self.open = nil
+            } else if unsent == .refuse {
                 throw SluiceError(
                     .operationsPending, "whether changes wait cannot be told, as this user is not signed in")
             }
-            let count = try await open.store.read { try $0.count(matching: Query(TableOperation.schema.name)) }
-            guard count == 0 else {
-                throw SluiceError(.operationsPending, "\(count) changes wait that were not sent; send or discard them")
+            try names.locked {
+                try UserSalt.overwrite(beside: path)
+                try Self.remove(path)
             }
         }
-        if open?.user == user { try await seal() }
-        let path = try names.path(of: user)
-        try names.locked {
-            try UserSalt.overwrite(beside: path)
-            try Self.remove(path)
+    }
+
+    /// In one transaction: what is written behind it fails, as the file is gone, and is not acknowledged.
+    private static func destroy(
+        _ store: SQLiteStore, at path: String, _ unsent: Unsent, _ names: UserNames
+    ) async throws {
+        try await store.write { writer in
+            let count = try writer.count(matching: Query(TableOperation.schema.name))
+            guard unsent == .discard || count == 0 else {
+                throw SluiceError(
+                    .operationsPending, "\(count) changes wait that were not sent; send or discard them")
+            }
+            try names.locked {
+                try UserSalt.overwrite(beside: path)
+                try StoreFiles.remove(path)
+            }
         }
     }
 
@@ -101,6 +140,7 @@ public actor UserStores {
     /// The salt goes last: while it is there, it says that the rest is to go.
     private static func remove(_ path: String) throws {
         let salt = UserSalt.path(beside: path)
+        guard StoreFolder.exists(StoreFolder.folder(of: path)) else { return }
         // Only what is a store's: what others have put there is theirs, and in the folder's way.
         for name in StoreFolder.names(beside: path)
         where name.hasPrefix(StoreFolder.name(of: path)) && name != StoreFolder.name(of: salt) {

@@ -101,6 +101,11 @@ struct StoreTransferTests {
             lines + [#"{"end":0}"#], [lines[0]] + lines, [lines[0], "{}"] + lines.dropFirst(),
             [lines[0], #"{"table":"sluice_lease","row":{"id":"lease"}}"#] + lines.dropFirst(),
             [lines[0], #"{"table":"todos","row":{"n":1}}"#] + lines.dropFirst(),
+            [lines[0], #"{"table":"todos","row":{"id":"twice"}}"#, #"{"table":"todos","row":{"id":"twice"}}"#]
+                + lines.dropFirst().dropLast() + [#"{"end":\#(lines.count)}"#],
+            [lines[0]]
+                + lines.dropFirst().map { $0.replacing(#""sequence":1,"#, with: #""sequence":9223372036854775807,"#) },
+            lines.map { $0.replacing(#""record":"mine""#, with: #""record":"""#) },
             [lines[0], #"{"table":"sqlite_master","row":{"id":"1"}}"#] + lines.dropFirst(),
             [lines[0].replacing(#""format":1"#, with: #""format":2"#)] + lines.dropFirst(),
         ]
@@ -146,6 +151,80 @@ struct StoreTransferTests {
         #expect(lines.contains { $0.contains(#""kind":"insert""#) }, "what waits is still to be seen")
         let error = await #expect(throws: SluiceError.self) { _ = try await imported(.memory, lines) }
         #expect(error?.code == .invalidRecord)
+    }
+
+    @Test("what is misspelt is not left out unsaid")
+    func misspelt() async throws {
+        let device = try await Device(.memory)
+        try await device.todos.insert(["id": "1"])
+        let error = await #expect(throws: SluiceError.self) {
+            try await export(device, StoreExport(redactions: [StoreRedaction("todo.text")]))
+        }
+        #expect(error?.code == .invalidArgument)
+    }
+
+    @Test("one that is for others has nothing that stays, and remembers its migrations", arguments: StoreKind.allCases)
+    func prefilledShape(_ kind: StoreKind) async throws {
+        let tenfold = StoreMigration(
+            "tenfold",
+            [
+                .rewrite("todos") { record in
+                    var record = record
+                    if let n = record["n"]?.int { record["n"] = JSON(n * 10) }
+                    return record
+                }
+            ])
+        let here = LocalOnly(tables: ["drafts"], columns: ["todos": ["note"]])
+        let first = try await Device(kind)
+        first.server.seed("todos", [["id": "1", "n": 1]])
+        try await first.todos.pull(named: "all")
+        let device = try await Device(kind, server: first.server, store: first.store, migrations: [tenfold]) {
+            $0.localOnly = here
+        }
+        try await device.todos.update(["id": "1", "note": "canary"])
+        try await device.context.table("drafts").insert(["id": "canary"])
+        let lines = try await export(device, StoreExport(isPrefilled: true))
+        #expect(!lines.contains { $0.contains("canary") })
+        let store = try await imported(kind, lines)
+        let other = try await Device(kind, server: device.server, store: store, migrations: [tenfold])
+        #expect(try await other.local("1")?["n"] == 10)
+        try await other.todos.update(["id": "1", "note": "mine"])
+        #expect(try await other.queue() == [])
+    }
+
+    @Test("who cannot reach the server takes nothing over, and a push does", arguments: StoreKind.allCases)
+    func adopted(_ kind: StoreKind) async throws {
+        let device = try await Device(.memory, server: ServerKind.tokens.make(pageSize: 50))
+        device.server.seed("todos", (0..<300).map { ["id": JSON("r\($0)"), "n": JSON($0)] })
+        try await device.todos.pull(named: "all")
+        let lines = try await export(device, StoreExport(isPrefilled: true))
+        let store = try await imported(kind, lines)
+        let stranger = try await Device(kind, server: device.server, store: store) { $0.user = "stranger" }
+        device.server.onRequest { _ in .answer(.model(401, ["error": "who are you?"])) }
+        await #expect(throws: SluiceError.self) { try await stranger.todos.pull(named: "all") }
+        device.server.onRequest(nil)
+        let user = try await Device(kind, server: device.server, store: store) { $0.user = "user" }
+        try await user.todos.update(["id": "r1", "n": -1])
+        device.server.clearLog()
+        #expect(try await user.context.push().isClean)
+        try await user.todos.pull(named: "all")
+        #expect(device.server.requests.count < 5, "by delta")
+        #expect(try await user.todos.count() == 300)
+        // Nobody else goes on from there.
+        device.server.clearLog()
+        try await stranger.todos.pull(named: "all")
+        #expect(device.server.requests.count > 5)
+    }
+
+    @Test("one that two users filled is not for others")
+    func filledByTwo() async throws {
+        let one = try await Device(.memory) { $0.user = "one" }
+        one.server.seed("todos", [["id": "1"]])
+        try await one.todos.pull(named: "all")
+        let two = try await Device(.memory, server: one.server, store: one.store) { $0.user = "two" }
+        try await two.todos.pull(named: "all")
+        let error = await #expect(throws: SluiceError.self) { try await export(two, StoreExport(isPrefilled: true)) }
+        #expect(error?.code == .invalidArgument)
     }
 
     @Test("one that is for others goes on by delta, whoever pulls first", arguments: StoreKind.allCases)

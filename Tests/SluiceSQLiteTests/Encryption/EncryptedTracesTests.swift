@@ -24,7 +24,8 @@ struct EncryptedTracesTests {
         let table = TableSchema(
             "t\(canary.filter(\.isLetter))",
             columns: TableSchema.ColumnType.allCases.map { .init("\($0.rawValue) \(canary)", $0) })
-        try await store.define(SyncTables.all + [table, TableSchema("sluice_plugin_values", columns: [.init("value", .json)])])
+        try await store.define(
+            SyncTables.all + [table, TableSchema("sluice_plugin_values", columns: [.init("value", .json)])])
         try await store.write { writer in
             for schema in try writer.tables() where schema.name != LeaseRecord.schema.name {
                 for number in 0..<300 {
@@ -67,7 +68,8 @@ struct EncryptedTracesTests {
         // In the midst of a transaction whose pages do not fit into memory, and of a sort.
         try await store.write { writer in
             for number in 0..<20_000 {
-                try writer.put(["id": JSON("\(Self.canary) b\(number)"), "text": JSON(Self.canary + Self.canary)], in: "big")
+                try writer.put(
+                    ["id": JSON("\(Self.canary) b\(number)"), "text": JSON(Self.canary + Self.canary)], in: "big")
             }
             let sorted = Query("big", order: [.init("text", descending: true), .init("id")], top: 10)
             _ = try writer.records(matching: sorted)
@@ -92,7 +94,8 @@ struct EncryptedTracesTests {
         let store = try SQLiteStore(path: path, encryption: key)
         try await plant(store)
         try await store.close()
-        let cipher = try StoreCipher(key, salt: Array((FileManager.default.contents(atPath: path) ?? Data()).prefix(16)))
+        let cipher = try StoreCipher(
+            key, salt: Array((FileManager.default.contents(atPath: path) ?? Data()).prefix(16)))
         let connection = try SQLiteConnection(path: path, cipher: cipher)
         try connection.execute("PRAGMA journal_mode = DELETE; BEGIN IMMEDIATE")
         try connection.execute("DELETE FROM sluice_operations")

@@ -89,6 +89,59 @@ struct UserStoresTests {
         #expect(error?.code == .storeKeyRefused)
     }
 
+    @Test("who signs in at the same time gets a store, and only the last one is open")
+    func atOnce() async throws {
+        let users = try users()
+        try await write(users.signIn("anna", with: .key(anna)))
+        let stores = try await withThrowingTaskGroup(of: SQLiteStore.self) { group in
+            for _ in 0..<4 {
+                group.addTask { try await users.signIn("anna", with: .key(self.anna)) }
+                group.addTask { try await users.signIn("ben", with: .key(self.ben)) }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        var open = 0
+        for store in stores where (try? await store.read { try $0.count(matching: Query("todos")) }) != nil {
+            open += 1
+        }
+        #expect(open == 1)
+        try await users.seal()
+    }
+
+    @Test("signing out gives up nothing that was acknowledged meanwhile, and can be said twice")
+    func signOutRace() async throws {
+        let users = try users()
+        for round in 0..<8 {
+            let store = try await users.signIn("anna", with: .key(anna))
+            let context = try await SyncContext(store: store)
+            async let written: Bool = {
+                for n in 0..<50 {
+                    guard (try? await context.table("todos").insert(["id": JSON("\(round)-\(n)")])) != nil else {
+                        return n > 0
+                    }
+                }
+                return true
+            }()
+            let isOut = (try? await users.signOut("anna")) != nil
+            let isWritten = await written
+            #expect(!(isOut && isWritten), "what was written is gone")
+            try await users.signOut("anna", unsent: .discard)
+            try await users.signOut("anna", unsent: .discard)
+        }
+        #expect(try files().filter { $0.contains("store") } == [])
+    }
+
+    @Test("another spelling of a name is another user")
+    func spelling() async throws {
+        let users = try users()
+        try await write(users.signIn("\u{e9}", with: .key(anna)))
+        _ = try await users.signIn("e\u{301}", with: .key(ben))
+        let error = await #expect(throws: SluiceError.self) { try await users.signOut("\u{e9}") }
+        #expect(error?.code == .operationsPending)
+        #expect(try await users.hasStore(of: "\u{e9}"))
+        try await users.seal()
+    }
+
     @Test("signing out that was interrupted is ended by the next signing in")
     func interrupted() async throws {
         let users = try users()

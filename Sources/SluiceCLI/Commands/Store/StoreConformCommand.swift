@@ -11,7 +11,8 @@ struct StoreConformCommand: OutcomeCommand {
             SQLCipher that is installed. Ends with 6 if a check fails. A store of your own runs the same kit in its tests.
             """)
 
-    @Option(help: ArgumentHelp("Where to make the stores; by default in the system's temporary folder.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp("Where to make the stores; by default in the system's temporary folder.", valueName: "dir"))
     var folder: String?
 
     @Flag(help: "With encrypted stores.")
@@ -26,7 +27,10 @@ struct StoreConformCommand: OutcomeCommand {
         let encryption = encrypted ? StoreEncryption.key(try StoreKey.random()) : nil
         var failures: [(check: String, reason: String)] = []
         let checks = LocalStoreConformance.checks.map { check in
-            ("\(check)", { (open: @escaping @Sendable () throws -> SQLiteStore) in try await check.run(makeStore: open) })
+            (
+                "\(check)",
+                { (open: @escaping @Sendable () throws -> SQLiteStore) in try await check.run(makeStore: open) }
+            )
         }
         let reopenChecks = LocalStoreConformance.reopenChecks.map { check in
             ("\(check)", { (open: @escaping @Sendable () throws -> SQLiteStore) in try await check.run(open: open) })

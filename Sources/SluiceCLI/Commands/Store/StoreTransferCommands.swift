@@ -60,22 +60,46 @@ struct StoreImportCommand: OutcomeCommand {
     func outcome() async throws -> Outcome {
         let settings = try ClientSettings(connection)
         let path = try settings.requireStore()
-        guard !FileManager.default.fileExists(atPath: path) else {
-            throw CommandFailure.usage("\(Plain.line(path)) is there already: an export is read into a new store")
-        }
         let lines = try FileLines(file)
-        let store = try SQLiteStore(
-            path: path, encryption: try settings.storeKey?.encryption(), options: settings.storeOptions)
+        let encryption = try settings.storeKey?.encryption()
+        try Self.makeFile(path)
+        let store: SQLiteStore
+        do {
+            store = try SQLiteStore(path: path, encryption: encryption, options: settings.storeOptions)
+        } catch {
+            Self.removeStore(path)
+            throw error
+        }
         do {
             let summary = try await StoreImport().read(into: store) { try lines.next() }
             try await store.close()
             return report(summary, "\(Plain.line(path)) has")
         } catch {
+            // It was made here, and holds nothing, unless another program has come upon it meanwhile.
+            let tables = try? await store.read { reader in
+                try reader.tables().filter { try reader.count(matching: Query($0.name)) > 0 }
+            }
             try? await store.close()
-            // It was made here, and holds nothing.
-            for suffix in ["", "-wal", "-shm", "-lock", "-lease"] { unlink(path + suffix) }
+            if tables?.isEmpty == true { Self.removeStore(path) }
             throw error
         }
+    }
+
+    /// Makes an empty file where there is none, so that nobody else's is taken for it.
+    private static func makeFile(_ path: String) throws {
+        mkdir(URL(fileURLWithPath: path).deletingLastPathComponent().path, 0o700)
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if descriptor < 0, errno == EEXIST {
+            throw CommandFailure.usage("\(Plain.line(path)) is there already: an export is read into a new store")
+        }
+        guard descriptor >= 0 else {
+            throw CommandFailure.usage("\(Plain.line(path)) cannot be made: \(String(cString: strerror(errno)))")
+        }
+        close(descriptor)
+    }
+
+    private static func removeStore(_ path: String) {
+        for suffix in ["", "-wal", "-shm", "-lock", "-lease"] { unlink(path + suffix) }
     }
 }
 

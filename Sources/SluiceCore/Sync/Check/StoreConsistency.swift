@@ -92,8 +92,9 @@ package struct StoreConsistency {
                 problems.append(StoreProblem(.unreadable, "a cursor cannot be read", recordID: row["id"]?.string))
                 continue
             }
-            // Of a whole table no row is noted, so such cursors need no number of their own.
-            if !cursor.isOfAll, !keys.insert(cursor.key).inserted {
+            // Of a whole table no row is noted, so such cursors need no number of their own; they may have one from when
+            // they were of a part.
+            if !cursor.isOfAll || cursor.key != 0, !keys.insert(cursor.key).inserted {
                 problems.append(
                     StoreProblem(.doubled, "two queries have the number \(cursor.key)", table: cursor.owner.table))
             }

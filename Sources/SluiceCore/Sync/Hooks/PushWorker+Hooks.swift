@@ -52,6 +52,7 @@ extension PushWorker {
     /// The answer, with what hooks are to see of a failure.
     func answer(_ response: Response, for item: PushItem) -> PushAnswer {
         var answer = client.dialect.pushAnswer(response)
+        answer.record = answer.record?.without(options.localOnly.columns[item.operation.table])
         guard item.asks.contains(.onPushError), response.status >= 400 else { return answer }
         answer.body = Array(response.body.bytes.prefix(Self.mostBodyBytes))
         answer.retryAfter = response.head.headerFields[.retryAfter].flatMap {

@@ -14,15 +14,17 @@ extension SyncContext {
     /// Runs `body` alone: in this context, and under the lease among all that have the store open. The store that it
     /// is given writes only as long as the lease is its.
     ///
+    /// - Parameter seesAll: whether the store shows what stays on this machine too.
     /// - Throws: ``SluiceError`` of code `storeBusy` if another holds the lease for longer than
     ///   ``SyncOptions/leaseTimeout``, `invalidArgument` inside of another run.
     func exclusively<Result: Sendable>(
-        _ body: @Sendable (any LocalStore) async throws -> Result
+        seesAll: Bool = false, _ body: @Sendable (any LocalStore) async throws -> Result
     ) async throws -> Result {
         try await activity.run {
             let lease = try await takeLease()
             defer { lease.release() }
-            return try await body(LeasedStore(shared, holder: options.environment.makeID()))
+            try await refreshLocalOnly()
+            return try await body(LeasedStore(seesAll ? store : shared, holder: options.environment.makeID()))
         }
     }
 

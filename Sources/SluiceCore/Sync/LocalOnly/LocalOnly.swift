@@ -8,8 +8,8 @@
 /// here is part of the record for the application and for nobody else: it is in no request, conflict handlers do not see
 /// it, and no pull, answer or discard changes it. It goes with the record: who deletes one and restores it has lost it.
 ///
-/// The store remembers both, so that whoever opens it keeps to them, whatever that one's options say. To share such a
-/// column later, give it another name: ``StoreMigration/Step/rewrite(_:_:)``.
+/// The store remembers both, so that whoever has it open keeps to them, whatever that one's options say. A table begins to
+/// stay here only when no changes of it wait. To share such a column later, give it another name: ``StoreMigration/Step/rewrite(_:_:)``.
 public struct LocalOnly: Sendable, Hashable {
     /// The tables.
     public var tables: Set<String>
@@ -43,18 +43,26 @@ public struct LocalOnly: Sendable, Hashable {
 
 extension LocalOnly {
     /// The table of the store that remembers: one record for each table of which something stays here.
-    static let schema = TableSchema(
+    package static let schema = TableSchema(
         "sluice_local", columns: [.init("whole", .boolean), .init("columns", .json)])
 
     /// What the store remembers.
     init(_ store: any StoreReader) throws {
         self.init()
-        for record in try store.records(matching: Query(Self.schema.name)) {
-            guard let table = record["id"]?.string else { continue }
-            if record["whole"]?.bool == true { tables.insert(table) }
-            let names = (record["columns"]?.elements ?? []).compactMap(\.string)
-            if !names.isEmpty { columns[table] = Set(names) }
-        }
+        for record in try store.records(matching: Query(Self.schema.name)) { add(record) }
+    }
+
+    /// What the store remembers of one table.
+    init(_ table: String, in store: any StoreReader) throws {
+        self.init()
+        if let record = try store.record(table, in: Self.schema.name) { add(record) }
+    }
+
+    private mutating func add(_ record: JSON) {
+        guard let table = record["id"]?.string else { return }
+        if record["whole"]?.bool == true { tables.insert(table) }
+        let names = (record["columns"]?.elements ?? []).compactMap(\.string)
+        if !names.isEmpty { columns[table] = Set(names) }
     }
 
     /// Both together.
@@ -77,10 +85,18 @@ extension LocalOnly {
 
     /// The same under a table's new name.
     func renaming(_ table: String, to name: String) -> LocalOnly {
-        var renamed = self
+        var renamed = forgetting(name)
         if renamed.tables.remove(table) != nil { renamed.tables.insert(name) }
         renamed.columns[name] = renamed.columns.removeValue(forKey: table)
         return renamed
+    }
+
+    /// The same without a table.
+    func forgetting(_ table: String) -> LocalOnly {
+        var left = self
+        left.tables.remove(table)
+        left.columns[table] = nil
+        return left
     }
 
     /// The same after properties of a table were renamed or dropped.

@@ -1,6 +1,6 @@
 /// Which migrations a store has seen: one record for each, by its name.
-enum MigrationNote {
-    static let schema = TableSchema("sluice_migrations", columns: [.init("at", .date)])
+package enum MigrationNote {
+    package static let schema = TableSchema("sluice_migrations", columns: [.init("at", .date)])
 
     static func put(_ name: String, at moment: Timestamp, in store: any StoreWriter) throws {
         try store.put(["id": JSON(name), "at": JSON(moment.description)], in: schema.name)

@@ -46,13 +46,17 @@ enum PropertyChange: Sendable {
 
     /// The record, or a part of one, as it is afterwards.
     ///
-    /// - Parameter origin: whose words the record is.
-    func record(_ record: JSON, _ origin: RecordCopies.Origin) throws -> JSON {
+    /// - Parameters:
+    ///   - origin: whose words the record is.
+    ///   - base: of the application's words what they were made on, before the change.
+    func record(_ record: JSON, _ origin: RecordCopies.Origin, on base: JSON? = nil) throws -> JSON {
         var changed = record
         switch self {
         case .rename(let old, let new):
             guard let value = record[old] else { break }
-            let isKnown = origin == .server && !(record[new] ?? .null).isNull
+            // Of two, the one that the application has written, else the server's newer one.
+            let isServers = origin == .server || base?[old] == value
+            let isKnown = isServers && !(record[new] ?? .null).isNull
             if !isKnown { changed[new] = value }
             changed[old] = nil
         case .drop(let name): changed[name] = nil
@@ -76,7 +80,9 @@ enum PropertyChange: Sendable {
         case (.boolean, .number): value.int.flatMap { [0: false, 1: true][$0] }.map { JSON($0) } ?? value
         case (.boolean, .string): value.string.flatMap { ["false": false, "true": true][$0] }.map { JSON($0) } ?? value
         case (.json, .string):
-            value.string.flatMap { try? JSON(parsing: $0) }.flatMap { $0.kind == .object || $0.kind == .array ? $0 : nil }
+            value.string.flatMap { try? JSON(parsing: $0) }.flatMap {
+                $0.kind == .object || $0.kind == .array ? $0 : nil
+            }
                 ?? value
         default: value
         }

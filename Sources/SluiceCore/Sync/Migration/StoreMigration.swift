@@ -53,8 +53,8 @@ public struct StoreMigration: Sendable {
             Step(table: table, action: .dropTable(discardsChanges: discardsChanges))
         }
 
-        /// Gives a property another name. In a record that has both already, the server's word is the new name's and
-        /// the application's the old one's, since who wrote it knew no other.
+        /// Gives a property another name. In a record that has both already the new one stands, unless a change that
+        /// waits has written the old one: who wrote it knew no other.
         public static func renameProperty(_ name: String, to new: String, in table: String) -> Step {
             Step(table: table, action: .change(.rename(name, to: new)))
         }

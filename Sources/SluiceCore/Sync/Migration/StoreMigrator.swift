@@ -30,7 +30,9 @@ struct StoreMigrator {
         case .change(let change):
             // What follows for the same table is done with it: each pass reads and writes all of the table.
             var changes = [change]
-            while let next = steps.first, StoreRules.isSame(next.table, step.table), case .change(let more) = next.action {
+            while let next = steps.first, StoreRules.isSame(next.table, step.table),
+                case .change(let more) = next.action
+            {
                 changes.append(more)
                 steps.removeFirst()
             }
@@ -42,27 +44,47 @@ struct StoreMigrator {
 
     private func changeProperties(of table: String, _ held: TableSchema?, _ changes: [PropertyChange]) throws {
         let waiting = Set(try QueueReader(store).all(in: table).map { ExactText($0.recordID) })
+        let local = try LocalOnly(store)
+        var bases: [ExactText: JSON] = [:]
+        for id in waiting {
+            let state = try store.record(RecordState.id(table, id.text), in: RecordState.schema.name)
+            bases[id] = state?["base"]
+        }
         if let held {
             // The columns first, so that each value finds its own when its record is put.
             try store.redeclare(changes.reduce(held) { $1.declaration(of: $0) })
             try store.forEachRecord(in: table) { row in
-                let isEdited = row["id"]?.string.map { waiting.contains(ExactText($0)) } ?? false
-                let changed = try record(row, isEdited ? .application : .server, changes)
+                let id = ExactText(row["id"]?.string ?? "")
+                let isOurs = waiting.contains(id) || local.tables.contains(table)
+                let changed = try record(row, isOurs ? .application : .server, on: bases[id], changes, local, table)
                 if changed != row { try store.put(changed, in: table) }
             }
         }
+        let following = local.following(changes, in: table)
+        try following.write(to: store)
+        // Copies have nothing of what stays here, by whatever name.
+        let shared = SharedWriter(writer: store, columns: following.columns)
         try RecordCopies.forEachRow(about: table, in: store) { row, schema in
-            let changed = try RecordCopies.map(row) { try record($0, $1, changes) }
-            if changed != row { try store.put(changed, in: schema.name) }
+            let id = ExactText((row["record"] ?? row["operation"]?["record"])?.string ?? "")
+            let changed = try RecordCopies.map(row) { try record($0, $1, on: bases[id], changes, local, table) }
+            if changed != row { try shared.put(changed, in: schema.name) }
         }
-        try LocalOnly(store).following(changes, in: table).write(to: store)
     }
 
     /// The copy as it is afterwards. What a record is known by is no one's to change.
     private func record(
-        _ copy: JSON, _ origin: RecordCopies.Origin, _ changes: [PropertyChange]
+        _ copy: JSON, _ origin: RecordCopies.Origin, on base: JSON?, _ changes: [PropertyChange], _ local: LocalOnly,
+        _ table: String
     ) throws -> JSON {
-        var changed = try changes.reduce(copy) { try $1.record($0, origin) }
+        var (changed, base) = (copy, base)
+        var staying = local
+        for change in changes {
+            // What stays here is the application's, whoever had the record last.
+            let isOurs = change.names.contains { staying.columns(of: table).contains($0) }
+            changed = try change.record(changed, isOurs ? .application : origin, on: isOurs ? nil : base)
+            base = try base.map { try change.record($0, .server) }
+            staying = staying.following([change], in: table)
+        }
         guard changed.kind == .object else {
             throw SluiceError(.invalidRecord, "a migration made of a record something that is none")
         }
@@ -117,7 +139,12 @@ struct StoreMigrator {
     private func drop(_ table: String, discardsChanges: Bool) throws {
         let queue = QueueWriter(store)
         let operations = try queue.reader.all(in: table)
-        guard operations.isEmpty || discardsChanges else {
+        // A group reaches the server all together or not at all.
+        let groups = Set(operations.compactMap(\.group))
+        let isTorn = try groups.contains { group in
+            try queue.reader.members(of: group).contains { !StoreRules.isSame($0.table, table) }
+        }
+        guard operations.isEmpty || (discardsChanges && !isTorn) else {
             throw SluiceError(
                 .operationsPending,
                 "\(operations.count) changes of a table that a migration removes wait in the queue; push them first, or "
@@ -137,5 +164,6 @@ struct StoreMigrator {
             _ = try store.delete(matching: Query(schema.name, filter: ofTable))
         }
         try store.drop(table)
+        try LocalOnly(store).forgetting(table).write(to: store)
     }
 }

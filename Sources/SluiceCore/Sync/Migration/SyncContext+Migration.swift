@@ -10,7 +10,7 @@ extension SyncContext {
             return
         }
         let environment = options.environment
-        try await exclusively { store in
+        try await exclusively(seesAll: true) { store in
             // Another process may have done some meanwhile.
             for migration in try await store.read({ try MigrationNote.outstanding(among: migrations, in: $0) }) {
                 try await store.write(at: .schema, environment) { writer in

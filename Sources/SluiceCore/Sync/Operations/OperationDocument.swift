@@ -108,6 +108,14 @@ struct OperationDocument {
     }
 
     /// Ids stand in header fields and in files: letters, digits, `-`, `_` and `.`, up to 128.
+    /// Refuses what no context would have made.
+    static func validate(_ operation: TableOperation) throws(SluiceError) {
+        try SyncTables.validate(operation.table)
+        try RecordRules.validate(id: operation.recordID, table: operation.table)
+        guard isID(operation.id), operation.group.map(isID) ?? true, operation.revision > 0, operation.attempts >= 0
+        else { throw SluiceError(.invalidRecord, "the id, group or a count of an operation is not allowed") }
+    }
+
     private static func isID(_ text: String) -> Bool {
         let bytes = text.utf8
         func isAllowed(_ byte: UInt8) -> Bool {

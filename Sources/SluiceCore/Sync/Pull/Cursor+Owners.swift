@@ -32,23 +32,20 @@ extension Cursor {
         needsReconcile = true
     }
 
-    /// Takes over the cursors of a table with which its store was shipped: the first who pulls the table goes on from
-    /// there.
-    ///
-    /// - Returns: the table's cursors.
-    static func adopt(for source: RowSource, of table: String, in store: any StoreWriter) throws -> [Cursor] {
-        try all(of: table, in: store).map { cursor in
-            guard cursor.owner == cursor.owner.ofNobody else { return cursor }
-            var adopted = cursor
-            (adopted.owner.endpoint, adopted.owner.user) = (source.endpoint, source.user)
-            try store.delete([cursor.owner.id], from: schema.name)
-            try store.put(adopted.record, in: schema.name)
-            return adopted
-        }
+    /// Whether it came with the store, and nobody's server has been reached with it yet.
+    var isOfNobody: Bool { owner == owner.ofNobody }
+
+    /// The cursor as it is of the first who pulls or pushes: that one goes on from where the shipped store was.
+    func adopted(by source: RowSource) -> Cursor {
+        guard isOfNobody else { return self }
+        var adopted = self
+        (adopted.owner.endpoint, adopted.owner.user) = (source.endpoint, source.user)
+        return adopted
     }
 
     /// Has the queries of a table start afresh that are of other servers or users: rows that they have brought are
     /// about to be replaced or removed by this one, of which their servers know nothing and would not send them again.
+    /// Those that came with the store are this one's from now on.
     package static func restartOthers(
         than source: RowSource, of table: String, in store: any StoreWriter
     ) throws {
@@ -56,7 +53,13 @@ extension Cursor {
             .or, .binary(.ne, .column("endpoint"), .literal(.string(source.endpoint))),
             .binary(.ne, .column("user"), .literal(.string(source.user))))
         for var cursor in try all(of: table, where: isOther, in: store) where cursor.isBehind(source) {
-            cursor.restart()
+            if cursor.isOfNobody {
+                try store.delete([cursor.owner.id], from: schema.name)
+                cursor = cursor.adopted(by: source)
+                guard try store.record(cursor.owner.id, in: schema.name) == nil else { continue }
+            } else {
+                cursor.restart()
+            }
             try store.put(cursor.record, in: schema.name)
         }
     }

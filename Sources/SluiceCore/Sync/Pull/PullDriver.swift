@@ -48,13 +48,9 @@ struct PullDriver: Sendable {
 
     mutating func run() async throws -> PullResult {
         let table = query.table
-        var cursors = try await store.read { try Cursor.all(of: table, in: $0) }
-        if cursors.contains(where: { $0.owner == $0.owner.ofNobody }) {
-            let source = source
-            cursors = try await store.write { try Cursor.adopt(for: source, of: table, in: $0) }
-        }
+        let cursors = try await store.read { try Cursor.all(of: table, in: $0) }
         othersGoOn = cursors.contains { $0.isBehind(source) }
-        cursor = try await savedCursor(among: cursors)
+        cursor = try await savedCursor(among: cursors.map { $0.adopted(by: source) })
         mark = try await store.read { try ChangeStamps.mark(of: table, in: $0) }
         var session = AnySession(query: query, cursor: cursor, options: options, dialect: client.dialect)
         try await follow(&session)

@@ -6,7 +6,7 @@ extension PushWorker {
             includesDeleted: true)
         let page = try await list(query)
         if let index = page.rows.firstIndex(where: { ExactText($0.id) == ExactText(id) }) {
-            let record = page.record(at: index)
+            let record = page.record(at: index).without(options.localOnly.columns[table])
             guard StoreRules.isShallow(record, RecordRules.maximumDepth) else {
                 throw SluiceError(
                     .brokenProtocol,

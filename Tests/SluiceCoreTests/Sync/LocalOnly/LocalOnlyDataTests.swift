@@ -8,7 +8,8 @@ struct LocalOnlyDataTests {
     private static let notes = LocalOnly(tables: ["drafts"], columns: ["todos": ["note"]])
 
     private func device(
-        _ kind: StoreKind, _ dialect: Dialect = .azureV2, policy: ConflictPolicy = .hold, store: (any LocalStore)? = nil,
+        _ kind: StoreKind, _ dialect: Dialect = .azureV2, policy: ConflictPolicy = .hold,
+        store: (any LocalStore)? = nil,
         server: ModelServer = ModelServer(), localOnly: LocalOnly = notes
     ) async throws -> Device {
         try await Device(
@@ -128,7 +129,8 @@ struct LocalOnlyDataTests {
         let drafts = try device.context.table("drafts")
         try await drafts.insert(["id": "1", "text": "a", "version": "the application's own"])
         try await drafts.update(["id": "1", "n": 1])
-        #expect(try await drafts.lookup(id: "1") == ["id": "1", "text": "a", "version": "the application's own", "n": 1])
+        #expect(
+            try await drafts.lookup(id: "1") == ["id": "1", "text": "a", "version": "the application's own", "n": 1])
         for (body, code): (@Sendable () async throws -> Void, SluiceError.Code) in [
             ({ _ = try await drafts.insert(["id": "1"]) }, .recordExists),
             ({ _ = try await drafts.update(["id": "2"]) }, .recordMissing),
@@ -145,6 +147,76 @@ struct LocalOnlyDataTests {
         #expect(try await device.queue() == [])
         #expect(try await device.states() == 0)
         #expect(device.server.requests.isEmpty)
+    }
+
+    @Test("a table begins to stay here only when nothing of it is on its way", arguments: StoreKind.allCases)
+    func tableLater(_ kind: StoreKind) async throws {
+        let old = try await device(kind, localOnly: LocalOnly())
+        let drafts = try old.context.table("drafts")
+        try await drafts.insert(["id": "d", "text": "a"])
+        let lines = try await old.context.queue.export()
+        let error = await #expect(throws: SluiceError.self) {
+            _ = try await device(kind, store: old.store, server: old.server)
+        }
+        #expect(error?.code == .operationsPending)
+        #expect(try await old.context.push().isClean)
+        let next = try await device(kind, store: old.store, server: old.server)
+        try await next.context.table("drafts").update(["id": "d", "text": "secret"])
+        #expect(try await next.queue() == [])
+        let refused = await #expect(throws: SluiceError.self) { try await next.context.queue.import(lines) }
+        #expect(refused?.code == .operationRefused)
+    }
+
+    @Test("a context that is open already keeps to what another says", arguments: StoreKind.allCases)
+    func openAlready(_ kind: StoreKind) async throws {
+        let daemon = try await device(kind, localOnly: LocalOnly())
+        daemon.server.seed("todos", [["id": "1", "text": "t"]])
+        try await daemon.todos.pull(named: "all")
+        let application = try await device(kind, store: daemon.store, server: daemon.server)
+        try await application.todos.update(["id": "1", "note": "mine"])
+        daemon.server.seed("todos", [["id": "1", "text": "u"]])
+        try await daemon.todos.pull(named: "all")
+        #expect(try await daemon.local("1") == ["id": "1", "text": "u", "note": "mine"])
+        try await daemon.todos.update(["id": "1", "text": "v", "note": "theirs"])
+        try await daemon.context.table("drafts").insert(["id": "d"])
+        #expect(try await daemon.context.push().isClean)
+        #expect(daemon.remote("1") == ["id": "1", "text": "v"])
+        #expect(daemon.server.rows("drafts").isEmpty)
+    }
+
+    @Test("what the server has under the same name makes no conflict of a delete")
+    func deleteBehindLostUpdate() async throws {
+        let device = try await device(.memory)
+        device.server.seed("todos", [["id": "1", "text": "t", "note": "server's"]])
+        try await device.todos.pull(named: "all")
+        try await device.todos.update(["id": "1", "text": "u"])
+        device.server.onRequest { $0.isWrite ? .loseAnswer : .none }
+        _ = try await device.context.push()
+        device.server.onRequest(nil)
+        try await device.todos.delete(id: "1")
+        for _ in 0..<2 { _ = try await device.context.push() }
+        #expect(try await device.queue() == [])
+        #expect(device.remote("1") == nil)
+    }
+
+    @Test("another name keeps the value, whatever the server has under it")
+    func renamed() async throws {
+        let old = try await device(.memory)
+        old.server.seed("todos", [["id": "1", "text": "t", "remark": "server's"]])
+        try await old.todos.pull(named: "all")
+        try await old.todos.update(["id": "1", "note": "mine"])
+        try await old.todos.update(["id": "1", "text": "u"])
+        let device = try await Device(
+            .memory, server: old.server, store: old.store,
+            migrations: [
+                StoreMigration("names", [.renameProperty("note", to: "remark", in: "todos")]),
+                StoreMigration("drafts", [.dropTable("drafts")]),
+            ])
+        #expect(try await device.local("1") == ["id": "1", "text": "u", "remark": "mine"])
+        #expect(try await device.context.push().isClean)
+        #expect(device.remote("1") == ["id": "1", "text": "u", "remark": "server's"])
+        try await device.context.table("drafts").insert(["id": "shared now"])
+        #expect(try await device.queue().count == 1)
     }
 
     @Test("a group may hold changes of both")

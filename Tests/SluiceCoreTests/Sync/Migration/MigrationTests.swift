@@ -78,7 +78,8 @@ struct MigrationTests {
         #expect(device.remote("r4") == ["id": "r4", "title": "changed", "n": 5])
         #expect(device.remote("r6")?["title"] == "row 6")
         #expect(device.remote("late") == ["id": "late", "title": "later"])
-        #expect(device.server.rows("todos").values.allSatisfy { $0["text"] == nil }, "nothing is sent under the old name")
+        #expect(
+            device.server.rows("todos").values.allSatisfy { $0["text"] == nil }, "nothing is sent under the old name")
         device.server.clearLog()
         try await device.todos.pull(named: "all")
         #expect(device.server.requests.count < 4, "what was pulled is not pulled again")
@@ -122,6 +123,52 @@ struct MigrationTests {
         let device = try await Device(.memory, server: old.server, store: old.store, migrations: [Self.titles])
         #expect(try await device.local("1") == ["id": "1", "title": "A"])
         #expect(try await device.local("2") == ["id": "2", "title": "mine"])
+    }
+
+    @Test("of a record that has both names nothing is sent that nobody wrote")
+    func bothNamesUntouched() async throws {
+        let old = try await Device(.memory)
+        old.server.seed("todos", [["id": "1", "text": "b", "title": "B", "n": 1]])
+        try await old.todos.pull(named: "all")
+        try await old.todos.update(["id": "1", "n": 2])
+        let device = try await Device(.memory, server: old.server, store: old.store, migrations: [Self.titles])
+        #expect(try await device.local("1") == ["id": "1", "title": "B", "n": 2])
+        _ = try await device.context.push()
+        #expect(device.remote("1") == ["id": "1", "text": "b", "title": "B", "n": 2])
+    }
+
+    @Test("a body of which nothing is left proves nothing")
+    func emptied() async throws {
+        let old = try await Device(.memory)
+        try await old.todos.insert(["id": "x", "n": 1])
+        old.server.onRequest { $0.isWrite ? .loseRequest : .none }
+        _ = try await old.context.push()
+        old.server.onRequest(nil)
+        let operation = try #require(try await old.context.queue.operations().first)
+        try await old.context.queue.discard(operation.id)
+        let device = try await Device(
+            .memory, server: old.server, store: old.store,
+            migrations: [StoreMigration("no n", [.dropProperty("n", of: "todos")])])
+        device.server.seed("todos", [["id": "x", "text": "somebody else's"]])
+        try await device.todos.pull(named: "all")
+        #expect(try await device.queue() == [])
+        #expect(try await device.local("x")?["text"] == "somebody else's")
+    }
+
+    @Test("no group is torn by a table that goes")
+    func group() async throws {
+        let old = try await Device(.memory, batchSize: 4)
+        try await old.context.group { group in
+            _ = try group.insert(["id": "1"], in: "orders")
+            _ = try group.insert(["id": "2"], in: "todos")
+        }
+        let error = await #expect(throws: SluiceError.self) {
+            _ = try await Device(
+                .memory, server: old.server, store: old.store, batchSize: 4,
+                migrations: [StoreMigration("away", [.dropTable("orders", discardsChanges: true)])])
+        }
+        #expect(error?.code == .operationsPending)
+        #expect(try await old.queue().count == 2)
     }
 
     @Test("a dropped property is gone from every copy, and nothing is said of it", arguments: StoreKind.allCases)

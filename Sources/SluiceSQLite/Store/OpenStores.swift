@@ -1,5 +1,11 @@
 internal import Synchronization
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
 /// The store files that this process has open, and how each begins.
 ///
 /// A file's locks belong to the process: whoever opens such a file once more and closes it again gives away the locks
@@ -16,7 +22,14 @@ enum OpenStores {
     /// One store's being open, until it is let go.
     final class Registration: Sendable {
         private let file: Mutex<FileIdentity?>
-        fileprivate init(_ file: FileIdentity) { self.file = Mutex(file) }
+        /// Keeps the file's number from being given to another file while it is noted here, though the name and all
+        /// connections may be gone already.
+        private let pin: Int32
+
+        fileprivate init(_ file: FileIdentity, pin: Int32) {
+            self.file = Mutex(file)
+            self.pin = pin
+        }
 
         deinit { end() }
 
@@ -27,14 +40,28 @@ enum OpenStores {
                 entries[file]?.count -= 1
                 if entries[file]?.count == 0 { entries[file] = nil }
             }
+            if pin >= 0 { _ = close(pin) }
         }
+    }
+
+    /// Opens nothing of the file but its place, so that closing it lets no lock go: Linux, open(2), `O_PATH`.
+    private static func pin(_ path: String) -> Int32 {
+        #if canImport(Glibc)
+            open(path, 0o10000000 | O_CLOEXEC)
+        #else
+            -1
+        #endif
     }
 
     /// Notes that the file is open, which begins so.
     static func register(_ path: String, start: [UInt8]) -> Registration? {
-        guard let file = FileIdentity(path) else { return nil }
+        let pin = pin(path)
+        guard let file = pin < 0 ? FileIdentity(path) : FileIdentity(descriptor: pin) else {
+            if pin >= 0 { _ = close(pin) }
+            return nil
+        }
         entries.withLock { $0[file, default: Entry(start: start, count: 0)].count += 1 }
-        return Registration(file)
+        return Registration(file, pin: pin)
     }
 
     /// Whether this process has the file open.

@@ -98,7 +98,7 @@ struct SQLiteStoreFile: Sendable {
         }
         try connection.execute(
             "PRAGMA synchronous = \(options.durability == .full ? "FULL" : "NORMAL");"
-                + "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8000")
+                + "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = \(cipher == nil ? -8000 : -16000)")
         if let size = options.maximumSize {
             let page = max(1, try connection.integer("PRAGMA page_size"))
             try connection.execute("PRAGMA max_page_count = \(max(1, Int64(size) / page))")
@@ -115,6 +115,8 @@ struct SQLiteStoreFile: Sendable {
             path: path, access: .readWrite, busyTimeout: options.busyTimeout, fileSystem: options.fileSystem,
             cipher: cipher)
         try connection.execute("PRAGMA query_only = ON; PRAGMA wal_autocheckpoint = 0")
+        // Of a plain file the system keeps the pages; of an encrypted one it can keep them encrypted only.
+        if cipher != nil { try connection.execute("PRAGMA cache_size = -16000") }
         connection.configure(Int32(CSQLITE_DBCONFIG_NO_CKPT_ON_CLOSE), true)
         try checkInPlace()
         return connection

@@ -149,11 +149,16 @@ struct EncryptedTracesTests {
                 guard words.count > 1, words[1].hasPrefix("rw"), !line.contains("[v") else { continue }
                 let bounds = words[0].split(separator: "-").compactMap { UInt64($0, radix: 16) }
                 guard bounds.count == 2 else { continue }
-                for start in stride(from: bounds[0], to: bounds[1], by: Self.size - 64) {
-                    let count = pread(memory, page, min(Self.size, Int(bounds[1] - start)), off_t(start))
-                    let isOwn = start < mine + UInt64(2 * Self.size) && mine < start + UInt64(Self.size)
-                    guard count > 0, !isOwn else { continue }
-                    for needle in needles where Self.holds(page, count, needle) { return true }
+                // All of the mapping but what is this search's own.
+                let parts = [
+                    (bounds[0], min(bounds[1], mine)), (max(bounds[0], mine + UInt64(2 * Self.size)), bounds[1]),
+                ]
+                for (from, to) in parts where from < to {
+                    for start in stride(from: from, to: to, by: Self.size - 64) {
+                        let count = pread(memory, page, min(Self.size, Int(to - start)), off_t(start))
+                        guard count > 0 else { continue }
+                        for needle in needles where Self.holds(page, count, needle) { return true }
+                    }
                 }
             }
             return false

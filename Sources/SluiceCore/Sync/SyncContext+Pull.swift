@@ -30,6 +30,7 @@ extension SyncContext {
         let owner = queryName.map { self.owner(of: query.table, named: $0, client) }
         let meter = meter(SyncProgress(step: .pulling, table: query.table), progress)
         var result = try await exclusively { [options, board] store in
+            try checkShared(query.table)
             let driver = PullDriver(
                 client: client, store: store, options: options, query: query, owner: owner,
                 allowsRemovals: allowsMassRemoval, progress: { meter?.stored($0.rows) })
@@ -64,6 +65,7 @@ extension SyncContext {
         let client = try requireClient()
         let owner = owner(of: query.table, named: queryName, client)
         return try await exclusively { [options, board] store in
+            try checkShared(query.table)
             let saved = try await store.read { try $0.record(owner.id, in: Cursor.schema.name) }
             guard let cursor = saved.flatMap(Cursor.init(record:)),
                 cursor.query == Cursor.text(of: query, client.dialect.odata)
@@ -100,7 +102,6 @@ extension SyncContext {
         func refuse(_ reason: String) throws(SluiceError) -> Never {
             throw SluiceError(.invalidQuery, reason, table: query.table)
         }
-        if localOnly.tables.contains(query.table) { try refuse("the table stays on this machine") }
         guard query.select.isEmpty else {
             try refuse("a pull stores whole records, so its query cannot select properties")
         }

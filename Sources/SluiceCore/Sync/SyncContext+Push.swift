@@ -19,9 +19,9 @@ extension SyncContext {
     ) async throws -> PushResult {
         let client = try requireClient()
         let selection = PushSelection(tables: tables, tags: tags)
-        var options = options
-        options.localOnly = localOnly
         return try await exclusively { [options, board, batches] store in
+            var options = options
+            options.localOnly = localOnly
             let driver = PushDriver(
                 client: client, store: store, options: options, selection: selection, batches: batches)
             var start = SyncProgress(step: .pushing)

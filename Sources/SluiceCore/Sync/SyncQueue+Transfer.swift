@@ -48,8 +48,8 @@ extension SyncQueue {
         }
         let imported = documents
         return try await context.shared.write(at: .localChange, environment) { writer in
-            let stays = imported.first { context.localOnly.tables.contains($0.operation.table) }
-            if let table = stays?.operation.table {
+            let staying = try LocalOnly(writer).tables
+            if let table = imported.map(\.operation.table).first(where: staying.contains) {
                 throw SluiceError(
                     .operationRefused, "the table stays on this machine, and nothing of it is queued", table: table)
             }

@@ -98,7 +98,7 @@ struct SQLiteStoreFile: Sendable {
         }
         try connection.execute(
             "PRAGMA synchronous = \(options.durability == .full ? "FULL" : "NORMAL");"
-                + "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = \(cipher == nil ? -8000 : -16000)")
+                + "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -\(cipher == nil ? 8000 : Self.encryptedCache)")
         if let size = options.maximumSize {
             let page = max(1, try connection.integer("PRAGMA page_size"))
             try connection.execute("PRAGMA max_page_count = \(max(1, Int64(size) / page))")
@@ -108,6 +108,10 @@ struct SQLiteStoreFile: Sendable {
         connection.watchLog()
     }
 
+    /// How many KiB of pages each connection to an encrypted file keeps: of a plain one the system keeps them too, of an
+    /// encrypted one it can keep them encrypted only.
+    private static let encryptedCache = 16_000
+
     /// A connection that only reads.
     func openReader() throws -> SQLiteConnection {
         try checkInPlace()
@@ -115,8 +119,7 @@ struct SQLiteStoreFile: Sendable {
             path: path, access: .readWrite, busyTimeout: options.busyTimeout, fileSystem: options.fileSystem,
             cipher: cipher)
         try connection.execute("PRAGMA query_only = ON; PRAGMA wal_autocheckpoint = 0")
-        // Of a plain file the system keeps the pages; of an encrypted one it can keep them encrypted only.
-        if cipher != nil { try connection.execute("PRAGMA cache_size = -16000") }
+        if cipher != nil { try connection.execute("PRAGMA cache_size = -\(Self.encryptedCache)") }
         connection.configure(Int32(CSQLITE_DBCONFIG_NO_CKPT_ON_CLOSE), true)
         try checkInPlace()
         return connection

@@ -103,6 +103,7 @@ final class SQLiteStoreTransaction: StoreWriter {
             return 0
         }
     }
+
     func redeclare(_ table: TableSchema) throws {
         try inTable(table.name) { try connection.catalog.redeclare(table, connection) }
     }

@@ -12,7 +12,7 @@ internal import SluiceCore
 /// try await users.signOut("anna", unsent: .discard)
 /// ```
 ///
-/// A store's key is made of the user's secret and of random bytes in a file beside it (``UserSalt``). Without both it is
+/// A store's key is made of the user's secret and of random bytes in a file beside it. Without both it is
 /// noise: switching users needs nothing but closing the store, and signing out nothing but overwriting those bytes,
 /// whatever copies of the store there are. Neither a file's nor a folder's name says who the user is.
 public actor UserStores {
@@ -102,7 +102,6 @@ public actor UserStores {
                     if StoreFolder.exists(path) { throw error }
                 }
                 try? await close()
-                self.open = nil
             } else if unsent == .refuse {
                 throw SluiceError(
                     .operationsPending, "whether changes wait cannot be told, as this user is not signed in")

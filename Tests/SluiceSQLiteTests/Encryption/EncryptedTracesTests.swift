@@ -154,10 +154,14 @@ struct EncryptedTracesTests {
                     (bounds[0], min(bounds[1], mine)), (max(bounds[0], mine + UInt64(2 * Self.size)), bounds[1]),
                 ]
                 for (from, to) in parts where from < to {
-                    for start in stride(from: from, to: to, by: Self.size - 64) {
+                    var start = from
+                    while start < to {
                         let count = pread(memory, page, min(Self.size, Int(to - start)), off_t(start))
-                        guard count > 0 else { continue }
                         for needle in needles where Self.holds(page, count, needle) { return true }
+                        // Other tests unmap memory meanwhile: a read that stops at a hole goes on behind its first page.
+                        start =
+                            count == Self.size
+                            ? start + UInt64(Self.size - 64) : ((start + UInt64(max(0, count))) / 4096 + 1) * 4096
                     }
                 }
             }
@@ -192,7 +196,8 @@ struct EncryptedTracesTests {
             let store = try SQLiteStore(path: path, encryption: .key(key))
             try await store.write { try $0.put(["id": "1"], in: "t") }
             _ = try await store.read { try $0.record("1", in: "t") }
-            let isThere = try search.finds()
+            // The list of mappings is not read in one moment, and other tests map and unmap meanwhile.
+            let isThere = try (1...20).contains { _ in try search.finds() }
             try await store.close()
             return isThere
         }

@@ -8,8 +8,8 @@
 /// here is part of the record for the application and for nobody else: it is in no request, conflict handlers do not see
 /// it, and no pull, answer or discard changes it. It goes with the record: who deletes one and restores it has lost it.
 ///
-/// The store remembers both, so that whoever has it open keeps to them, whatever that one's options say. A table begins to
-/// stay here only when no changes of it wait. To share such a column later, give it another name: ``StoreMigration/Step/rewrite(_:_:)``.
+/// The store remembers both, so that whoever has it open keeps to them, whatever that one's options say. A table begins
+/// to stay here only when no changes of it wait. To share the values of such a column later, write them to another one.
 public struct LocalOnly: Sendable, Hashable {
     /// The tables.
     public var tables: Set<String>

@@ -80,10 +80,8 @@ enum PropertyChange: Sendable {
         case (.boolean, .number): value.int.flatMap { [0: false, 1: true][$0] }.map { JSON($0) } ?? value
         case (.boolean, .string): value.string.flatMap { ["false": false, "true": true][$0] }.map { JSON($0) } ?? value
         case (.json, .string):
-            value.string.flatMap { try? JSON(parsing: $0) }.flatMap {
-                $0.kind == .object || $0.kind == .array ? $0 : nil
-            }
-                ?? value
+            value.string.flatMap { try? JSON(parsing: $0) }
+                .flatMap { [.object, .array].contains($0.kind) ? $0 : nil } ?? value
         default: value
         }
     }

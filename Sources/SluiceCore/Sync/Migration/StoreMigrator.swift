@@ -12,11 +12,8 @@ struct StoreMigrator {
     func carryOut(_ migration: StoreMigration) throws {
         var steps = migration.steps[...]
         while let step = steps.popFirst() {
-            guard let held = try store.tables().first(where: { StoreRules.isSame($0.name, step.table) }) else {
-                // Changes of its records may wait all the same, each a deletion.
-                try carryOut(step, nil, &steps)
-                continue
-            }
+            // Where the table is not there changes of its records may wait all the same, each a deletion.
+            let held = try store.tables().first { StoreRules.isSame($0.name, step.table) }
             try carryOut(step, held, &steps)
         }
     }

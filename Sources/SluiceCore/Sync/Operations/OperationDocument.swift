@@ -107,7 +107,6 @@ struct OperationDocument {
         }
     }
 
-    /// Ids stand in header fields and in files: letters, digits, `-`, `_` and `.`, up to 128.
     /// Refuses what no context would have made.
     static func validate(_ operation: TableOperation) throws(SluiceError) {
         try SyncTables.validate(operation.table)
@@ -116,6 +115,7 @@ struct OperationDocument {
         else { throw SluiceError(.invalidRecord, "the id, group or a count of an operation is not allowed") }
     }
 
+    /// Ids stand in header fields and in files: letters, digits, `-`, `_` and `.`, up to 128.
     private static func isID(_ text: String) -> Bool {
         let bytes = text.utf8
         func isAllowed(_ byte: UInt8) -> Bool {

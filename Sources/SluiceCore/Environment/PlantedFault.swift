@@ -14,12 +14,13 @@ package enum PlantedFault: String, Sendable, CaseIterable {
     case sealSkipped, requestIDPerAttempt, bodyMadeAnew, conditionMissing, conditionOfMirror
     case resultOverNewerEdit, queueRemovedBeforeRow, successorBaseStays, evidenceSkipped, uncertaintyForgotten
     case notFoundIsDone, refusalIsDone, failureIsDone, answerWithoutRecordIsDone, inFlightNeverRepeated
-    case tombstoneIsDone, rebaseTakesLocal, groupInParts, dependencyIgnored
+    case tombstoneIsDone, rebaseTakesLocal, groupInParts, batchesRefusedForGood, dependencyIgnored
     case newRecordAbsorbsDelete
     // Conflicts.
     case decisionDropsLaterEdits, decisionKeepsOldBase, decisionWithoutAudit
     // Pull.
-    case cursorGreater, cursorBeforeRows, cursorRoundedUp, commitLagIgnored, groupReadOnce, shortPageIsLast
+    case cursorGreater, cursorBeforeRows, cursorRoundedUp, commitLagIgnored, unknownClockTrusted, groupReadOnce,
+        shortPageIsLast
     case mirrorNotMoved, mirrorMovesBase, pageOverwritesPending, tombstoneIgnored, tombstoneStored
     case cursorsShared, tokenNotKept, membershipIgnored
     // Status.

@@ -28,7 +28,7 @@ extension SyncQueue {
     ///   - record: the whole record as the operation is to make it. What only the server sets is not taken from it.
     ///   - revision: see ``discard(_:revision:goesOnElsewhere:)``.
     /// - Throws: as ``discard(_:revision:goesOnElsewhere:)``; of code `operationRefused` for an operation without a
-    ///   body or one whose outcome is not known yet; of code `invalidRecord` for another id.
+    ///   body or one that is on its way; of code `invalidRecord` for another id.
     public func edit(_ id: String, to record: JSON, revision: Int? = nil) async throws {
         try await repair(id, revision) { operation, tools in
             try OperationEdit(

@@ -67,7 +67,7 @@ public struct HostileCase: Sendable, Identifiable, CustomStringConvertible {
     /// How that has to end.
     public let outcome: HostileOutcome
     /// The limits that the client is given.
-    public let limits: HostileLimits
+    public var limits: HostileLimits
     /// What the server does when a connection is made, before any request.
     public let greeting: [HostileAct]
     /// What the server does with a request.

@@ -33,7 +33,7 @@ struct HostileScene: Sendable {
             attempts: limits.attempts, firstPause: .milliseconds(1), longestPause: .milliseconds(20))
         let endpoint = try Endpoint(server.url)
         let client = SluiceClient(
-            endpoint: endpoint, transport: trial.transport, filters: [SecretField()] + trial.filters,
+            endpoint: endpoint, transport: trial.transport, filters: [SecretField(), Clock()] + trial.filters,
             options: ClientOptions(tokenProvider: Tokens(), retry: retry, limits: limits.exchange))
         // The honest server's time is its own; the device's is the same.
         var environment = SyncEnvironment.system
@@ -134,6 +134,17 @@ struct HostileScene: Sendable {
                 request.head.headerFields[name] = HostileScene.field.value
             }
             return try await next(request)
+        }
+    }
+
+    /// Has answers bear a date that say none, so that the cursors of cases which are about something else move.
+    private struct Clock: Filter {
+        func handle(_ request: Request, next: Next) async throws -> Response {
+            var response = try await next(request)
+            if response.head.headerFields[.date] == nil {
+                response.head.headerFields[.date] = "Tue, 14 Nov 2023 22:13:31 GMT"
+            }
+            return response
         }
     }
 

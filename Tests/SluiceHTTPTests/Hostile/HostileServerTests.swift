@@ -55,7 +55,8 @@ import Testing
         // In a process of its own: what other tests hold is not to count.
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             var violations: [String] = []
-            for hostile in HostileCase.all where hostile.limits.memory != nil {
+            for var hostile in HostileCase.all {
+                hostile.limits.memory = hostile.limits.memory ?? 64 << 20
                 let report = try await HostileTrial(hostile, transport: AsyncHTTPTransport()).run()
                 if !report.holds { violations.append(report.description) }
             }

@@ -17,6 +17,11 @@ package enum PoisonRule {
     }
 }
 
+extension TableOperation.Failure {
+    /// Whether it says that the server is unwell, and would be with other operations.
+    var isOfServer: Bool { status.map { $0 >= 500 || PoisonRule.passingStatuses.contains($0) } ?? false }
+}
+
 extension TableOperation {
     /// Takes down that a try has failed: at `maximum` in a row the operation is dead.
     ///

@@ -11,12 +11,23 @@ struct CursorCeiling: Sendable {
     private static let earliestClock = Timestamp(ticks: 1_262_304_000 * Timestamp.ticksPerSecond)
 
     private let commitLag: Int64
+    /// The saved time from which this pull goes on.
+    private let start: Timestamp?
+    /// When this pull's first page was here, by the clock of this machine.
+    private var began: Timestamp?
+    /// What the server's clock showed then, at the least.
+    private var firstPage: Timestamp?
     /// The earliest time at which a clock has held the cursor back. What came before it is not read again in this pull,
     /// so a later answer does not move it.
     private var earliest: Timestamp?
 
-    /// - Parameter commitLag: in ticks.
-    init(commitLag: Int64) { self.commitLag = commitLag }
+    /// - Parameters:
+    ///   - commitLag: in ticks.
+    ///   - start: the saved time from which the pull goes on.
+    init(commitLag: Int64, from start: Timestamp?) {
+        self.commitLag = commitLag
+        self.start = start
+    }
 
     /// The time to save in the place of `time`, or nil if that may be saved as it is.
     mutating func limit(_ time: Timestamp, at page: PullPage) -> String? {
@@ -24,13 +35,39 @@ struct CursorCeiling: Sendable {
         if let latest = latest(at: page, of: time), time > latest.trusted {
             earliest = min(earliest ?? latest.saved, latest.saved)
         }
-        guard let earliest, earliest < time else { return nil }
-        return earliest.text(fractionDigits: 3)
+        let saved = [earliest, behind(time, at: page)].compactMap(\.self).min()
+        guard let saved, saved < time else { return nil }
+        return saved.text(fractionDigits: 3)
+    }
+
+    /// The time to save where the server does not say what time it is.
+    ///
+    /// When a page was made, the server's clock showed the time of its newest row or more; when this pull's first page
+    /// was made, as much less as has passed since. What was committed after that was stamped `commitLag` before it at
+    /// the most, or lies behind where the pull began.
+    private mutating func behind(_ time: Timestamp, at page: PullPage) -> Timestamp? {
+        let local = page.localDate ?? time
+        let began = began ?? local
+        self.began = began
+        let first = Timestamp(ticks: time.ticks - max(0, local.ticks - began.ticks))
+        firstPage = max(firstPage ?? first, first)
+        guard commitLag > 0, !planted(.unknownClockTrusted), clock(of: page, for: time) == nil, let firstPage else {
+            return nil
+        }
+        let saved = Timestamp(ticks: firstPage.ticks - commitLag)
+        return start.map { max($0, saved) } ?? saved
+    }
+
+    /// The server's time, if its clock is one to go by.
+    private func clock(of page: PullPage, for time: Timestamp) -> Timestamp? {
+        guard let server = page.serverDate, server > Self.earliestClock || time.ticks <= server.ticks + Self.tolerance
+        else { return nil }
+        return server
     }
 
     /// The latest time that is taken as it is, and the one that is saved for any later.
     private func latest(at page: PullPage, of time: Timestamp) -> (trusted: Timestamp, saved: Timestamp)? {
-        if let server = page.serverDate, server > Self.earliestClock || time.ticks <= server.ticks + Self.tolerance {
+        if let server = clock(of: page, for: time) {
             let saved = Timestamp(ticks: server.ticks - commitLag)
             return (commitLag > 0 ? saved : Timestamp(ticks: server.ticks + Self.tolerance), saved)
         }

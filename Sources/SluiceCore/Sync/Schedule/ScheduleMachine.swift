@@ -20,11 +20,14 @@ package struct ScheduleMachine: Sendable {
     package struct Outcome: Sendable, Hashable {
         /// Whether it has to be tried again before its time.
         package var failed: Bool
+        /// Whether it failed for some operations alone, so that what is written meanwhile need not wait for them.
+        package var isPartial: Bool
         /// When the server asked to be left alone, and for how long.
         package var asked: ServerPace.Pause?
 
-        package init(failed: Bool, asked: ServerPace.Pause? = nil) {
+        package init(failed: Bool, isPartial: Bool = false, asked: ServerPace.Pause? = nil) {
             self.failed = failed
+            self.isPartial = isPartial
             self.asked = asked
         }
     }
@@ -44,6 +47,8 @@ package struct ScheduleMachine: Sendable {
     package private(set) var notBefore: Timestamp?
     private var nextRun: Timestamp
     private var nextPush: Timestamp?
+    /// Whether the last run failed for some operations alone.
+    private var failedInPart = false
     /// Whether the run that is under way pulls, where a hook asked for it; nil where the schedule did.
     private var directed: Bool?
 
@@ -62,7 +67,7 @@ package struct ScheduleMachine: Sendable {
     }
 
     /// The time of the next run if it is later than the schedule says, because of a failure or of the server's wish.
-    package var waitsUntil: Timestamp? { failures > 0 || notBefore != nil ? nextRun : nil }
+    package var waitsUntil: Timestamp? { (failures > 0 && !failedInPart) || notBefore != nil ? nextRun : nil }
 
     /// When the next run is due.
     package var next: Timestamp { nextPush.map { min($0, nextRun) } ?? nextRun }
@@ -85,7 +90,7 @@ package struct ScheduleMachine: Sendable {
     /// Takes an event and says what to do next.
     package mutating func handle(_ event: Event, now: Timestamp, random: Double) -> Effect {
         switch event {
-        // After a failure the next run sends it: coming earlier would undo the pause.
+        // After a failure of all the next run sends it: coming earlier would undo the pause.
         case .changed:
             if waitsUntil == nil { nextPush = min(nextPush ?? .max, now.advanced(by: schedule.changeDelay)) }
         case .postponed(let time): if waitsUntil == nil { nextPush = min(nextPush ?? .max, max(time, now)) }
@@ -113,6 +118,7 @@ package struct ScheduleMachine: Sendable {
         directed = nil
         nextPush = nil
         failures = outcome.failed ? failures + 1 : 0
+        failedInPart = outcome.isPartial
         notBefore = outcome.asked.map { asked in
             let bounds = schedule.retryAfter
             return asked.since.advanced(by: min(max(asked.length, bounds.lowerBound), bounds.upperBound))

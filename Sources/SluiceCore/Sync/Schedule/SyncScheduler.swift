@@ -81,7 +81,8 @@ public final class SyncScheduler: Sendable {
             case .run(let pulls):
                 var run = await carryOut(pulls: pulls, of: say.tables)
                 if run.error?.code == .cancelled, Task.isCancelled { return }
-                let outcome = ScheduleMachine.Outcome(failed: run.hasFailed, asked: client.pace.asked)
+                let outcome = ScheduleMachine.Outcome(
+                    failed: run.hasFailed, isPartial: run.hasFailedInPart, asked: client.pace.asked)
                 effect = machine.handle(.finished(outcome), now: environment.now(), random: environment.random())
                 if run.push?.waiting ?? 0 > 0 {
                     effect = machine.handle(.changed, now: environment.now(), random: environment.random())
@@ -159,8 +160,17 @@ private struct ScheduleHints: Backlog {
 }
 
 extension ScheduledRun {
+    /// The operations that could not be sent now.
+    private var delayed: [TableOperation] { push?.failures.filter { $0.state == .pending } ?? [] }
+
     /// Whether it is to be tried again soon: also if the server could not take an operation now.
-    fileprivate var hasFailed: Bool { error != nil || push?.failures.contains { $0.state == .pending } ?? false }
+    fileprivate var hasFailed: Bool { error != nil || !delayed.isEmpty }
+
+    /// Whether the reason lies with the operations that failed: it is not the server's state, or others went through.
+    fileprivate var hasFailedInPart: Bool {
+        guard error == nil, let push, !delayed.isEmpty else { return false }
+        return push.applied > 0 || !delayed.contains { $0.failure?.isOfServer ?? false }
+    }
 }
 
 extension SluiceError {

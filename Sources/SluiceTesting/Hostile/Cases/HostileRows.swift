@@ -2,6 +2,8 @@
 enum HostileRows {
     /// A time behind the cursor of a client that is in step, and before all that the honest server will change.
     static let time = "2023-11-14T22:13:00.000Z"
+    /// The latest time to which a cursor moves, whatever rows bear.
+    static let latest = "2023-11-14T22:13:01.000Z"
 
     /// A good row.
     static func row(

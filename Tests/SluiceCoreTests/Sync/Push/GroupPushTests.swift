@@ -80,6 +80,17 @@ struct GroupPushTests {
         #expect(device.remote("a")?["n"] == 1 && device.remote("b") == nil && device.remote("alone") != nil)
     }
 
+    @Test("a server that was being set up gets the group with the next push, and then batches again")
+    func batchesLater() async throws {
+        let device = try await device()
+        device.server.offer([])
+        #expect(try await device.context.push().failures.count == 3)
+        device.server.offer([.batches])
+        let result = try await device.context.push()
+        #expect(result.isClean && result.applied == 3, "\(result)")
+        #expect(device.remote("b") != nil && device.remote("c") != nil)
+    }
+
     @Test("a lost answer to a group is recognised", arguments: StoreKind.allCases, [true, false])
     func lostAnswer(_ kind: StoreKind, _ remembers: Bool) async throws {
         let device = try await device(kind)

@@ -56,6 +56,24 @@ struct ScheduleMachineTests {
         #expect(machine.failures == 0 && machine.waitsUntil == nil)
     }
 
+    @Test("after a failure of some operations alone they are tried again with growing pauses, and writes go soon")
+    func failuresInPart() {
+        var machine = machine()
+        let failed = ScheduleMachine.Event.finished(.init(failed: true, isPartial: true))
+        for pause in [1.0, 2, 4, 8] {
+            #expect(machine.handle(.due, now: start, random: 0) == .run(pulls: true))
+            #expect(machine.handle(failed, now: start, random: 1) == .wait(.seconds(pause)))
+        }
+        #expect(machine.waitsUntil == nil && machine.failures == 4)
+        #expect(machine.handle(.changed, now: at(2), random: 0) == .wait(.seconds(1)))
+        #expect(machine.handle(.due, now: at(3), random: 0) == .run(pulls: false))
+        // A server that asks to be left alone is, whatever failed.
+        let asked = ServerPace.Pause(length: .seconds(60), since: at(3))
+        let outcome = ScheduleMachine.Outcome(failed: true, isPartial: true, asked: asked)
+        #expect(machine.handle(.finished(outcome), now: at(3), random: 0) == .wait(.seconds(60)))
+        #expect(machine.handle(.changed, now: at(3), random: 0) == .wait(.seconds(60)))
+    }
+
     @Test(
         "what a server asks for is kept, within its bounds",
         arguments: [(0, 1), (1, 1), (60, 60), (3600, 3600), (31_536_000, 3600)])

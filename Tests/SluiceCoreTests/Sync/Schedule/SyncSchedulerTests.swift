@@ -142,6 +142,41 @@ struct SyncSchedulerTests {
         }
     }
 
+    @Test("an operation that no push can send holds up no other", arguments: [true, false])
+    func oneFails(isFilter: Bool) async throws {
+        struct Refused: Error {}
+        let filter = Tap { request, next in
+            if isFilter, request.context.recordID == "bad" { throw Refused() }
+            return try await next(request)
+        }
+        let setup = try await Setup(.memory, filters: [filter])
+        setup.server.onRequest { request in
+            !isFilter && request.context.recordID == "bad" ? .answer(.json(503, "")) : .none
+        }
+        let todos = try setup.context.table("todos")
+        try await todos.insert(["id": "bad"])
+        try await todos.insert(["id": "good"])
+        try await setup.running { runs async throws in
+            let first = try #require(await runs.next())
+            #expect(first.push?.applied == 1 && first.push?.failures.map(\.recordID) == ["bad"])
+            #expect(await setup.time.pause() == .seconds(1))
+            setup.time.pass(.seconds(1))
+            for pause in [2, 4, 8] as [Int64] {
+                // With the server unwell and nothing else to send, the pause is the server's.
+                _ = await runs.next()
+                #expect(await setup.time.pause() == .seconds(pause))
+                if pause < 8 { setup.time.pass(.seconds(pause)) }
+            }
+            let isIdle = try await setup.context.status().phase == .idle
+            #expect(isIdle == isFilter)
+            try await todos.insert(["id": "another"])
+            while isFilter, setup.time.pauses != [.seconds(1)] { await Task.yield() }
+            setup.time.pass(.seconds(isFilter ? 1 : 8))
+            #expect(await runs.next()?.push?.applied == 1)
+            #expect(setup.isLive("another"))
+        }
+    }
+
     @Test("while nothing happens it sleeps, however often its pauses have ended before")
     func rests() async throws {
         let setup = try await Setup(.memory)

@@ -85,9 +85,11 @@ final class BatchGatherer: Transport {
     func send(_ request: Request) async throws -> Response {
         guard let id = request.context.batchMember else { return try await inner.send(request) }
         let group = state.withLock { $0.groupOf[id] }
-        if support.isMissing || !BatchRequest.canHold(request, endpoint) {
+        let canHold = BatchRequest.canHold(request, endpoint)
+        // Nothing else can carry a group: each push tries again, as a server that was being set up may be ready now.
+        guard canHold, (group != nil && !planted(.batchesRefusedForGood)) || !support.isMissing else {
             leave(id)
-            if group != nil { throw Self.groupRefusal(support.isMissing) }
+            if group != nil { throw Self.groupRefusal(false) }
             return try await inner.send(request)
         }
         let part = BatchRequest.Part(id: id, group: group, request: request)

@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// Whether the server takes batches: found out once, remembered for the context's life.
+/// Whether the server takes batches, as far as the last one that was sent has shown. It is remembered for the context's
+/// life: while the server takes none, groups alone try it.
 final class BatchSupport: Sendable {
     private let isRefused = Mutex(false)
 
@@ -11,10 +12,11 @@ final class BatchSupport: Sendable {
     /// takes the batch for a record.
     func isMissing(by response: Response) -> Bool {
         let isUnknown = [400, 404, 405, 410, 415, 501].contains(response.status)
-        let document = (200..<300).contains(response.status) ? try? response.body.json : nil
-        guard isUnknown || (document?.kind == .object && document?["responses"] == nil) else { return false }
-        isRefused.withLock { $0 = true }
-        return true
+        let isTaken = (200..<300).contains(response.status)
+        let document = isTaken ? try? response.body.json : nil
+        let isMissing = isUnknown || (document?.kind == .object && document?["responses"] == nil)
+        if isMissing || isTaken { isRefused.withLock { $0 = isMissing } }
+        return isMissing
     }
 
     /// Whether an answer to a whole batch is one that a part of it could have, too, and so says nothing of any: it was

@@ -8,6 +8,11 @@ package enum SyncTables {
         "sluice_audit",
         columns: [.init("at", .date), .init("what", .string), .init("operation", .json), .init("local", .json)])
 
+    /// What plugins keep, one record for each value. Only a store with such values has it, so it is not one of
+    /// ``all``.
+    package static let pluginValues = TableSchema(
+        "sluice_plugin_values", columns: [.init("plugin", .string), .init("key", .string), .init("value", .json)])
+
     package static let all = [
         TableOperation.schema, SentTombstone.schema, RecordState.schema, Cursor.schema, Membership.schema,
         ChangeStamps.schema, QuarantinedRow.schema, LeaseRecord.schema, ScheduleState.schema,

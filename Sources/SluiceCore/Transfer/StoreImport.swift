@@ -18,8 +18,10 @@ public struct StoreImport: Sendable {
     /// - Parameters:
     ///   - store: an empty one.
     ///   - next: gives the next line, without its end; nil behind the last.
-    /// - Throws: ``SluiceError`` of code `recordExists` for a store that is not empty; `invalidRecord`, with the line's
-    ///   number, for lines that are no export, that were cut off, from which something was left out, or that do not fit
+    /// - Throws: ``SluiceError`` of code `recordExists` for a store that is not empty; `invalidTable` for a head that
+    ///   declares what no store takes: names that are not allowed, tables of the engine's that this version does not
+    ///   know, more than 2,000 columns of a table or more than 10,000 tables; `invalidRecord`, with the line's number,
+    ///   for lines that are no export, that were cut off, from which something was left out, or that do not fit
     ///   together; of the store. The store then holds nothing.
     @discardableResult
     public func read(
@@ -28,9 +30,8 @@ public struct StoreImport: Sendable {
         guard let first = try next() else {
             throw SluiceError(.invalidRecord, "there is no line: an export begins with a head")
         }
-        guard first.utf8.count <= longestLine,
-            case .head(let tables, let isWhole) = try StoreLines.Line(first, number: 1)
-        else {
+        try check(first, 1)
+        guard case .head(let declared, let isWhole) = try StoreLines.Line(first, number: 1) else {
             throw SluiceError(.invalidRecord, "line 1 is no head of an export")
         }
         guard isWhole else {
@@ -38,10 +39,11 @@ public struct StoreImport: Sendable {
                 .invalidRecord, "something was left out of this export: it is to be looked at, and is no store any more"
             )
         }
-        for table in tables where !table.name.hasPrefix(SyncTables.prefix) { try SyncTables.validate(table.name) }
+        let tables = try Self.tables(declared)
+        let names = Set(tables.map { ExactText($0.name) })
         return try await store.write { writer in
             try Self.checkEmpty(writer)
-            for table in SyncTables.all + tables.filter({ !Self.own.contains($0.name) }) { try writer.redeclare(table) }
+            for table in tables { try writer.redeclare(table) }
             var summary = StoreExport.Summary()
             var number = 1
             var end: Int64?
@@ -50,13 +52,16 @@ public struct StoreImport: Sendable {
                 guard end == nil else {
                     throw SluiceError(.invalidRecord, "line \(number) comes behind the end")
                 }
-                guard text.utf8.count <= longestLine else {
-                    throw SluiceError(.invalidRecord, "line \(number) is longer than \(longestLine) bytes")
-                }
+                try check(text, number)
                 switch try StoreLines.Line(text, number: number) {
                 case .head: throw SluiceError(.invalidRecord, "line \(number) is a second head")
                 case .end(let rows): end = rows
                 case .row(let row, let table):
+                    // Else a row would make the table, and rows as many as the head may not declare.
+                    guard names.contains(ExactText(table)) else {
+                        throw SluiceError(
+                            .invalidRecord, "line \(number) is of a table that the head does not declare", table: table)
+                    }
                     do {
                         try Self.put(row, in: table, writer)
                     } catch let error as SluiceError where error.code == .invalidRecord || error.code == .storeCorrupt {
@@ -78,7 +83,14 @@ public struct StoreImport: Sendable {
         }
     }
 
-    private static let own = Set(SyncTables.all.map(\.name))
+    private func check(_ line: String, _ number: Int) throws(SluiceError) {
+        guard line.utf8.count <= longestLine else { throw Self.tooLong(number, longest: longestLine) }
+    }
+
+    /// The error for a line that is too long, for whoever notices before the line is read to its end.
+    package static func tooLong(_ number: Int, longest: Int) -> SluiceError {
+        SluiceError(.invalidRecord, "line \(number) is longer than \(longest) bytes")
+    }
 
     /// What a context writes when it is made, and who has the lease, is of no account.
     private static func checkEmpty(_ store: any StoreReader) throws {
@@ -88,49 +100,6 @@ public struct StoreImport: Sendable {
                 throw SluiceError(
                     .recordExists, "the store is not empty: an export is read into a new one", table: table.name)
             }
-        }
-    }
-
-    /// Puts a row; one of the engine's own only if the engine can read it.
-    private static func put(_ row: JSON, in table: String, _ writer: any StoreWriter) throws {
-        let id = try StoreRules.id(of: row, in: table)
-        let isNote = table == MigrationNote.schema.name || table == LocalOnly.schema.name
-        guard try isNote || writer.record(id, in: table) == nil else {
-            throw SluiceError(.invalidRecord, "a row of this id came before")
-        }
-        if own.contains(table) { try checkCounters(row) }
-        if !table.hasPrefix(SyncTables.prefix) { try SyncTables.validate(table) }
-        switch table {
-        case LeaseRecord.schema.name: throw SluiceError(.invalidRecord, "a lease is of one store alone")
-        case TableOperation.schema.name:
-            var operation = try TableOperation(record: row)
-            try OperationDocument.validate(operation)
-            if operation.state == .inFlight {
-                operation.state = .pending
-                operation.isUncertain = true
-            }
-            return try writer.put(operation.record, in: table)
-        case RecordState.schema.name:
-            let state = try RecordState(record: row)
-            guard id == RecordState.id(state.table, state.recordID) else {
-                throw SluiceError(.invalidRecord, "a base has another id than its record")
-            }
-        case Cursor.schema.name:
-            guard Cursor(record: row) != nil else { throw SluiceError(.invalidRecord, "the cursor cannot be read") }
-        default: break
-        }
-        try writer.put(row, in: table)
-    }
-
-    /// What the engine counts on from is no number at whose end it would stand.
-    private static func checkCounters(_ row: JSON) throws {
-        for (name, value) in row.members ?? [] where value.number != nil {
-            guard let number = value.int, (0...1 << 50).contains(number) else {
-                throw SluiceError(.invalidRecord, "\(name) is no count")
-            }
-        }
-        for name in ["revision", "attempts", "failedAttempts"] where (row[name]?.int ?? 0) > 1_000_000_000 {
-            throw SluiceError(.invalidRecord, "\(name) is no count")
         }
     }
 }

@@ -30,8 +30,7 @@ public final class MemoryPluginValues: PluginStorage {
 
 /// Values in a table of the local store, which no sync touches: one record a value.
 public struct StoredPluginValues: PluginStorage {
-    private static let schema = TableSchema(
-        "sluice_plugin_values", columns: [.init("plugin", .string), .init("key", .string), .init("value", .json)])
+    private static let schema = SyncTables.pluginValues
     private let store: any LocalStore
 
     /// Values in `store`, in which the table is made.

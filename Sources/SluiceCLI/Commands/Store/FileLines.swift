@@ -1,33 +1,72 @@
 internal import Foundation
 internal import Sluice
 
-/// The lines of a file, one at a time; its pointer is used by one reader only, which is why it may be `Sendable`
-/// unchecked.
+/// The lines of a file, one at a time and none longer than an import takes: a file without a line's end would else be
+/// in memory as a whole. It is used by one reader only, which is why it may be `Sendable` unchecked.
 final class FileLines: @unchecked Sendable {
+    private static let lineEnd: UInt8 = 0x0A
     private let file: UnsafeMutablePointer<FILE>
     private let path: String
+    private let longest: Int
+    private var chunk = [UInt8](repeating: 0, count: 1 << 16)
+    /// Where in the chunk those bytes are that no line has had yet.
+    private var unread = 0..<0
+    /// How many lines were begun.
+    private var number = 0
 
-    init(_ path: String) throws {
+    /// - Parameter longest: how many bytes a line may have, without its end.
+    init(_ path: String, longest: Int) throws {
         guard let file = fopen(path, "re") else {
             throw CommandFailure.usage("\(Plain.line(path)) cannot be read: \(String(cString: strerror(errno)))")
         }
         self.file = file
         self.path = path
+        self.longest = longest
     }
 
     deinit { fclose(file) }
 
+    /// The next line, without its end; nil behind the last.
     func next() throws -> String? {
-        var line: UnsafeMutablePointer<CChar>?
-        var capacity = 0
-        defer { free(line) }
-        let count = getline(&line, &capacity, file)
-        guard count > 0, let line else {
-            if ferror(file) != 0 { throw CommandFailure.usage("\(Plain.line(path)) cannot be read to its end") }
-            return nil
+        number += 1
+        var line: [UInt8] = []
+        while true {
+            if unread.isEmpty { try fill() }
+            // The last line of a file may have no end.
+            if unread.isEmpty { return line.isEmpty ? nil : try text(line) }
+            let end = endOfLine()
+            let piece = unread.lowerBound..<(end ?? unread.upperBound)
+            guard line.count + piece.count <= longest else { throw StoreImport.tooLong(number, longest: longest) }
+            line += chunk[piece]
+            guard let end else {
+                unread = 0..<0
+                continue
+            }
+            unread = (end + 1)..<unread.upperBound
+            return try text(line)
         }
-        let bytes = UnsafeRawBufferPointer(start: line, count: count)
-        guard let text = String(validating: bytes.last == 0x0A ? bytes.dropLast() : bytes[...], as: UTF8.self) else {
+    }
+
+    private func fill() throws {
+        let count = chunk.withUnsafeMutableBytes { fread($0.baseAddress, 1, $0.count, file) }
+        unread = 0..<count
+        if unread.isEmpty, ferror(file) != 0 {
+            throw CommandFailure.usage("\(Plain.line(path)) cannot be read to its end")
+        }
+    }
+
+    /// Where in the chunk the line ends; nil if it goes on behind the chunk.
+    private func endOfLine() -> Int? {
+        chunk.withUnsafeBytes { bytes in
+            guard let start = bytes.baseAddress,
+                let end = memchr(start + unread.lowerBound, Int32(Self.lineEnd), unread.count)
+            else { return nil }
+            return start.distance(to: UnsafeRawPointer(end))
+        }
+    }
+
+    private func text(_ line: [UInt8]) throws -> String {
+        guard let text = String(validating: line, as: UTF8.self) else {
             throw CommandFailure(.usage, "invalidJSON", "the export is not UTF-8")
         }
         return text

@@ -60,7 +60,8 @@ struct StoreImportCommand: OutcomeCommand {
     func outcome() async throws -> Outcome {
         let settings = try ClientSettings(connection)
         let path = try settings.requireStore()
-        let lines = try FileLines(file)
+        let reading = StoreImport()
+        let lines = try FileLines(file, longest: reading.longestLine)
         let encryption = try settings.storeKey?.encryption()
         try Self.makeFile(path)
         let store: SQLiteStore
@@ -71,7 +72,7 @@ struct StoreImportCommand: OutcomeCommand {
             throw error
         }
         do {
-            let summary = try await StoreImport().read(into: store) { try lines.next() }
+            let summary = try await reading.read(into: store) { try lines.next() }
             try await store.close()
             return report(summary, "\(Plain.line(path)) has")
         } catch {

@@ -57,7 +57,8 @@ package struct SentTombstone: Sendable, Hashable {
         ]
     }
 
-    private init?(record: JSON) {
+    /// The tombstone that a record of ``schema`` stands for; nil for what is none.
+    package init?(record: JSON) {
         guard let table = record["table"]?.string, let recordID = record["record"]?.string,
             let operationID = record["operation"]?.string, let revision = record["revision"]?.int,
             let createdAt = record["createdAt"]?.string.flatMap({ Timestamp($0) })

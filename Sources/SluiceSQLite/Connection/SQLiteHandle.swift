@@ -50,6 +50,10 @@ final class SQLiteHandle {
                 "the key does not open the store \(path), or its first page is damaged; it was left as it is",
                 cause: failure)
         }
+        // What SQLCipher says in the midst of a statement of a page that was changed: an error without words of its own.
+        if isEncrypted, code == Int32(CSQLITE_ERROR), reason == "SQL logic error" {
+            return SluiceError(.storeCorrupt, "a page of the store \(path) is damaged", cause: failure)
+        }
         return failure.error(path: path)
     }
 }

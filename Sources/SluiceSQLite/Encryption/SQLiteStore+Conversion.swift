@@ -1,4 +1,4 @@
-internal import SluiceCore
+public import SluiceCore
 
 extension SQLiteStore {
     /// Encrypts a plain store, takes the encryption away, or gives an encrypted one another key.
@@ -24,27 +24,29 @@ extension SQLiteStore {
     ///   - path: the store's file, which nobody may have open.
     ///   - source: what it is encrypted with; nil for a plain one.
     ///   - target: what it is to be encrypted with; nil for a plain one.
+    ///   - environment: told before and after the new file takes the old one's place, as ``CommitPoint/key``.
     /// - Throws: ``SluiceError`` of code `storeBusy` where it is open, here or in another process; `storeKeyRefused`,
     ///   `storeEncrypted` or `storeNotEncrypted` where `source` is not what it is encrypted with; `storeCorrupt` for a
     ///   damaged one; `storeFull`; `storeLibraryMissing`; `recordMissing` where there is no file; `storeInputOutput`,
     ///   also where the new file is in its place and the old one could not be overwritten.
     public static func convert(
-        path: String, from source: StoreEncryption?, to target: StoreEncryption?, options: Options = Options()
+        path: String, from source: StoreEncryption?, to target: StoreEncryption?, options: Options = Options(),
+        environment: SyncEnvironment = .system
     ) async throws {
         let path = resolved(path)
         guard let lease = try LeaseFile(path: path + "-lease").take() else {
             throw SluiceError(.storeBusy, "another process synchronises the store \(path); try again when it is done")
         }
         defer { lease.release() }
-        try StoreLock(path: path, timeout: options.busyTimeout).hold {
+        try await StoreLock(path: path, timeout: options.busyTimeout).holding {
             try DamagedStore.finishReplacement(of: path)
             let start = OpenStores.start(of: path)
             guard !start.isEmpty else { throw SluiceError(.recordMissing, "there is no store at \(path)") }
             try SQLiteStoreFile.check(path, begins: start, isEncrypted: source != nil)
-            try StoreConversion(
+            let conversion = try StoreConversion(
                 path: path, from: source.map { try StoreCipher($0, salt: start) },
-                to: target.map { try StoreCipher($0, salt: []) }, options: options
-            ).carryOut()
+                to: target.map { try StoreCipher($0, salt: []) }, options: options, environment: environment)
+            try await conversion.carryOut()
         }
     }
 }

@@ -17,6 +17,7 @@ struct StoreConversion {
     let source: StoreCipher?
     let target: StoreCipher?
     let options: SQLiteStore.Options
+    let environment: SyncEnvironment
 
     /// The library that does the work: the one that knows encrypted files reads plain ones too.
     private let library: SQLiteLibrary
@@ -26,7 +27,10 @@ struct StoreConversion {
     static let draftSuffix = "-sluice-conversion"
 
     /// - Throws: ``SluiceError`` of code `invalidArgument` where neither side is encrypted.
-    init(path: String, from source: StoreCipher?, to target: StoreCipher?, options: SQLiteStore.Options) throws {
+    init(
+        path: String, from source: StoreCipher?, to target: StoreCipher?, options: SQLiteStore.Options,
+        environment: SyncEnvironment
+    ) throws {
         guard let library = source?.library ?? target?.library else {
             throw SluiceError(.invalidArgument, "the store \(path) is not encrypted, and is not to be")
         }
@@ -34,13 +38,14 @@ struct StoreConversion {
         self.source = source
         self.target = target
         self.options = options
+        self.environment = environment
         self.library = library
     }
 
     /// Does it. The store's lock and lease are held.
     ///
     /// - Throws: ``SluiceError`` of code `storeBusy` where a connection is open to the store, here or elsewhere.
-    func carryOut() throws {
+    func carryOut() async throws {
         if OpenStores.contains(path) {
             throw SluiceError(.storeBusy, "the store \(path) is open in this process; close it first")
         }
@@ -52,10 +57,12 @@ struct StoreConversion {
         do {
             try build()
             let old = try Shredder(path)
+            try await environment.reached(.key, .before)
             try StoreFiles.move(draft, to: path)
             // Not before the new name is on the disk: after a power cut the old one would be back, and what it stands
             // for.
             try StoreFiles.syncFolder(of: path)
+            try await environment.reached(.key, .after)
             try old.overwrite()
         } catch {
             Self.removeLeftovers(of: path)
@@ -84,9 +91,11 @@ struct StoreConversion {
     private func connection(
         _ path: String, _ cipher: StoreCipher?, isNew: Bool = false
     ) throws -> SQLiteConnection {
-        try SQLiteConnection(
+        let connection = try SQLiteConnection(
             path: path, access: .readWrite, busyTimeout: options.busyTimeout, fileSystem: options.fileSystem,
             cipher: cipher, library: library, isNew: isNew)
+        SQLiteStoreFile.keepLogAtClose(connection)
+        return connection
     }
 
     static func checkWhole(_ connection: SQLiteConnection) throws {

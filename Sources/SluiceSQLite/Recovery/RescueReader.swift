@@ -12,7 +12,7 @@ struct RescuedQueue: Sendable {
 }
 
 /// Reads what a damaged file still holds of the queue: the operations, what each stands on, the local rows they are
-/// about, and the audit.
+/// about, the audit, and what comes from nowhere else.
 struct RescueReader {
     private let connection: SQLiteConnection
 
@@ -45,6 +45,10 @@ struct RescueReader {
         }
         for entry in try read(SyncTables.audit, &rescued.isWhole) {
             rescued.records.append((SyncTables.audit.name, entry))
+        }
+        // A request that was sent may be late yet.
+        for tombstone in try readKept(SentTombstone.schema, &rescued.isWhole) {
+            rescued.records.append((SentTombstone.schema.name, tombstone))
         }
         // What was done to the records is not done again; what stays here comes from nowhere else.
         for note in try readKept(MigrationNote.schema, &rescued.isWhole) {

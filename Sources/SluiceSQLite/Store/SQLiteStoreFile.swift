@@ -26,6 +26,7 @@ struct SQLiteStoreFile: Sendable {
         let connection = try SQLiteConnection(
             path: path, busyTimeout: options.busyTimeout, fileSystem: options.fileSystem, cipher: cipher,
             isNew: StoreFolder.size(of: path) == 0)
+        Self.keepLogAtClose(connection)
         let isNew =
             try connection.integer("SELECT count(*) FROM sqlite_schema") == 0
             && connection.integer("PRAGMA application_id") == 0
@@ -103,9 +104,13 @@ struct SQLiteStoreFile: Sendable {
             let page = max(1, try connection.integer("PRAGMA page_size"))
             try connection.execute("PRAGMA max_page_count = \(max(1, Int64(size) / page))")
         }
-        connection.configure(Int32(CSQLITE_DBCONFIG_NO_CKPT_ON_CLOSE), true)
         connection.nextCheckpoint = Self.checkpointPages
         connection.watchLog()
+    }
+
+    /// Has nothing be moved when it is closed. Before anything is read: a file that is refused stays as it is.
+    static func keepLogAtClose(_ connection: SQLiteConnection) {
+        connection.configure(Int32(CSQLITE_DBCONFIG_NO_CKPT_ON_CLOSE), true)
     }
 
     /// How many KiB of pages each connection to an encrypted file keeps: of a plain one the system keeps them too, of an
@@ -118,9 +123,9 @@ struct SQLiteStoreFile: Sendable {
         let connection = try SQLiteConnection(
             path: path, access: .readWrite, busyTimeout: options.busyTimeout, fileSystem: options.fileSystem,
             cipher: cipher)
+        Self.keepLogAtClose(connection)
         try connection.execute("PRAGMA query_only = ON; PRAGMA wal_autocheckpoint = 0")
         if cipher != nil { try connection.execute("PRAGMA cache_size = -\(Self.encryptedCache)") }
-        connection.configure(Int32(CSQLITE_DBCONFIG_NO_CKPT_ON_CLOSE), true)
         try checkInPlace()
         return connection
     }

@@ -21,6 +21,19 @@ struct StoreLock: Sendable {
     ///
     /// - Throws: ``SluiceError`` of code `storeBusy` if another holds it for longer than the timeout.
     func hold<Result>(_ body: () throws -> Result) throws -> Result {
+        let descriptor = try taken()
+        defer { Self.release(descriptor) }
+        return try body()
+    }
+
+    /// The same around what is asynchronous: the lock is the process's, and no thread's.
+    func holding<Result>(_ body: () async throws -> Result) async throws -> Result {
+        let descriptor = try taken()
+        defer { Self.release(descriptor) }
+        return try await body()
+    }
+
+    private func taken() throws -> Int32 {
         let descriptor = open(path + "-lock", O_RDWR | O_CREAT | O_CLOEXEC, StoreFolder.mode(beside: path))
         guard descriptor >= 0 else {
             throw SluiceError(
@@ -28,13 +41,19 @@ struct StoreLock: Sendable {
                 "the store \(path) cannot be locked (\(String(cString: strerror(errno)))); "
                     + "see that its directory exists and may be written")
         }
-        // Closing alone would not release it while a process that this one is just starting has the descriptor too.
-        defer {
-            _ = flock(descriptor, LOCK_UN)
+        do {
+            try take(descriptor)
+        } catch {
             _ = close(descriptor)
+            throw error
         }
-        try take(descriptor)
-        return try body()
+        return descriptor
+    }
+
+    private static func release(_ descriptor: Int32) {
+        // Closing alone would not release it while a process that this one is just starting has the descriptor too.
+        _ = flock(descriptor, LOCK_UN)
+        _ = close(descriptor)
     }
 
     private func take(_ descriptor: Int32) throws {

@@ -8,13 +8,14 @@ internal import SluiceCore
 /// let context = try await SyncContext(client: annasClient, store: anna, options: SyncOptions(user: "anna"))
 /// // Later, and for somebody else. What Anna has not sent waits under her secret, until she is back.
 /// let ben = try await users.signIn("ben", with: .key(bensKey))
-/// // Anna will not be back: nobody can read what is left of her store, with her secret neither.
+/// // Anna will not be back: her store is removed, and what its key was made of is overwritten.
 /// try await users.signOut("anna", unsent: .discard)
 /// ```
 ///
 /// A store's key is made of the user's secret and of random bytes in a file beside it. Without both it is
-/// noise: switching users needs nothing but closing the store, and signing out nothing but overwriting those bytes,
-/// whatever copies of the store there are. Neither a file's nor a folder's name says who the user is.
+/// noise: switching users needs nothing but closing the store, and signing out nothing but overwriting those bytes. A
+/// copy of both, as a backup of the folder is, still opens with the user's secret. Neither a file's nor a folder's name
+/// says who the user is.
 public actor UserStores {
     /// What becomes of changes that wait when a user signs out.
     public enum Unsent: Sendable, Hashable {
@@ -48,18 +49,19 @@ public actor UserStores {
     ///   - user: any text that names the user and does not change.
     ///   - secret: what only this user can bring: derived from a token, from a keyring, a passphrase.
     /// - Throws: ``SluiceError`` of code `storeKeyRefused` for a secret that is not the user's, `invalidArgument` for an
-    ///   empty name; of the store. The store that was open is closed then too.
+    ///   empty name, `storeCorrupt` where a store is there and a file of random bytes is gone that it takes to find it
+    ///   or to open it, `storeBusy`, `cancelled`; of the store. The store that was open is closed then too.
     public func signIn(_ user: String, with secret: StoreEncryption) async throws -> SQLiteStore {
         guard !user.isEmpty else { throw SluiceError(.invalidArgument, "a user's name is not empty") }
         return try await alone {
             try await close()
-            let path = try names.path(of: user)
+            let path = try await names.path(of: user)
             // Opened under the lock too: else another could sign the user out in between, and the key be of nothing.
-            let store = try names.locked {
-                if try UserSalt.isOverwritten(beside: path) { try Self.remove(path) }
-                let key = try UserSalt.key(secret, beside: path)
-                return try SQLiteStore(path: path, encryption: .key(key), options: options)
-            }
+            let lease = try await names.lock()
+            defer { lease.release() }
+            if try UserSalt.isOverwritten(beside: path) { try Self.remove(path) }
+            let key = try UserSalt.key(secret, beside: path)
+            let store = try SQLiteStore(path: path, encryption: .key(key), options: options)
             open = (ExactText(user), store)
             return store
         }
@@ -87,16 +89,23 @@ public actor UserStores {
 
     /// Makes what is left of a user's store unreadable for everybody, and removes it.
     ///
+    /// What was copied before is beyond reach where the random bytes were copied too; and a disk or a file system that
+    /// writes elsewhere may keep those.
+    ///
     /// - Parameter unsent: what becomes of changes that wait. Whether there are any can be told of who is signed in only,
     ///   so that anybody else can sign out only with `discard`.
     /// - Throws: ``SluiceError`` of code `operationsPending`; `storeInputOutput` where the files cannot be removed: the
-    ///   next ``signIn(_:with:)`` of that user goes on with it.
+    ///   next ``signIn(_:with:)`` of that user goes on with it; `storeCorrupt` where the file of random bytes is gone
+    ///   that it takes to find the store; `storeBusy`, `cancelled`.
     public func signOut(_ user: String, unsent: Unsent = .refuse) async throws {
         try await alone {
-            let path = try names.path(of: user)
+            let path = try await names.path(of: user)
+            // Before the store's own lock, which its transaction takes: so does signing in.
+            let lease = try await names.lock()
+            defer { lease.release() }
             if let open, open.user == ExactText(user) {
                 do {
-                    try await Self.destroy(open.store, at: path, unsent, names)
+                    try await Self.destroy(open.store, at: path, unsent)
                 } catch {
                     // The transaction itself may be told that its file is gone.
                     if StoreFolder.exists(path) { throw error }
@@ -106,33 +115,31 @@ public actor UserStores {
                 throw SluiceError(
                     .operationsPending, "whether changes wait cannot be told, as this user is not signed in")
             }
-            try names.locked {
-                try UserSalt.overwrite(beside: path)
-                try Self.remove(path)
-            }
+            try UserSalt.overwrite(beside: path)
+            try Self.remove(path)
         }
     }
 
-    /// In one transaction: what is written behind it fails, as the file is gone, and is not acknowledged.
-    private static func destroy(
-        _ store: SQLiteStore, at path: String, _ unsent: Unsent, _ names: UserNames
-    ) async throws {
+    /// In one transaction: what is written behind it fails, as the file is gone, and is not acknowledged. The users'
+    /// lock is held.
+    private static func destroy(_ store: SQLiteStore, at path: String, _ unsent: Unsent) async throws {
         try await store.write { writer in
             let count = try writer.count(matching: Query(TableOperation.schema.name))
             guard unsent == .discard || count == 0 else {
                 throw SluiceError(
                     .operationsPending, "\(count) changes wait that were not sent; send or discard them")
             }
-            try names.locked {
-                try UserSalt.overwrite(beside: path)
-                try StoreFiles.remove(path)
-            }
+            try UserSalt.overwrite(beside: path)
+            try StoreFiles.remove(path)
         }
     }
 
     /// Whether there is a store of that user.
-    public func hasStore(of user: String) throws -> Bool {
-        let path = try names.path(of: user)
+    ///
+    /// - Throws: ``SluiceError`` of code `storeCorrupt` where stores are there and the file of random bytes is gone that
+    ///   it takes to find one; `storeInputOutput`, `storeBusy`, `cancelled`.
+    public func hasStore(of user: String) async throws -> Bool {
+        let path = try await names.path(of: user)
         return try StoreFolder.size(of: path) > 0 && !UserSalt.isOverwritten(beside: path)
     }
 

@@ -139,12 +139,12 @@ struct EncryptedTracesTests {
             return false
         }
 
-        func finds() throws -> Bool {
+        func finds() -> Bool {
             let memory = open("/proc/self/mem", O_RDONLY)
             defer { close(memory) }
             let page = own + Self.size
             let mine = UInt64(UInt(bitPattern: own))
-            for line in try String(contentsOfFile: "/proc/self/maps", encoding: .utf8).split(separator: "\n") {
+            for line in ProcessMaps.text().split(separator: "\n") {
                 let words = line.split(separator: " ")
                 guard words.count > 1, words[1].hasPrefix("rw"), !line.contains("[v") else { continue }
                 let bounds = words[0].split(separator: "-").compactMap { UInt64($0, radix: 16) }
@@ -197,11 +197,11 @@ struct EncryptedTracesTests {
             try await store.write { try $0.put(["id": "1"], in: "t") }
             _ = try await store.read { try $0.record("1", in: "t") }
             // The list of mappings is not read in one moment, and other tests map and unmap meanwhile.
-            let isThere = try (1...20).contains { _ in try search.finds() }
+            let isThere = (1...3).contains { _ in search.finds() }
             try await store.close()
             return isThere
         }
         #expect(try await use(), "the search does find it while the store is open")
-        #expect(try !search.finds())
+        #expect(!search.finds())
     }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import SluiceCore
 import Testing
@@ -60,7 +61,7 @@ struct UserStoresTests {
         }
     }
 
-    @Test("who signs out takes the key along, whatever copies there are")
+    @Test("who signs out takes the key along, but for copies that have the random bytes too")
     func shreds() async throws {
         let users = try users()
         try await write(users.signIn("anna", with: .key(anna)))
@@ -70,16 +71,30 @@ struct UserStoresTests {
         let sealed = await #expect(throws: SluiceError.self) { try await users.signOut("anna") }
         #expect(sealed?.code == .operationsPending, "of who is not signed in it cannot be told")
         let store = try #require(try files().first { $0.hasSuffix("store.db") })
-        let copy = folder.file("copy.db")
-        try FileManager.default.copyItem(atPath: folder.file("users/\(store)"), toPath: copy)
+        let original = folder.file("users/\(store)")
+        // As a backup has them, and the files themselves under names that signing out does not know.
+        let (copy, kept) = (folder.file("copy.db"), folder.file("kept.db"))
+        for suffix in ["", ".salt"] {
+            try FileManager.default.copyItem(atPath: original + suffix, toPath: copy + suffix)
+            #expect(link(original + suffix, kept + suffix) == 0)
+        }
         try await users.signOut("anna", unsent: .discard)
         #expect(try files().allSatisfy { !$0.contains("store.db") })
         #expect(try await !users.hasStore(of: "anna"))
-        // Her secret opens no copy any more: neither as it is, nor where the new store is.
-        for key in [anna] {
-            let error = #expect(throws: SluiceError.self) { try SQLiteStore(path: copy, encryption: .key(key)) }
-            #expect(error?.code == .storeKeyRefused)
-        }
+        // Of the files themselves the random bytes are gone, and with them the key.
+        #expect(try Data(contentsOf: URL(fileURLWithPath: kept + ".salt")) == Data(count: 32))
+        #expect(FileManager.default.contentsEqual(atPath: kept, andPath: copy))
+        #expect(try code(opening: kept, UserSalt.key(.key(anna), beside: kept)) == .storeKeyRefused)
+        // Her secret alone opens nothing; with the old bytes it opens a copy.
+        #expect(code(opening: copy, anna) == .storeKeyRefused)
+        let alone = folder.file("alone.db")
+        try FileManager.default.copyItem(atPath: copy, toPath: alone)
+        let missing = #expect(throws: SluiceError.self) { try UserSalt.key(.key(anna), beside: alone) }
+        #expect(missing?.code == .storeCorrupt)
+        let opened = try SQLiteStore(path: copy, encryption: .key(UserSalt.key(.key(anna), beside: copy)))
+        #expect(try await opened.read { try $0.count(matching: Query("todos")) } == 1)
+        try await opened.close()
+        // Nor does it open a copy in the place of her new store.
         _ = try await users.signIn("anna", with: .key(anna))
         try await users.seal()
         let place = folder.file("users/\(try #require(try files().first { $0.hasSuffix("store.db") }))")
@@ -87,6 +102,107 @@ struct UserStoresTests {
         try FileManager.default.copyItem(atPath: copy, toPath: place)
         let error = await #expect(throws: SluiceError.self) { _ = try await users.signIn("anna", with: .key(anna)) }
         #expect(error?.code == .storeKeyRefused)
+    }
+
+    /// The code of the error that opening throws.
+    private func code(opening path: String, _ key: StoreKey) -> SluiceError.Code? {
+        do {
+            _ = try SQLiteStore(path: path, encryption: .key(key))
+            return nil
+        } catch {
+            return (error as? SluiceError)?.code
+        }
+    }
+
+    @Test("where the random bytes are gone that names are made of, nobody is taken for a new user")
+    func lostNames() async throws {
+        let first = try users()
+        try await write(first.signIn("anna", with: .key(anna)))
+        try await first.seal()
+        let salt = folder.file("users/users.salt")
+        let away = folder.file("users.salt")
+        try FileManager.default.moveItem(atPath: salt, toPath: away)
+        let before = try files().sorted()
+        let second = try users()
+        for user in ["anna", "ben"] {
+            let calls: [@Sendable () async throws -> Void] = [
+                { _ = try await second.signIn(user, with: .key(self.anna)) },
+                { _ = try await second.hasStore(of: user) },
+                { try await second.signOut(user, unsent: .discard) },
+            ]
+            for call in calls {
+                let error = await #expect(throws: SluiceError.self) { try await call() }
+                #expect(error?.code == .storeCorrupt)
+            }
+        }
+        #expect(try files().filter { !$0.hasSuffix("-lease") }.sorted() == before.filter { !$0.hasSuffix("-lease") })
+        try FileManager.default.moveItem(atPath: away, toPath: salt)
+        let store = try await second.signIn("anna", with: .key(anna))
+        #expect(try await store.read { try $0.count(matching: Query("todos")) } == 1)
+        // Without a store there is nothing to lose.
+        try await second.signOut("anna", unsent: .discard)
+        try FileManager.default.removeItem(atPath: salt)
+        _ = try await second.signIn("anna", with: .key(anna))
+        try await second.seal()
+    }
+
+    @Test("signing out takes the users' lock before the store's, as signing in does")
+    func lockOrder() async throws {
+        let users = try users()
+        let store = try await users.signIn("anna", with: .key(anna))
+        let (started, start) = AsyncStream.makeStream(of: Void.self)
+        let gate = DispatchSemaphore(value: 0)
+        // As another process would that has the store's lock for a while.
+        async let writing: Void = store.write { _ in
+            start.yield()
+            _ = gate.wait(timeout: .now() + 20)
+        }
+        for await _ in started { break }
+        async let signingOut: Void = users.signOut("anna", unsent: .discard)
+        // Which waits for that, and meanwhile nobody signs in.
+        let lease = LeaseFile(path: folder.file("users/users-lease"))
+        var held = 0
+        for _ in 0..<300 where held < 20 {
+            if let mine = try lease.take() {
+                mine.release()
+                held = 0
+            } else {
+                held += 1
+            }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        gate.signal()
+        #expect(held == 20)
+        try await writing
+        try await signingOut
+        #expect(try await !users.hasStore(of: "anna"))
+        #expect(try lease.take() != nil, "it is given back")
+    }
+
+    @Test("signing in and out at the same time, from two openings of the folder, wait for each other in no circle")
+    func twoOpenings() async throws {
+        let (first, second) = (try users(), try users())
+        let anna = self.anna
+        let errors = await withTaskGroup(of: [SluiceError?].self) { group in
+            for users in [first, second] {
+                group.addTask {
+                    var errors: [SluiceError?] = []
+                    for _ in 0..<10 {
+                        // One may take the store away from under the other, which is told so.
+                        do {
+                            _ = try await users.signIn("anna", with: .key(anna))
+                            try await users.signOut("anna", unsent: .discard)
+                        } catch {
+                            errors.append(error as? SluiceError)
+                        }
+                    }
+                    return errors
+                }
+            }
+            return await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(errors.allSatisfy { $0 != nil && $0?.code != .storeBusy }, "\(errors)")
+        for users in [first, second] { try await users.seal() }
     }
 
     @Test("who signs in at the same time gets a store, and only the last one is open")

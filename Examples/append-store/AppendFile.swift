@@ -4,9 +4,6 @@ internal import Synchronization
 
 /// The file: a first line that says what it is, then one JSON document a line, each behind a checksum.
 final class AppendFile: Sendable {
-    /// What the lines so far have declared.
-    let schemas = Mutex<[String: TableSchema]>([:])
-
     private static let header = "sluice append store 1\n"
     private let path: String
     /// The open file, and how much of it counts.
@@ -14,13 +11,21 @@ final class AppendFile: Sendable {
 
     init(path: String) throws {
         self.path = path
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Self.failure("opened", path) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        state = try Mutex((Self.locked(path), 0))
+    }
+
+    /// Opens and locks the file of that name: another is there if one was put in its place before the lock was free.
+    private static func locked(_ path: String) throws -> Int32 {
+        while true {
+            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else { throw failure("opened", path) }
+            let isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0
+            var (mine, named) = (stat(), stat())
+            let isFound = fstat(descriptor, &mine) == 0 && stat(path, &named) == 0
+            if isLocked, isFound, mine.st_ino == named.st_ino, mine.st_dev == named.st_dev { return descriptor }
             _ = Glibc.close(descriptor)
-            throw SluiceError(.storeBusy, "the store \(path) is open elsewhere")
+            if !isLocked { throw SluiceError(.storeBusy, "the store \(path) is open elsewhere") }
         }
-        state = Mutex((descriptor, 0))
     }
 
     deinit { close() }
@@ -32,21 +37,24 @@ final class AppendFile: Sendable {
         }
     }
 
-    /// The documents, up to the first line that is not whole; what is behind them is cut off.
+    /// The documents. A last line that is not whole was torn while it was written: it goes; one before it is damage.
     func lines() throws -> [JSON] {
         try state.withLock { state in
             let bytes = try Self.content(state.descriptor, path)
-            if bytes.isEmpty {
+            if Self.header.utf8.starts(with: bytes) {
                 state.length = try Self.write(Array(Self.header.utf8), to: state.descriptor, at: 0, path)
+                try Self.syncFolder(of: path)
                 return []
             }
             guard bytes.starts(with: Self.header.utf8) else {
                 throw SluiceError(.storeNotADatabase, "\(path) is no append store; it was left as it is")
             }
-            var documents: [JSON] = []
-            var start = Self.header.utf8.count
+            var (documents, start) = ([JSON](), Self.header.utf8.count)
             while let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
-                guard let document = Self.document(bytes[start..<end]) else { break }
+                guard let document = Self.document(bytes[start..<end]) else {
+                    if end + 1 == bytes.count { break }
+                    throw SluiceError(.storeCorrupt, "a line of \(path) is damaged; the file was left as it is")
+                }
                 documents.append(document)
                 start = end + 1
             }
@@ -73,19 +81,18 @@ final class AppendFile: Sendable {
     func replace(with documents: [JSON]) throws {
         let draft = path + ".new"
         let descriptor = open(draft, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        var unused = descriptor
+        defer { _ = Glibc.close(unused) }
         guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw Self.failure("made", draft) }
-        var length = 0
-        for line in [Array(Self.header.utf8)] + documents.map(Self.line) {
-            length += try Self.write(line, to: descriptor, at: length, draft)
-        }
+        let bytes = Array(Self.header.utf8) + documents.flatMap(Self.line)
+        let length = try Self.write(bytes, to: descriptor, at: 0, draft)
         guard rename(draft, path) == 0 else { throw Self.failure("replaced", path) }
-        state.withLock { [length] state in
-            _ = Glibc.close(state.descriptor)
-            state = (descriptor, length)
+        unused = state.withLock { state in
+            defer { state = (descriptor, length) }
+            return state.descriptor
         }
+        try Self.syncFolder(of: path)
     }
-
-    // MARK: Lines
 
     private static func line(_ document: JSON) -> [UInt8] {
         let text = Array(document.description.utf8)
@@ -104,16 +111,14 @@ final class AppendFile: Sendable {
         bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }
 
-    // MARK: Bytes
-
-    private static func content(_ descriptor: Int32, _ path: String) throws -> [UInt8] {
+    private static func content(_ file: Int32, _ path: String) throws -> [UInt8] {
         var info = stat()
-        guard fstat(descriptor, &info) == 0 else { throw failure("read", path) }
+        guard fstat(file, &info) == 0 else { throw failure("read", path) }
         var bytes = [UInt8](repeating: 0, count: Int(info.st_size))
         var done = 0
         while done < bytes.count {
             let count = bytes.withUnsafeMutableBytes {
-                pread(descriptor, $0.baseAddress.map { $0 + done }, $0.count - done, off_t(done))
+                pread(file, $0.baseAddress.map { $0 + done }, $0.count - done, off_t(done))
             }
             guard count > 0 else { throw failure("read", path) }
             done += count
@@ -121,17 +126,24 @@ final class AppendFile: Sendable {
         return bytes
     }
 
-    private static func write(_ bytes: [UInt8], to descriptor: Int32, at place: Int, _ path: String) throws -> Int {
+    private static func write(_ bytes: [UInt8], to file: Int32, at place: Int, _ path: String) throws -> Int {
         var done = 0
         while done < bytes.count {
             let count = bytes.withUnsafeBytes {
-                pwrite(descriptor, $0.baseAddress.map { $0 + done }, $0.count - done, off_t(place + done))
+                pwrite(file, $0.baseAddress.map { $0 + done }, $0.count - done, off_t(place + done))
             }
             guard count > 0 else { throw failure("written", path) }
             done += count
         }
-        guard fsync(descriptor) == 0 else { throw failure("written", path) }
+        guard fsync(file) == 0 else { throw failure("written", path) }
         return bytes.count
+    }
+
+    /// Has the disk know the file under its name: without that a power cut may leave the one before it there.
+    private static func syncFolder(of path: String) throws {
+        let folder = open(path.lastIndex(of: "/").map { String(path[...$0]) } ?? ".", O_RDONLY | O_CLOEXEC)
+        defer { _ = Glibc.close(folder) }
+        guard folder >= 0, fsync(folder) == 0 else { throw failure("kept", path) }
     }
 
     private static func failure(_ what: String, _ path: String) -> SluiceError {

@@ -5,7 +5,7 @@ internal import Synchronization
 /// A store in one file that only grows while it is open: each transaction is a line at its end.
 ///
 /// All records are in memory too, in the engine's own `MemoryStore`, which answers the queries. A transaction counts
-/// when its line is on the disk; a line that a power cut has torn is cut off at the next opening, and with it a
+/// when its line is on the disk; a last line that a power cut has torn is cut off at the next opening, and with it a
 /// transaction that nobody was told of. Opening writes the file anew where most of it is out of date. Right for a few
 /// thousand records.
 public final class AppendStore: LocalStore {
@@ -15,15 +15,12 @@ public final class AppendStore: LocalStore {
     /// Opens the file, or makes it.
     ///
     /// - Throws: `SluiceError` of code `storeBusy` where another has it open, `storeInputOutput` where it cannot be
-    ///   read or written, `storeNotADatabase` for a file that is something else.
+    ///   read or written, `storeNotADatabase` for a file that is something else, `storeCorrupt` for a damaged one.
     public init(path: String) async throws {
         file = try AppendFile(path: path)
-        var lines = 0
-        for line in try file.lines() {
-            try await apply(line)
-            lines += 1
-        }
-        if lines > 64 { try await rewrite(ifFewerThan: lines / 4) }
+        let lines = try file.lines()
+        for line in lines { try await apply(line) }
+        if lines.count > 64 { try await rewrite(ifFewerThan: lines.count / 4) }
     }
 
     /// Declares tables, and notes what is new of them.
@@ -35,16 +32,12 @@ public final class AppendStore: LocalStore {
     }
 
     /// Reads the records in memory.
-    public func read<Result: Sendable>(
-        _ body: @Sendable (any StoreReader) throws -> Result
-    ) async throws -> Result {
+    public func read<Result: Sendable>(_ body: @Sendable (any StoreReader) throws -> Result) async throws -> Result {
         try await memory.read(body)
     }
 
     /// Changes the records in memory once the change is in the file.
-    public func write<Result: Sendable>(
-        _ body: @Sendable (any StoreWriter) throws -> Result
-    ) async throws -> Result {
+    public func write<Result: Sendable>(_ body: @Sendable (any StoreWriter) throws -> Result) async throws -> Result {
         try await memory.write { [file] writer in
             let recorder = Recorder(writer)
             let result = try body(recorder)
@@ -73,7 +66,7 @@ public final class AppendStore: LocalStore {
                 if let table = change["redeclare"].flatMap(TableSchema.init(json:)) { try writer.redeclare(table) }
                 if let table = change["drop"]?.string { try writer.drop(table) }
                 guard let table = change["in"]?.string else { continue }
-                if let record = change["put"] { try writer.put(record, in: table) }
+                if let text = change["put"]?.string { try writer.put(JSON(parsing: text), in: table) }
                 if let id = change["delete"]?.string { try writer.delete([id], from: table) }
             }
         }
@@ -83,8 +76,9 @@ public final class AppendStore: LocalStore {
     private func rewrite(ifFewerThan most: Int) async throws {
         let (tables, changes) = try await memory.read { reader in
             let tables = try reader.tables()
-            let changes = try tables.flatMap { table in
-                try reader.records(matching: Query(table.name)).map { ["in": JSON(table.name), "put": $0] as JSON }
+            let changes = try tables.flatMap { table -> [JSON] in
+                let records = try reader.records(matching: Query(table.name))
+                return records.map { ["in": JSON(table.name), "put": JSON("\($0)")] }
             }
             return (tables, changes)
         }
@@ -107,7 +101,8 @@ private final class Recorder: StoreWriter {
 
     func put(_ record: JSON, in table: String) throws {
         try writer.put(record, in: table)
-        changes.append(["in": JSON(table), "put": record])
+        // As text: a record may nest as deep as a document may, and so is no part of one.
+        changes.append(["in": JSON(table), "put": JSON("\(record)")])
     }
 
     func redeclare(_ table: TableSchema) throws {
@@ -135,20 +130,15 @@ private final class Recorder: StoreWriter {
 
 extension TableSchema {
     fileprivate var json: JSON {
-        [
-            "name": JSON(name),
-            "columns": JSON(columns.map { ["name": JSON($0.name), "type": JSON($0.type.rawValue)] as JSON }),
-            "indexes": JSON(indexes.map { JSON($0.map { JSON($0) }) }),
-        ]
+        let columns = columns.map { [JSON($0.name), JSON($0.type.rawValue)] as JSON }
+        let indexes = indexes.map { JSON($0.map { JSON($0) }) }
+        return ["name": JSON(name), "columns": JSON(columns), "indexes": JSON(indexes)]
     }
 
     fileprivate init?(json: JSON) {
         guard let name = json["name"]?.string else { return nil }
-        let columns = (json["columns"]?.elements ?? []).compactMap { column -> Column? in
-            guard let name = column["name"]?.string, let type = column["type"]?.string.flatMap(ColumnType.init) else {
-                return nil
-            }
-            return Column(name, type)
+        let columns = (json["columns"]?.elements ?? []).compactMap { column in
+            column[1]?.string.flatMap(ColumnType.init).map { Column(column[0]?.string ?? "", $0) }
         }
         let indexes = (json["indexes"]?.elements ?? []).map { ($0.elements ?? []).compactMap(\.string) }
         self.init(name, columns: columns, indexes: indexes)

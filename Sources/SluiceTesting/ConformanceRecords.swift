@@ -34,6 +34,13 @@ enum ConformanceRecords {
         String(repeating: "i", count: 500),
     ]
 
+    /// A record that nests as deep as a record may.
+    static let deepest: JSON = {
+        var value: JSON = 1
+        for _ in 1..<JSON.maximumDepth { value = [value] }
+        return ["id": "deepest", "value": value]
+    }()
+
     /// Each value in each declared column and in an undeclared property, one record a value.
     static func everyValueEverywhere() -> [JSON] {
         values.enumerated().map { number, value in

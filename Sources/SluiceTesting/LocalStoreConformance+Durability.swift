@@ -7,7 +7,8 @@ extension LocalStoreConformance {
         [
             ReopenCheck("every value is there when the store is opened anew") { place in
                 let records = ConformanceRecords.everyValueEverywhere()
-                let ids = ConformanceRecords.ids.map { ["id": JSON($0), "n": 1] as JSON }
+                let ids =
+                    ConformanceRecords.ids.map { ["id": JSON($0), "n": 1] as JSON } + [ConformanceRecords.deepest]
                 try await place.store().define([ConformanceRecords.schema])
                 try await roundTrip(records, in: ConformanceRecords.schema.name, place.store())
                 try await roundTrip(ids, in: "undeclared", place.store())
@@ -100,8 +101,6 @@ extension LocalStoreConformance {
     }
 
     private static func end(_ place: Reopened, isClosed: Bool) async throws {
-        if isClosed { try await place.close() } else { await place.abandon() }
+        if isClosed { try await place.close() } else { try await place.abandon() }
     }
-
-    /// - Throws: ``ConformanceFailure`` unless the table has these records and no others.
 }

@@ -8,6 +8,7 @@ extension LocalStoreConformance {
         },
         Check("every value comes back from an undeclared table") { store in
             try await roundTrip(ConformanceRecords.everyValueEverywhere(), in: "undeclared", store)
+            try await roundTrip([ConformanceRecords.deepest], in: "undeclared", store)
         },
         Check("an absent property and a null are told apart") { store in
             try await store.define([ConformanceRecords.schema])

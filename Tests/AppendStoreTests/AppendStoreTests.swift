@@ -22,7 +22,7 @@ struct AppendStoreTests {
 
     @Test("conforms when it is opened anew", arguments: LocalStoreConformance.reopenChecks)
     func reopens(check: LocalStoreConformance.ReopenCheck) async throws {
-        try await check.run { [path] in try await AppendStore(path: path) }
+        try await check.run(in: folder.path) { try await AppendStore(path: $0 + "/store") }
         try FileManager.default.removeItem(at: folder)
     }
 
@@ -45,6 +45,97 @@ struct AppendStoreTests {
             try await again.close()
         }
         try FileManager.default.removeItem(at: folder)
+    }
+
+    @Test("a first line that was torn at any byte is written again")
+    func tornHead() async throws {
+        let store = try await AppendStore(path: path)
+        try await store.close()
+        let head = try Data(contentsOf: URL(filePath: path))
+        for count in 0..<head.count {
+            try head.prefix(count).write(to: URL(filePath: path))
+            let store = try await AppendStore(path: path)
+            try await store.write { try $0.put(["id": "1"], in: "t") }
+            try await store.close()
+            let again = try await AppendStore(path: path)
+            #expect(try await again.read { try $0.count(matching: Query("t")) } == 1, "\(count)")
+            try await again.close()
+        }
+        try FileManager.default.removeItem(at: folder)
+    }
+
+    @Test("a line that is damaged at any byte, with others behind it, is an error and takes none with it")
+    func damaged() async throws {
+        let store = try await AppendStore(path: path)
+        let start = try Data(contentsOf: URL(filePath: path)).count
+        try await store.write { try $0.put(["id": "1"], in: "t") }
+        let end = try Data(contentsOf: URL(filePath: path)).count
+        for id in ["2", "3"] { try await store.write { try $0.put(["id": JSON(id)], in: "t") } }
+        try await store.close()
+        let whole = try Data(contentsOf: URL(filePath: path))
+        for place in start..<end {
+            var bytes = whole
+            bytes[place] ^= 1
+            try bytes.write(to: URL(filePath: path))
+            let error = await #expect(throws: SluiceError.self) { try await AppendStore(path: path) }
+            #expect(error?.code == .storeCorrupt, "\(place)")
+            #expect(try Data(contentsOf: URL(filePath: path)) == bytes, "\(place)")
+        }
+        try whole.write(to: URL(filePath: path))
+        let again = try await AppendStore(path: path)
+        #expect(try await again.read { try $0.count(matching: Query("t")) } == 3)
+        try await again.close()
+        try FileManager.default.removeItem(at: folder)
+    }
+
+    @Test("a record that nests as deep as a record may is there when the file is opened and written anew")
+    func deep() async throws {
+        var record: JSON = 1
+        for _ in 1..<JSON.maximumDepth { record = [record] }
+        record = ["id": "1", "deep": record]
+        for _ in 0..<100 {
+            let store = try await AppendStore(path: path)
+            try await store.write { [record] in try $0.put(record, in: "t") }
+            try await store.close()
+        }
+        #expect(try Data(contentsOf: URL(filePath: path)).count < 15_000)
+        let store = try await AppendStore(path: path)
+        #expect(try await store.read { try $0.record("1", in: "t") } == record)
+        try await store.close()
+        try FileManager.default.removeItem(at: folder)
+    }
+
+    @Test("who opens a file while it is being written anew loses nothing")
+    func openedWhileRewritten() async throws {
+        let path = path
+        let store = try await AppendStore(path: path)
+        for round in 0..<100 { try await store.write { try $0.put(["id": "1", "n": JSON(round)], in: "t") } }
+        try await store.close()
+        let outOfDate = try Data(contentsOf: URL(filePath: path))
+        for round in 0..<20 {
+            try outOfDate.write(to: URL(filePath: path))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<8 { group.addTask { try await Self.put("\(number)", path) } }
+                try await group.waitForAll()
+            }
+            let store = try await AppendStore(path: path)
+            #expect(try await store.read { try $0.count(matching: Query("made")) } == 8, "\(round)")
+            try await store.close()
+        }
+        try FileManager.default.removeItem(at: folder)
+    }
+
+    /// Opens the store as soon as nobody else has it open, and puts a record.
+    private static func put(_ id: String, _ path: String) async throws {
+        while true {
+            do {
+                let store = try await AppendStore(path: path)
+                try await store.write { try $0.put(["id": JSON(id)], in: "made") }
+                return try await store.close()
+            } catch let error as SluiceError where error.code == .storeBusy {
+                await Task.yield()
+            }
+        }
     }
 
     @Test("a file that is mostly out of date is written anew when it is opened")

@@ -1,10 +1,26 @@
 /// What every store refuses, so that a record that one store takes is taken by all.
-package enum StoreRules {
-    /// The columns that a store keeps beside the declared ones; no declared column may have such a name.
-    package static let reservedColumns = ["id", "_extra", "_absent"]
+///
+/// For who writes a ``LocalStore`` that does not stand on another one: a store that calls them where it declares tables
+/// and puts records throws the errors that are expected of it. Names and ids are the same only if their bytes are,
+/// which Swift's `==` and dictionaries of strings do not say.
+///
+/// ```swift
+/// // in define(_:), where `held` is the table as it is declared so far, and nil in redeclare(_:)
+/// let schema = try StoreRules.merge(table, into: held)
+/// // in put(_:in:)
+/// try StoreRules.check(table: table)
+/// let id = try StoreRules.id(of: record, in: table)
+/// ```
+public enum StoreRules {
+    /// The columns that a store keeps beside the declared ones; no declared column may have such a name, in whatever
+    /// case of its letters. A record may have properties of these names all the same.
+    public static let reservedColumns = ["id", "_extra", "_absent"]
 
-    /// - Throws: ``SluiceError`` of code `invalidTable` unless the name has 1 to 128 characters and no NUL.
-    package static func check(table name: String) throws(SluiceError) {
+    /// Checks the name of a table that is declared, or that a record is put into.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidTable` unless the name has 1 to 128 characters (Unicode scalars) and
+    ///   no NUL.
+    public static func check(table name: String) throws(SluiceError) {
         guard isName(name) else {
             throw SluiceError(.invalidTable, "a table's name has 1 to 128 characters and no NUL", table: name)
         }
@@ -12,8 +28,10 @@ package enum StoreRules {
 
     /// The id of a record that may be put.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidRecord`.
-    package static func id(of record: JSON, in table: String) throws(SluiceError) -> String {
+    /// - Parameter table: what the error names.
+    /// - Throws: ``SluiceError`` of code `invalidRecord` for what is no object, has no string `id` or an empty one, or
+    ///   nests deeper than ``JSON/maximumDepth``.
+    public static func id(of record: JSON, in table: String) throws(SluiceError) -> String {
         guard record.kind == .object else {
             throw SluiceError(.invalidRecord, "a record is a JSON object", table: table)
         }
@@ -29,47 +47,60 @@ package enum StoreRules {
 
     /// The schema that `held` becomes when `wanted` is declared: columns and indexes are added, none is taken away.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidTable` for names that are not allowed, `storeSchema` where a column
+    /// - Parameter held: the table as it is declared so far; nil for one that is new or that is declared anew.
+    /// - Throws: ``SluiceError`` of code `invalidTable` for names that are not allowed, for columns that differ in the
+    ///   case of ASCII letters only, and for an index over a column that is not declared; `storeSchema` where a column
     ///   has another type already.
-    package static func merge(_ wanted: TableSchema, into held: TableSchema?) throws(SluiceError) -> TableSchema {
+    public static func merge(_ wanted: TableSchema, into held: TableSchema?) throws(SluiceError) -> TableSchema {
         try check(table: wanted.name)
         var merged = held ?? TableSchema(wanted.name)
+        // Looked up and not searched for: an import declares what a file says, which may be very much.
+        var types = Dictionary(merged.columns.map { (ExactText($0.name), $0.type) }) { first, _ in first }
+        var names = Dictionary(merged.columns.map { (folded($0.name), $0.name) }) { first, _ in first }
         for column in wanted.columns {
-            if let known = merged.columns.first(where: { isSame($0.name, column.name) }) {
-                guard known.type == column.type else {
+            if let known = types[ExactText(column.name)] {
+                guard known == column.type else {
                     throw SluiceError(
                         .storeSchema,
-                        "column \(column.name) holds \(known.type.rawValue) and is declared as \(column.type.rawValue); "
+                        "column \(column.name) holds \(known.rawValue) and is declared as \(column.type.rawValue); "
                             + "move the data to a new table to change a column's type", table: wanted.name)
                 }
                 continue
             }
-            try check(column: column.name, beside: merged)
+            try check(column: column.name, of: wanted.name, beside: names)
             merged.columns.append(column)
+            types[ExactText(column.name)] = column.type
+            names[folded(column.name)] = column.name
         }
-        for index in wanted.indexes where !merged.indexes.contains(index) {
-            for name in index where name != "id" && !merged.columns.contains(where: { isSame($0.name, name) }) {
+        var indexes = Set(merged.indexes)
+        for index in wanted.indexes where !indexes.contains(index) {
+            for name in index where name != "id" && types[ExactText(name)] == nil {
                 throw SluiceError(
                     .invalidTable, "an index wants the column \(name), which is not declared", table: wanted.name)
             }
-            if !index.isEmpty { merged.indexes.append(index) }
+            if index.isEmpty { continue }
+            merged.indexes.append(index)
+            indexes.insert(index)
         }
         return merged
     }
 
     /// Databases take names for the same that differ in the case of ASCII letters only.
-    private static func check(column name: String, beside schema: TableSchema) throws(SluiceError) {
+    ///
+    /// - Parameter names: the table's columns, each under its folded name.
+    private static func check(
+        column name: String, of table: String, beside names: [[UInt8]: String]
+    ) throws(SluiceError) {
         guard isName(name) else {
-            throw SluiceError(.invalidTable, "a column's name has 1 to 128 characters and no NUL", table: schema.name)
+            throw SluiceError(.invalidTable, "a column's name has 1 to 128 characters and no NUL", table: table)
         }
         let folded = folded(name)
         if reservedColumns.contains(where: { self.folded($0) == folded }) {
-            throw SluiceError(.invalidTable, "the column name \(name) is the store's own", table: schema.name)
+            throw SluiceError(.invalidTable, "the column name \(name) is the store's own", table: table)
         }
-        if let other = schema.columns.first(where: { self.folded($0.name) == folded }) {
+        if let other = names[folded] {
             throw SluiceError(
-                .invalidTable, "the columns \(other.name) and \(name) differ in the case of letters only",
-                table: schema.name)
+                .invalidTable, "the columns \(other) and \(name) differ in the case of letters only", table: table)
         }
     }
 

@@ -30,23 +30,19 @@ struct DemoEncryption {
         return facts
     }
 
-    /// A copy of the device's store that is not encrypted, for a program that knows no key.
+    /// A copy of the device's store that is not encrypted, for a program that knows no key; it is among the folder's
+    /// passing files, so that it goes away however the demo ends.
     func plainCopy(of device: DemoDevice) async throws -> String {
         guard let key = device.key else { return device.path }
-        let copy = folder.file("\(device.name)-plain.db")
+        let copy = try folder.passingFile("\(device.name)-plain.db")
         try FileManager.default.copyItem(atPath: device.path, toPath: copy)
         try await SQLiteStore.convert(path: copy, from: .key(key), to: nil)
         return copy
     }
 
-    /// Removes the copies, and where the folder is kept leaves the keys beside the stores.
-    func finish(_ devices: [DemoDevice]) throws {
-        for device in devices {
-            guard let key = device.key else { continue }
-            for suffix in ["", "-lock", "-lease", "-wal", "-shm"] {
-                try? FileManager.default.removeItem(atPath: folder.file("\(device.name)-plain.db\(suffix)"))
-            }
-            if folder.isKept { try key.write(toFile: folder.file("\(device.name).key")) }
-        }
+    /// Where the folder is kept, leaves the keys beside the stores.
+    func keepKeys(of devices: [DemoDevice]) throws {
+        guard folder.isKept else { return }
+        for device in devices { try device.key?.write(toFile: folder.file("\(device.name).key")) }
     }
 }

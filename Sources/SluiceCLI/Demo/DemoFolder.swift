@@ -6,7 +6,7 @@ struct DemoFolder {
     let path: String
     let isKept: Bool
 
-    /// Makes the folder.
+    /// Makes the folder; a new one is for its owner only.
     ///
     /// - Throws: ``CommandFailure`` where `keep` already holds something: an earlier demo's data would not be this
     ///   one's.
@@ -15,7 +15,8 @@ struct DemoFolder {
         isKept = keep != nil
         path = keep ?? files.temporaryDirectory.appendingPathComponent("sluice-demo-\(UUID().uuidString)").path
         do {
-            try files.createDirectory(atPath: path, withIntermediateDirectories: true)
+            try files.createDirectory(
+                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             guard try files.contentsOfDirectory(atPath: path).isEmpty else {
                 throw CommandFailure.usage("the folder \(path) is not empty; the demo wants a new one")
             }
@@ -28,7 +29,20 @@ struct DemoFolder {
 
     func file(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// Runs `body`, and removes a temporary folder after it, or when the program is interrupted meanwhile.
+    private var passing: String { file("passing") }
+
+    /// The path of a file that is not kept, whatever becomes of the folder: it goes with ``removePassing()``, and in
+    /// any case when ``use(_:)`` ends.
+    func passingFile(_ name: String) throws -> String {
+        try FileManager.default.createDirectory(
+            atPath: passing, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        return "\(passing)/\(name)"
+    }
+
+    /// Removes the files that are not kept.
+    func removePassing() { try? FileManager.default.removeItem(atPath: passing) }
+
+    /// Runs `body`, and removes what is not kept after it, however it ends, or when the program is interrupted.
     func use<Result>(_ body: () async throws -> Result) async throws -> Result {
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let watch = Task {
@@ -46,6 +60,7 @@ struct DemoFolder {
     }
 
     private func remove() {
+        removePassing()
         if !isKept { try? FileManager.default.removeItem(atPath: path) }
     }
 }

@@ -162,12 +162,15 @@ struct DemoStory {
         narrator.step("The three copies are compared: the stores by the sqlite3 program, the server by plain HTTP.")
         let expected = rows + DemoEdits.addedRows
         let bar = ProgressBar("compare", total: expected)
-        defer { bar.finish() }
+        defer {
+            bar.finish()
+            folder.removePassing()
+        }
         let encryption = DemoEncryption(folder: folder)
         var sources: [DemoRows] = []
         for device in devices { sources.append(.file(try await encryption.plainCopy(of: device), sqlite)) }
         let comparison = try await DemoComparison(sources + [.server(backend.endpoint)], expected: expected, bar: bar)
-        try encryption.finish(devices)
+        try encryption.keepKeys(of: devices)
         return comparison
     }
 

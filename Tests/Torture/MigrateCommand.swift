@@ -9,6 +9,8 @@ struct MigrateCommand: AsyncParsableCommand {
     @Option var store: String
     @Option var keyFile: String?
     @Option(help: "What the migrations are named after.") var name: String
+    @Option(help: "Stand still at this commit point.") var stopAt: String?
+    @Option(help: "At which of its occurrences.") var occurrence = 1
 
     func run() async throws {
         alarm(60)
@@ -22,7 +24,9 @@ struct MigrateCommand: AsyncParsableCommand {
                 "\(name) back",
                 [.renameTable("tasks", to: "todos"), .renameProperty("x", to: "a", in: "todos")]),
         ]
-        _ = try await SyncContext(store: store, migrations: migrations)
+        _ = try await SyncContext(
+            store: store, migrations: migrations,
+            options: SyncOptions(environment: StopPoint(stopAt, occurrence).environment))
         try await store.close()
     }
 }

@@ -32,10 +32,12 @@ struct ConvertCommand: AsyncParsableCommand {
     @Option var store: String
     @Option(help: "The key that it has.") var from: String?
     @Option(help: "The key that it gets.") var to: String?
+    @Option(help: "Stand still at this commit point.") var stopAt: String?
 
     func run() async throws {
         alarm(60)
         try await SQLiteStore.convert(
-            path: store, from: StoreSecret(keyFile: from).encryption, to: StoreSecret(keyFile: to).encryption)
+            path: store, from: StoreSecret(keyFile: from).encryption, to: StoreSecret(keyFile: to).encryption,
+            environment: StopPoint(stopAt, 1).environment)
     }
 }

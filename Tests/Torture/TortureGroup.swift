@@ -48,21 +48,41 @@ struct TortureGroup {
         case point(String, occurrence: Int)
         case stop(milliseconds: Int, breaksLease: Bool)
         case server(milliseconds: Int)
-        case conversion(StoreSecret, milliseconds: Int)
-        case migration(milliseconds: Int)
+        case conversion(StoreSecret, Moment)
+        case migration(Moment)
+    }
+
+    /// When a change of the whole store is ended.
+    private enum Moment {
+        case time(milliseconds: Int)
+        case point(String, occurrence: Int)
     }
 
     /// Where a worker can be ended by the name of the place.
     static let points = [
         "localChange/before", "localChange/after", "sealed/before", "sealed/after", "answered/after", "applied/before",
-        "applied/after", "page/before", "page/after",
+        "applied/after", "page/before", "page/after", "membership/before", "membership/after",
     ]
+    /// Where a conversion can be.
+    static let conversionPoints = ["key/before", "key/after"]
+    /// Where a migration can be.
+    static let migrationPoints = ["schema/before", "schema/after"]
+
+    /// At a point as often as at a time.
+    private func moment(_ points: [String], _ occurrences: Int, _ time: Int, _ random: inout SeededGenerator) -> Moment
+    {
+        if Bool.random(using: &random) { return .time(milliseconds: time) }
+        return .point(
+            points.randomElement(using: &random) ?? points[0],
+            occurrence: Int.random(in: 1...occurrences, using: &random))
+    }
 
     private func way(_ random: inout SeededGenerator) -> Way {
         let time = Int.random(in: 0...400, using: &random)
         if secrets.count > 1, Int.random(in: 0..<4, using: &random) == 0 {
             let others = secrets.filter { $0 != secret }
-            return .conversion(others.randomElement(using: &random) ?? secret, milliseconds: time / 2)
+            return .conversion(
+                others.randomElement(using: &random) ?? secret, moment(Self.conversionPoints, 1, time / 2, &random))
         }
         return switch Int.random(in: 0..<11, using: &random) {
         case 0..<3: .random(milliseconds: time)
@@ -71,7 +91,7 @@ struct TortureGroup {
                 Self.points.randomElement(using: &random) ?? Self.points[0],
                 occurrence: Int.random(in: 1...4, using: &random))
         case 8: .stop(milliseconds: time / 2, breaksLease: Bool.random(using: &random))
-        case 9: .migration(milliseconds: time / 2)
+        case 9: .migration(moment(Self.migrationPoints, 2, time / 2, &random))
         default: .server(milliseconds: time / 2)
         }
     }
@@ -110,45 +130,60 @@ struct TortureGroup {
             try await Task.sleep(for: .milliseconds(100))
             child.end()
             await read(child, "w")
-        case .conversion(let target, let milliseconds):
-            name = "conversion"
-            try await convert(to: target, milliseconds)
-        case .migration(let milliseconds):
-            name = "migration"
-            try await migrate("cycle \(number)", milliseconds)
+        case .conversion(let target, let moment): name = try await convert(to: target, moment)
+        case .migration(let moment): name = try await migrate("cycle \(number)", moment)
         }
         return (name, try await verdict(settles: isLast || Int.random(in: 0..<3, using: &random) == 0))
     }
 
     /// The store gets another key, or none, or as much of that as there is time for.
-    private mutating func convert(to target: StoreSecret, _ milliseconds: Int) async throws {
-        // The first cycle of a group has no store yet.
-        guard FileManager.default.fileExists(atPath: path) else { return }
+    ///
+    /// - Returns: what it was, for the tally.
+    private mutating func convert(to target: StoreSecret, _ moment: Moment) async throws -> String {
         func option(_ name: String, _ secret: StoreSecret) -> [String] { secret.keyFile.map { [name, $0] } ?? [] }
-        let child = try ChildProcess(
-            worker, ["convert", "--store", path] + option("--from", secret) + option("--to", target))
-        try await Task.sleep(for: .milliseconds(milliseconds))
-        child.end()
-        if let failure = child.failure { throw TortureFailure(message: "a conversion failed: \(failure)") }
+        let name = try await end(
+            "conversion", ["convert"] + option("--from", secret) + option("--to", target), moment)
         if try await target.opens(path) { secret = target }
+        return name
     }
 
     /// The records get another shape and their old one again, with an end in the middle, and then to the end.
-    private func migrate(_ name: String, _ milliseconds: Int) async throws {
-        guard FileManager.default.fileExists(atPath: path) else { return }
-        for limit in [milliseconds, nil] {
-            let child = try ChildProcess(
-                worker,
-                ["migrate", "--store", path, "--name", name] + (secret.keyFile.map { ["--key-file", $0] } ?? []))
-            if let limit {
-                try await Task.sleep(for: .milliseconds(limit))
-                child.end()
-            } else {
-                for await _ in child.lines {}
-                child.wait()
-            }
+    private func migrate(_ name: String, _ moment: Moment) async throws -> String {
+        let arguments = ["migrate", "--name", name] + (secret.keyFile.map { ["--key-file", $0] } ?? [])
+        let ended = try await end("migration", arguments, moment)
+        if FileManager.default.fileExists(atPath: path) {
+            let child = try ChildProcess(worker, arguments + ["--store", path])
+            for await _ in child.lines {}
+            child.wait()
             if let failure = child.failure { throw TortureFailure(message: "a migration failed: \(failure)") }
         }
+        return ended
+    }
+
+    /// Runs a command on the store and ends it at that moment.
+    private func end(_ name: String, _ arguments: [String], _ moment: Moment) async throws -> String {
+        // The first cycle of a group has no store yet.
+        guard FileManager.default.fileExists(atPath: path) else { return "\(name) of nothing" }
+        let command = arguments + ["--store", path]
+        var ended = name
+        let child: ChildProcess
+        switch moment {
+        case .time(let milliseconds):
+            child = try ChildProcess(worker, command)
+            try await Task.sleep(for: .milliseconds(milliseconds))
+        case .point(let point, let occurrence):
+            var options = ["--stop-at", point]
+            if occurrence > 1 { options += ["--occurrence", "\(occurrence)"] }
+            child = try ChildProcess(worker, command + options)
+            ended = "\(point) not reached"
+            for await line in child.lines where line.hasPrefix("S ") {
+                ended = point
+                break
+            }
+        }
+        child.end()
+        if let failure = child.failure { throw TortureFailure(message: "a \(name) failed: \(failure)") }
+        return ended
     }
 
     /// One worker stands still while another has the store, and goes on.

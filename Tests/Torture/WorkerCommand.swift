@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import Sluice
 import SluiceTesting
-import Synchronization
 
 /// A device at work: it edits its own records, pushes and pulls, and announces on its standard output what it is about
 /// to do and what was acknowledged, a line each.
@@ -24,6 +23,8 @@ struct WorkerCommand: AsyncParsableCommand {
 
     static let properties = ["a", "b", "c"]
     static let count = 8
+    /// The rows that others have put on the server.
+    private static let foreign = Query("todos", filter: .call(.startswith, [.column("id"), .literal(.string("s"))]))
 
     static func say(_ line: String) {
         let bytes = Array((line + "\n").utf8)
@@ -34,7 +35,8 @@ struct WorkerCommand: AsyncParsableCommand {
         // Whoever started it may be gone.
         alarm(60)
         let store = try SQLiteStore(path: store, encryption: StoreSecret(keyFile: keyFile).encryption)
-        let context = try await TortureContext.make(store, endpoint, environment: environment())
+        let context = try await TortureContext.make(
+            store, endpoint, environment: StopPoint(stopAt, occurrence).environment)
         Self.say("R")
         if breakLease { try await context.breakLease() }
         // The edits go on while a push waits for its answer.
@@ -43,26 +45,6 @@ struct WorkerCommand: AsyncParsableCommand {
             group.addTask { try await synchronise(context) }
             try await group.waitForAll()
         }
-    }
-
-    private func environment() -> SyncEnvironment {
-        var environment = SyncEnvironment.system
-        let left = Mutex(occurrence)
-        let stopAt = stopAt
-        environment.reached = { point, side in
-            let place = "\(point.rawValue)/\(side.rawValue)"
-            Self.say("P \(place)")
-            guard place == stopAt else { return }
-            let isHere = left.withLock { left in
-                left -= 1
-                return left == 0
-            }
-            guard isHere else { return }
-            Self.say("S \(place)")
-            // The rest of the process goes on until it is ended.
-            while true { try await Task.sleep(for: .seconds(60)) }
-        }
-        return environment
     }
 
     private func edit(_ todos: SyncTable) async throws {
@@ -99,9 +81,12 @@ struct WorkerCommand: AsyncParsableCommand {
         let todos = try context.table("todos")
         while true {
             do {
-                if Int.random(in: 0..<3, using: &random) == 0 {
-                    _ = try await todos.pull(named: "all")
-                } else {
+                switch Int.random(in: 0..<12, using: &random) {
+                case 0..<4: _ = try await todos.pull(named: "all")
+                case 4: _ = try await context.pull(Self.foreign, named: "foreign")
+                // No row goes by it, as the query of all holds each of them too.
+                case 5: try await context.purge(Query("todos"), named: "foreign")
+                default:
                     let result = try await context.push()
                     if let error = result.error { Self.say("E \(error.code)") }
                 }
@@ -125,7 +110,16 @@ enum TortureContext {
         return try await SyncContext(
             client: client, store: store, tables: [TableSchema("todos", columns: [.init("a", .integer)])],
             options: SyncOptions(
-                conflictPolicy: .clientWins, pageSize: 20, commitLag: .zero, leaseTimeout: .zero,
+                conflictHandlers: [
+                    ConflictClosure { conflict in
+                        // Whether the insert came before the tombstone or never arrived, nobody can know.
+                        conflict.operation.kind == .insert && conflict.isDeletedOnServer && conflict.maybeApplied
+                            ? .client : .next
+                    }
+                ],
+                // Nobody else changes the worker's records: any other conflict would be a repeat that was not
+                // recognised, and waits.
+                conflictPolicy: .hold, pageSize: 20, commitLag: .zero, leaseTimeout: .zero,
                 environment: environment))
     }
 }

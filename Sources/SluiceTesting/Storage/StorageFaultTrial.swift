@@ -61,8 +61,10 @@ public struct StorageFaultTrial: Sendable, Hashable, CustomStringConvertible {
         let faults = try StorageFaults(forEncrypted: isEncrypted)
         let options = faults.options(.init(durability: durability, busyTimeout: .zero, readers: 1))
         faults.arm(mode.fault, at: at, repeats: mode.repeats)
+        let mayLoseLast = mode.mayLoseLast(durability)
         let scenario = StorageScenario(
-            path: path, encryption: encryption, options: options, server: server, isNew: isNew)
+            path: path, encryption: encryption, options: options, server: server, isNew: isNew,
+            mayLoseLast: mayLoseLast)
         await scenario.run()
         let hasFired = faults.fired > 0
         var found = path
@@ -72,7 +74,7 @@ public struct StorageFaultTrial: Sendable, Hashable, CustomStringConvertible {
         }
         let verdict = StorageVerdict(
             path: found, encryption: encryption, server: server, ledger: scenario.ledger,
-            mayLoseLast: hasFired && mode.mayLoseLast(durability))
+            mayLoseLast: hasFired && mayLoseLast)
         return Outcome(hasFired: hasFired, violations: await verdict.violations())
     }
 
@@ -80,7 +82,7 @@ public struct StorageFaultTrial: Sendable, Hashable, CustomStringConvertible {
     private func prepare(_ path: String, _ encryption: StoreEncryption?, _ server: StorageServer) async throws {
         let store = try SQLiteStore(
             path: path, encryption: encryption, options: .init(durability: .normal, readers: 1))
-        let context = try await StorageScenario.context(store, server)
+        let context = try await StorageScenario.context(store, server, nil)
         _ = try await context.table("todos").pull(named: "all")
         try await store.close()
     }

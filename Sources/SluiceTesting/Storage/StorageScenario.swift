@@ -4,7 +4,8 @@ internal import SluiceSQLite
 internal import Synchronization
 
 /// What a device does in a trial, the same each time: it edits, pushes with one answer lost and an edit in between,
-/// closes and opens the store, and pulls pages. It goes on after every failure, as a program would.
+/// closes and opens the store, pulls pages, reconciles, lets a query's rows go, and gives the records another shape. It
+/// goes on after every failure, as a program would.
 struct StorageScenario {
     let path: String
     let encryption: StoreEncryption?
@@ -12,10 +13,26 @@ struct StorageScenario {
     let server: StorageServer
     /// Whether the store is empty, so that it has to be filled first.
     let isNew: Bool
+    /// Whether the last transactions may be gone, whole and in order.
+    let mayLoseLast: Bool
     let ledger = StorageLedger()
 
+    /// The records get another shape and their old one again.
+    static let migrations = [
+        StoreMigration(
+            "there", [.renameProperty("c", to: "cc", in: "todos"), .renameTable("todos", to: "tasks")]),
+        StoreMigration(
+            "back", [.renameTable("tasks", to: "todos"), .renameProperty("cc", to: "c", in: "todos")]),
+    ]
+    /// The one record that the server changes too: a conflict of another would be a repeat that was not recognised.
+    static let contested = "r2"
+
     /// A context over the store of the trial.
-    static func context(_ store: SQLiteStore, _ server: StorageServer) async throws -> SyncContext {
+    ///
+    /// - Parameter ledger: is told of conflicts that cannot be; nil where they can, as the last transactions may be gone.
+    static func context(
+        _ store: SQLiteStore, _ server: StorageServer, _ ledger: StorageLedger?, migrations: [StoreMigration] = []
+    ) async throws -> SyncContext {
         let environment = SyncEnvironment(
             now: { Timestamp(ticks: 17_000_000_000_000_000) }, makeID: { server.makeID() })
         var options = ClientOptions()
@@ -23,9 +40,16 @@ struct StorageScenario {
         let client = SluiceClient(
             endpoint: try Endpoint("http://model.test"), transport: server, options: options)
         return try await SyncContext(
-            client: client, store: store,
+            client: client, store: store, migrations: migrations,
             options: SyncOptions(
-                conflictPolicy: .clientWins, pageSize: 3, commitLag: .zero, leaseTimeout: .zero,
+                conflictHandlers: [
+                    ConflictClosure { conflict in
+                        if conflict.recordID != contested {
+                            ledger?.surprise("a conflict of \(conflict.recordID), which nobody else has changed")
+                        }
+                        return .client
+                    }
+                ], pageSize: 3, commitLag: .zero, leaseTimeout: .zero,
                 environment: environment))
     }
 
@@ -35,14 +59,17 @@ struct StorageScenario {
         server.model.seed("todos", [["id": "r2", "x": 1]] + (0..<5).map { ["id": JSON("s\($0)"), "x": 1] })
         server.model.softDelete("todos", "r3")
         await session(second)
+        await session(migrations: Self.migrations) { _ in }
     }
 
     /// Opens the store, does what `body` says, and closes it.
-    private func session(_ body: (SyncContext) async throws -> Void) async {
+    private func session(
+        migrations: [StoreMigration] = [], _ body: (SyncContext) async throws -> Void
+    ) async {
         do {
             let store = try SQLiteStore(path: path, encryption: encryption, options: options)
             do {
-                try await body(Self.context(store, server))
+                try await body(Self.context(store, server, mayLoseLast ? nil : ledger, migrations: migrations))
             } catch {
                 check(error, "a session")
             }
@@ -70,6 +97,7 @@ struct StorageScenario {
         await ledger.edit("n2", ["a": 7, "d": 8]) { try await todos.insert($0) }
         await ledger.edit("n1", ["c": 9]) { try await todos.update($0) }
         await pull(todos)
+        await look(context, todos)
         await ledger.edit("r2", ["c": 10]) { try await todos.update($0) }
         await ledger.edit("r4") { _ in try await todos.delete(id: "r4") }
     }
@@ -94,6 +122,20 @@ struct StorageScenario {
             _ = try await todos.pull(named: "all")
         } catch {
             check(error, "a pull")
+        }
+    }
+
+    /// A second query takes some of the rows, which it lets go again; they stay, as the first one has them too.
+    private func look(_ context: SyncContext, _ todos: SyncTable) async {
+        let some = Query("todos", filter: .call(.startswith, [.column("id"), .literal(.string("s"))]))
+        do {
+            _ = try await todos.reconcile(named: "all")
+            _ = try await context.pull(some, named: "some")
+            try await context.purge(Query("todos"), named: "some")
+        } catch let error as SluiceError where [.operationsPending, .invalidArgument].contains(error.code) {
+            // An edit that could not be pushed waits, or one of the queries was never pulled.
+        } catch {
+            check(error, "a look at what is there")
         }
     }
 

@@ -18,13 +18,15 @@ struct StorageVerdict {
             var found: [String] = []
             do {
                 found += try await store.check().map { "\($0)" }
-                let context = try await StorageScenario.context(store, server)
+                let context = try await StorageScenario.context(
+                    store, server, mayLoseLast ? nil : ledger, migrations: StorageScenario.migrations)
                 found += try await rest(store, context)
                 found += try await converged(store, context)
             } catch {
                 found.append("the store cannot be used: \(error)")
             }
             try await store.close()
+            // What came up meanwhile is among them.
             return ledger.surprises + found
         } catch {
             return ledger.surprises + ["the store cannot be opened: \(error)"]

@@ -72,14 +72,17 @@ extension SimulatedDevice {
         if let error = error as? SluiceError {
             if error.cause is SimulatedCrash || error.cause is SimulatedMishap { return }
             if error.code == .hookFailed, parts.configuration.hookMishaps > 0 { return }
-            // With faults about, all that network, server and store may come to.
+            let storeFails = parts.faults.allows(.storeFailure) || parts.faults.allows(.storeTrouble)
+            if error.code.isStore, storeFails { return }
+            // With faults about, all that network and server may come to.
             let isExpected =
-                error.code.isNetwork || error.code.isStore || error.code == .cancelled || error.code == .serverFailure
+                error.code.isNetwork || error.code == .cancelled || error.code == .serverFailure
                 || error.code == .unauthorized || error.code == .brokenProtocol || error.code == .rejected
                 || error.code == .operationsPending || error.code == .aborted
                 // A token that was forgotten while the pull that began afresh was under way.
                 || (error.status == 410 && parts.faults.allows(.forgetRequests))
-            if isExpected, !parts.setting.faults.isEmpty { return }
+            let isMistake = error.message.contains("out of turn")
+            if isExpected, !isMistake, !parts.setting.faults.isEmpty { return }
             // A story may wait longer than an exchange may take.
             if [.operationsPending, .aborted, .timeout].contains(error.code) { return }
         }

@@ -12,7 +12,9 @@ extension SimulatedDevice {
     @discardableResult
     func push() async -> PushResult? {
         do {
-            return try await context?.push()
+            let result = try await context?.push()
+            if let error = result?.error { explain(error, "push") }
+            return result
         } catch {
             explain(error, "push")
             return nil

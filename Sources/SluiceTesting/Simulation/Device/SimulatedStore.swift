@@ -16,6 +16,7 @@ struct SimulatedStore: LocalStore {
 
     func read<Result: Sendable>(_ body: @Sendable (any StoreReader) throws -> Result) async throws -> Result {
         try process.checkAlive()
+        if let error = trouble() { throw error }
         let result = try await call { try await inner.read(body) }
         try process.checkAlive()
         return result
@@ -27,13 +28,17 @@ struct SimulatedStore: LocalStore {
         if world.faults.strikes(.storeFailure, of: process.device) {
             throw SluiceError(.storeInputOutput, "the simulated disk failed")
         }
+        let trouble = trouble()
+        let callsUntilTrouble = trouble == nil ? 0 : world.luck.below(8)
         let ticket = commits.begin()
         let result: Result
         do {
             result = try await call {
                 try await inner.write { [commits] writer in
-                    let watched = WatchedWriter(writer)
+                    let watched = WatchedWriter(writer, failing: trouble, after: callsUntilTrouble)
                     let result = try body(watched)
+                    // The transaction had fewer changes: it fails when it is to become durable.
+                    if let trouble { throw trouble }
                     commits.end(ticket, SimulatedTransaction(watched.changes))
                     return result
                 }
@@ -52,6 +57,13 @@ struct SimulatedStore: LocalStore {
 
     func close() async throws {}
 
+    /// What the disk says now, if it fails.
+    private func trouble() -> SluiceError? {
+        guard world.faults.strikes(.storeTrouble, of: process.device) else { return nil }
+        let codes: [SluiceError.Code] = [.storeInputOutput, .storeFull, .storeBusy, .storeCorrupt]
+        return SluiceError(codes[world.luck.below(codes.count)], "the simulated disk failed")
+    }
+
     private func call<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
         usesThreads ? try await world.executor.outside(body) : try await body()
     }
@@ -67,12 +79,24 @@ struct StoreChange: Sendable {
     var description: String { table + (record == nil ? "/\(id) gone" : "(\(SimulationText.of(record)))") }
 }
 
-/// Writes through, and remembers what was written.
+/// Writes through, and remembers what was written; fails at some change if it is to.
 private final class WatchedWriter: StoreWriter {
     private let inner: any StoreWriter
+    private let error: SluiceError?
+    private var callsLeft: Int
     private(set) var changes: [StoreChange] = []
 
-    init(_ inner: any StoreWriter) { self.inner = inner }
+    init(_ inner: any StoreWriter, failing error: SluiceError?, after calls: Int) {
+        self.inner = inner
+        self.error = error
+        callsLeft = calls
+    }
+
+    private func countCall() throws {
+        guard let error else { return }
+        callsLeft -= 1
+        if callsLeft < 0 { throw error }
+    }
 
     func record(_ id: String, in table: String) throws -> JSON? { try inner.record(id, in: table) }
     func records(matching query: Query) throws -> [JSON] { try inner.records(matching: query) }
@@ -82,11 +106,13 @@ private final class WatchedWriter: StoreWriter {
     func drop(_ table: String) throws { try inner.drop(table) }
 
     func put(_ record: JSON, in table: String) throws {
+        try countCall()
         try inner.put(record, in: table)
         changes.append(StoreChange(table: table, id: record["id"]?.string ?? "", record: record))
     }
 
     func put(_ rows: RowPage.Selection, in table: String) throws {
+        try countCall()
         try inner.put(rows, in: table)
         for index in rows.indices {
             let record = rows.page.record(at: index)
@@ -95,6 +121,7 @@ private final class WatchedWriter: StoreWriter {
     }
 
     func delete(_ ids: [String], from table: String) throws {
+        try countCall()
         try inner.delete(ids, from: table)
         for id in ids { changes.append(StoreChange(table: table, id: id, record: nil)) }
     }
@@ -103,6 +130,7 @@ private final class WatchedWriter: StoreWriter {
         var all = Query(query.table, filter: query.filter)
         all.parameters = query.parameters
         let ids = try inner.records(matching: all).compactMap { $0["id"]?.string }
+        try countCall()
         let count = try inner.delete(matching: query)
         for id in ids { changes.append(StoreChange(table: query.table, id: id, record: nil)) }
         return count

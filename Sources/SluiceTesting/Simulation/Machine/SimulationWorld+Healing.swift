@@ -10,8 +10,12 @@ extension SimulationWorld {
         if isQuick { parts.server.setPage(50) }
         for device in devices {
             if isQuick { device.setPage(50) }
-            if parts.setting.policy == .hold { device.setPolicy(parts.configuration.conflictPolicy ?? .clientWins) }
-            try complete { try await device.start() }
+            let decides = parts.setting.policy == .hold
+            if decides { device.setPolicy(parts.configuration.conflictPolicy ?? .clientWins) }
+            // Otherwise what a process remembers has to do no harm either.
+            if decides || parts.setting.restartsToHeal || device.context == nil {
+                try complete { try await device.start() }
+            }
         }
         // Who follows changes by tokens is told of rows that left a query, and looks by itself where it may not have
         // been.

@@ -156,7 +156,7 @@ final class SimulationWorld {
             drain()
             tasks.start(on: device.index) { [parts] in
                 do {
-                    try await device.start()
+                    try await Self.start(device, parts)
                 } catch {
                     parts.oracle.violate(.progress, "device \(device.index) does not start: \(error)")
                 }
@@ -166,6 +166,20 @@ final class SimulationWorld {
             if rounds > 20 { throw SimulationViolation(invariant: .progress, message: "processes end for ever") }
         }
         if let violation = parts.oracle.violation { throw violation }
+    }
+
+    /// Begins a process, and again where the disk fails under it.
+    private static func start(_ device: SimulatedDevice, _ parts: SimulationParts) async throws {
+        var tries = 0
+        while true {
+            do {
+                return try await device.start()
+            } catch let error as SluiceError
+                where error.code.isStore && parts.faults.allows(.storeTrouble) && tries < 50
+            {
+                tries += 1
+            }
+        }
     }
 
     private func drain() {

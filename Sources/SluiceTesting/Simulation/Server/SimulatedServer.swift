@@ -66,7 +66,9 @@ final class SimulatedServer: Sendable {
                 response = answer(request, device, user: user, &state)
             }
             tell(&state)
-            response.head.headerFields[.date] = Self.date(clock.now.ticks - state.behind, &state)
+            if setting.tellsTime {
+                response.head.headerFields[.date] = Self.date(clock.now.ticks - state.behind, &state)
+            }
             return response
         }
     }

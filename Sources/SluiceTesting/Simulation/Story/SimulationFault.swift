@@ -46,6 +46,8 @@ public enum SimulationFault: String, Sendable, Hashable, CaseIterable {
     case forgetRequests
     /// A transaction of the local store fails.
     case storeFailure
+    /// A read of the local store fails, or a transaction in its midst or at its end, with any of a disk's errors.
+    case storeTrouble
     /// The process ends before or after a commit point.
     case crashAtCommitPoint
     /// The process ends before or after a transaction of the store, or between request and answer.

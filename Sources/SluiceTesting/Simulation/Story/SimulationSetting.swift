@@ -56,6 +56,10 @@ public struct SimulationSetting: Sendable, Hashable {
     public var makesGroups = false
     /// Whether applications keep a memo with each record, which stays on the device.
     public var keepsMemos = false
+    /// Whether the server says what time it is.
+    public var tellsTime = true
+    /// Whether every application is started anew when all is well again, and not only those that have to be.
+    public var restartsToHeal = true
     /// How notes depend on items: not, by the column that names the item, or as a table.
     public var dependency = SimulationDependency.none
     /// The faults that happen, with their probabilities.
@@ -75,6 +79,7 @@ public struct SimulationSetting: Sendable, Hashable {
             "deletesForGood": JSON(deletesForGood), "reconcileEvery": reconcileEvery.map { JSON($0) } ?? .null,
             "usesTokens": JSON(usesTokens), "users": JSON(users), "makesGroups": JSON(makesGroups),
             "dependency": JSON(dependency.rawValue), "keepsMemos": JSON(keepsMemos),
+            "tellsTime": JSON(tellsTime), "restartsToHeal": JSON(restartsToHeal),
             "faults": JSON(
                 members: faults.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key.rawValue, JSON($0.value)) }),
         ]
@@ -117,6 +122,8 @@ public struct SimulationSetting: Sendable, Hashable {
         makesGroups = json["makesGroups"]?.bool ?? false
         dependency = json["dependency"]?.string.flatMap(SimulationDependency.init) ?? .none
         keepsMemos = json["keepsMemos"]?.bool ?? false
+        tellsTime = json["tellsTime"]?.bool ?? true
+        restartsToHeal = json["restartsToHeal"]?.bool ?? true
         for (name, value) in json["faults"]?.members ?? [] {
             if let fault = SimulationFault(rawValue: name), let value = value.double { faults[fault] = value }
         }

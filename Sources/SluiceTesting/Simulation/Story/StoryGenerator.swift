@@ -52,7 +52,7 @@ struct StoryGenerator {
         setting.makesGroups = number(0...3) == 0
         if setting.makesGroups { (setting.takesBatches, setting.batchSize) = (true, 4) }
         setting.dependency = one(of: [.none, .none, .column, .table])
-        for fault in SimulationFault.allCases where configuration.faults.contains(fault) {
+        for fault in SimulationFault.allCases where configuration.faults.contains(fault) && fault != .storeTrouble {
             // A random subset, so that no fault hides behind another.
             if number(0...2) == 0 { setting.faults[fault] = one(of: [0.02, 0.1, 0.3]) }
         }
@@ -61,6 +61,11 @@ struct StoryGenerator {
         }
         // Not drawn, as that would tell all stories anew.
         setting.keepsMemos = seed % 5 == 2
+        setting.tellsTime = seed % 7 != 3
+        setting.restartsToHeal = seed % 3 != 1
+        if configuration.faults.contains(.storeTrouble), seed % 4 == 1 {
+            setting.faults[.storeTrouble] = seed % 8 == 1 ? 0.02 : 0.1
+        }
         return setting
     }
 

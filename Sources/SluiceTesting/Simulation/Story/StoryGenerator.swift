@@ -15,9 +15,24 @@ struct StoryGenerator {
     mutating func story() -> SimulationStory {
         let setting = self.setting()
         let count = number(configuration.actions)
-        let kinds = Self.kinds(setting)
+        let kinds = isHasty ? Self.hastyKinds : Self.kinds(setting)
         return SimulationStory(
             seed: seed, setting: setting, actions: (0..<count).map { _ in action(kinds, setting.devices) })
+    }
+
+    /// Whether the story is about one record that is changed again and again while answers are lost: what is sent is
+    /// changed, deleted, made anew or given up before anybody knows what became of it.
+    private var isHasty: Bool { seed % 5 == 1 }
+
+    private static let hastyKinds = list([
+        (.update, 10), (.delete, 11), (.insert, 11), (.discard, 7), (.push, 14), (.pull, 3), (.undelete, 2),
+        (.restart, 1),
+        (.retry, 2), (.serverEdit, 2), (.wait, 1),
+    ])
+
+    /// The same choice, of the first record, or of the oldest operation.
+    private static func narrowed(_ choice: Int, _ kind: SimulationAction.Kind) -> Int {
+        kind == .discard ? 0 : choice / 48 * 48 + choice % 8
     }
 
     private mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
@@ -63,6 +78,11 @@ struct StoryGenerator {
         setting.keepsMemos = seed % 5 == 2
         setting.tellsTime = seed % 7 != 3
         setting.restartsToHeal = seed % 3 != 1
+        if isHasty {
+            for fault in [SimulationFault.dropAnswer, .lateRequest] where configuration.faults.contains(fault) {
+                setting.faults[fault] = 0.3
+            }
+        }
         if configuration.faults.contains(.storeTrouble), seed % 4 == 1 {
             setting.faults[.storeTrouble] = seed % 8 == 1 ? 0.02 : 0.1
         }
@@ -70,8 +90,9 @@ struct StoryGenerator {
     }
 
     private mutating func action(_ kinds: [SimulationAction.Kind], _ devices: Int) -> SimulationAction {
-        SimulationAction(
-            one(of: kinds), device: number(0...devices - 1), choice: number(0...1 << 20), luck: random.next(),
+        let (kind, device, choice) = (one(of: kinds), number(0...devices - 1), number(0...1 << 20))
+        return SimulationAction(
+            kind, device: device, choice: isHasty ? Self.narrowed(choice, kind) : choice, luck: random.next(),
             pace: one(of: [0, 0, 1, 2, 4, 12]))
     }
 
@@ -84,12 +105,14 @@ struct StoryGenerator {
     }
 
     /// How often each kind is done, against the others.
-    private static let kinds: [SimulationAction.Kind] = {
-        let weights: [(SimulationAction.Kind, Int)] = [
+    private static let kinds =
+        list([
             (.insert, 8), (.update, 16), (.delete, 7), (.undelete, 3), (.move, 4), (.push, 14), (.pull, 12),
             (.pullAll, 2), (.reconcile, 2), (.discard, 2), (.retry, 2), (.restart, 2), (.cancel, 2), (.serverEdit, 8),
             (.serverDelete, 3), (.serverBatch, 3), (.offline, 1), (.wait, 4),
-        ]
-        return weights.flatMap { Array(repeating: $0.0, count: $0.1) } + [.purge]
-    }()
+        ]) + [.purge]
+
+    private static func list(_ weights: [(SimulationAction.Kind, Int)]) -> [SimulationAction.Kind] {
+        weights.flatMap { Array(repeating: $0.0, count: $0.1) }
+    }
 }

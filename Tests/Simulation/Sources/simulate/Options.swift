@@ -15,6 +15,8 @@ struct Options {
     var counts = false
     /// Whether to say which seed finds which deliberate fault.
     var table = false
+    /// Whether to name the deliberate faults.
+    var faults = false
     /// The only kind of store, by its name.
     var store: String?
     /// Whether to say each story's hash, to be compared with another run's.
@@ -40,6 +42,7 @@ struct Options {
             case "--store": store = rest.popFirst()
             case "--hashes": hashes = true
             case "--table": table = true
+            case "--faults": faults = true
             case "--story": story = rest.popFirst()
             case "--planted": planted = rest.popFirst()
             case "--merge", "--counts":

@@ -32,6 +32,10 @@ struct Simulate {
     static func run(_ options: Options) throws -> Bool {
         if !options.merge.isEmpty { return try merge(options) }
         if options.table { return try table(options) }
+        if options.faults {
+            print(Simulation.plantedFaults.joined(separator: "\n"))
+            return !Simulation.plantedFaults.isEmpty
+        }
         try Simulation.plant(options.planted)
         let simulation = Simulation(try configuration(options))
         if let path = options.story { return try play(path, simulation) }
@@ -53,11 +57,11 @@ struct Simulate {
         return report.failures.isEmpty
     }
 
-    /// Turns each of the engine's deliberate faults on, and says which seed finds it: a table for the documentation.
+    /// Turns each of the engine's deliberate faults on, and says which seed finds it: a row for each of a table for
+    /// the documentation.
     private static func table(_ options: Options) throws -> Bool {
         let simulation = Simulation(try configuration(options))
         var missed: [String] = []
-        print("| fault | found by seed | as |\n|---|---|---|")
         for name in Simulation.plantedFaults where options.planted == nil || options.planted == name {
             try Simulation.plant(name)
             var found: (seed: UInt64, violation: SimulationViolation)?

@@ -254,6 +254,30 @@ struct RecoveryTests {
         try await recoveredStore.close()
     }
 
+    @Test("a creation that was given up stays so when its request arrives behind the recovery")
+    func lateRequest() async throws {
+        let store = try await fill(path, rows: 5, closed: false)
+        let context = try await context(store)
+        server.onRequest { _ in .loseRequest }
+        _ = try await context.push()
+        server.onRequest(nil)
+        for operation in try await context.queue.operations() { try await context.queue.discard(operation.id) }
+        try await store.close()
+        var content = try bytes(path)
+        for index in 0..<100 { content[index] = 0xFF }
+        try write(content, path)
+        let (again, recovery) = try await SQLiteStore.openOrRecover(path: path)
+        #expect(recovery != nil)
+        let next = try await self.context(again)
+        server.seed("todos", [["id": "new", "n": 1000]])
+        let todos = try next.table("todos")
+        try await todos.pull(named: "all")
+        #expect(try await todos.lookup(id: "new") == nil)
+        #expect(try await next.push().isClean)
+        #expect(server.rows("todos")["new"]?["deleted"] == true)
+        try await again.close()
+    }
+
     @Test("a recovery that was ended between its two moves is finished by the next")
     func interrupted() async throws {
         _ = try await fill(path)

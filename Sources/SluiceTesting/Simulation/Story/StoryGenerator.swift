@@ -26,8 +26,7 @@ struct StoryGenerator {
 
     private static let hastyKinds = list([
         (.update, 10), (.delete, 11), (.insert, 11), (.discard, 7), (.push, 14), (.pull, 3), (.undelete, 2),
-        (.restart, 1),
-        (.retry, 2), (.serverEdit, 2), (.wait, 1),
+        (.restart, 1), (.retry, 2), (.serverEdit, 2), (.wait, 1),
     ])
 
     /// The same choice, of the first record, or of the oldest operation.

@@ -80,7 +80,7 @@ struct GroupPushTests {
         #expect(device.remote("a")?["n"] == 1 && device.remote("b") == nil && device.remote("alone") != nil)
     }
 
-    @Test("a server that was being set up gets the group with the next push, and then batches again")
+    @Test("a server that was being set up gets the group with the next push")
     func batchesLater() async throws {
         let device = try await device()
         device.server.offer([])

@@ -122,6 +122,15 @@ struct PullSessionTests {
         #expect(commit(old.handle(.page(oldPage)))?.cursor == "2023-01-01T00:00:00.000Z")
     }
 
+    @Test("a cursor that a server without a clock cannot move stays what it was, to the last digit")
+    func exactStart() {
+        let start = CursorPosition(updatedAt: "2024-01-01T00:00:50.1234567Z")
+        var session = IncrementalPullSession(cursor: start, pageSize: 5, commitLag: 30 * Timestamp.ticksPerSecond)
+        _ = session.handle(.began)
+        let page = PullPage(rows: [row("a", "2024-01-01T00:00:55.000Z")])
+        #expect(commit(session.handle(.page(page)))?.cursor == start.updatedAt)
+    }
+
     @Test("an error ends the session, and so does an event out of turn")
     func ends() {
         var session = IncrementalPullSession(cursor: nil, pageSize: 5, commitLag: 0)

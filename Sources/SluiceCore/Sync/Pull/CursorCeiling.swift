@@ -11,8 +11,8 @@ struct CursorCeiling: Sendable {
     private static let earliestClock = Timestamp(ticks: 1_262_304_000 * Timestamp.ticksPerSecond)
 
     private let commitLag: Int64
-    /// The saved time from which this pull goes on.
-    private let start: Timestamp?
+    /// The saved time from which this pull goes on, and how the server wrote it.
+    private let start: (time: Timestamp, text: String)?
     /// When this pull's first page was here, by the clock of this machine.
     private var began: Timestamp?
     /// What the server's clock showed then, at the least.
@@ -24,9 +24,9 @@ struct CursorCeiling: Sendable {
     /// - Parameters:
     ///   - commitLag: in ticks.
     ///   - start: the saved time from which the pull goes on.
-    init(commitLag: Int64, from start: Timestamp?) {
+    init(commitLag: Int64, from start: String?) {
         self.commitLag = commitLag
-        self.start = start
+        self.start = start.flatMap { text in Timestamp(text).map { ($0, text) } }
     }
 
     /// The time to save in the place of `time`, or nil if that may be saved as it is.
@@ -37,6 +37,7 @@ struct CursorCeiling: Sendable {
         }
         let saved = [earliest, behind(time, at: page)].compactMap(\.self).min()
         guard let saved, saved < time else { return nil }
+        if let start, start.time == saved { return start.text }
         return saved.text(fractionDigits: 3)
     }
 
@@ -55,7 +56,7 @@ struct CursorCeiling: Sendable {
             return nil
         }
         let saved = Timestamp(ticks: firstPage.ticks - commitLag)
-        return start.map { max($0, saved) } ?? saved
+        return start.map { max($0.time, saved) } ?? saved
     }
 
     /// The server's time, if its clock is one to go by.

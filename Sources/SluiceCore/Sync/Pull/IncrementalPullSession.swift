@@ -47,7 +47,7 @@ package struct IncrementalPullSession: Sendable {
     package init(cursor: CursorPosition?, pageSize: Int, commitLag: Int64, untimedMayComeLast: Bool = false) {
         self.pageSize = pageSize
         pages = GroupPages(pageSize: pageSize)
-        ceiling = CursorCeiling(commitLag: commitLag, from: cursor.flatMap { Timestamp($0.updatedAt) })
+        ceiling = CursorCeiling(commitLag: commitLag, from: cursor?.updatedAt)
         position = cursor
         looksForUntimed = cursor.map(\.owesUntimed) ?? untimedMayComeLast
         hasUntimed = cursor?.hasUntimed ?? false

@@ -151,6 +151,7 @@ extension OracleState {
         for field in Self.fields {
             guard let number = row[field]?.int else { continue }
             let value = FieldValue(key: key, field: field, value: number)
+            devices[device].shown.insert(value)
             if !held.contains(value), !devices[device].offered.contains(value) {
                 violate(.noInvention, "device \(device) has \(field) = \(number) in \(key), which nobody wrote")
             }

@@ -61,15 +61,19 @@ extension OracleState {
         devices[device].editing[key] = left > 0 ? left : nil
     }
 
-    /// I7: an operation is no conflict with itself, and what may have been done is said to be. What the application gave
-    /// up without knowing whether it was done is a stranger's from then on.
+    /// I7: an operation is no conflict with itself, and what may have been done is said to be. Only what follows a delete
+    /// that was given up may be.
     mutating func met(_ conflict: Conflict, on device: Int) {
         let operation = conflict.operation
         conflicted.insert(operation.id)
-        let version = conflict.server?[columns.version]?.string ?? ""
         let key = RecordKey(table: conflict.table, id: conflict.recordID)
+        for field in Self.fields {
+            guard let value = conflict.server?[field]?.int else { continue }
+            contested[operation.id, default: []].insert(FieldValue(key: key, field: field, value: value))
+        }
+        let version = conflict.server?[columns.version]?.string ?? ""
         if let author = authors[version].map({ String($0.prefix { $0 != "-" }) }), !conflict.isDeletedOnServer,
-            stands(operation.id, behind: author), !hasGivenUp(author, on: key, of: device)
+            stands(operation.id, behind: author), !hasGivenUpDelete(behind: author, of: conflict, on: device)
         {
             violate(
                 .atomicity, "device \(device): \(operation.requestID) conflicts with \(author), which it stands behind")
@@ -83,9 +87,13 @@ extension OracleState {
         operation.flatMap { heritages[$0] }?.contains(author) ?? false
     }
 
-    private func hasGivenUp(_ author: String, on key: RecordKey, of device: Int) -> Bool {
-        (devices[device].audit[key] ?? []).contains { _, entry in
-            entry["what"] == "discard" && stands(entry["operation"]?["id"]?.string, behind: author)
+    /// Whether a delete between the two was given up, so that what comes behind it begins with a record that is to be
+    /// read: of what went before the delete nothing is known there.
+    private func hasGivenUpDelete(behind author: String, of conflict: Conflict, on device: Int) -> Bool {
+        let key = RecordKey(table: conflict.table, id: conflict.recordID)
+        return (devices[device].audit[key] ?? []).contains { _, entry in
+            entry["what"] == "discard" && entry["operation"]?["kind"] == "delete"
+                && stands(entry["operation"]?["id"]?.string, behind: author)
         }
     }
 
@@ -99,6 +107,7 @@ extension OracleState {
             result = .null
         default: return
         }
+        devices[device].shown.formUnion(contested[conflict.operation.id] ?? [])
         for field in Self.fields {
             if let value = result[field]?.int {
                 offer(FieldValue(key: key, field: field, value: value), on: device)

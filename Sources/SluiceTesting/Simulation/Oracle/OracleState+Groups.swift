@@ -7,6 +7,7 @@ extension OracleState {
     mutating func began(_ operation: OperationView, on device: Int) {
         if makers[operation.id] == nil { makers[operation.id] = devices[device].user }
         if operation.kind == "delete" { deletes.insert(operation.id) }
+        if operation.kind == "insert" { inserts.insert(operation.id) }
         let record = DeviceRecord(device: device, key: operation.key)
         var ahead = devices[device].operations(on: operation.key).map(\.id)
         if operation.kind == "delete", let last = lastEnded[record], last.moment == moment { ahead.append(last.id) }
@@ -20,9 +21,11 @@ extension OracleState {
         groupsSince[group] = moment
     }
 
-    /// An operation has left its queue.
+    /// An operation has left its queue. Who gave it up while its conflict waited has decided nothing for what follows.
     mutating func ended(_ operation: String, on record: DeviceRecord) {
         lastEnded[record] = (operation, moment)
+        let isUndecided = devices[record.device].operations[record.key]?[operation]?.state == "parked"
+        if !isUndecided { devices[record.device].shown.formUnion(contested[operation] ?? []) }
         if let group = groups[operation] { members[group]?.remove(operation) }
     }
 

@@ -82,7 +82,8 @@ extension OracleState {
     }
 
     /// I4: an update puts no value that nobody wrote on this device in the place of one from elsewhere: whatever it
-    /// carries of the record besides is as it is there. A conflict that was decided for the client sends the record
+    /// carries of the record besides is as it is there. And it replaces none that the application has not seen, unless
+    /// that decided a conflict. A conflict that was decided for the client sends the record
     /// whole, and so does who brings back what was deleted from here: as it was seen here.
     private mutating func checkValues(
         _ change: SimulatedChange, _ key: RecordKey, _ before: SimulatedRow?, _ after: SimulatedRow, _ device: Int
@@ -90,15 +91,24 @@ extension OracleState {
         guard change.isUpdate, !hasFilters, let before, !before.isDeleted, !after.isDeleted else { return }
         let operation = String(change.requestID?.prefix { $0 != "-" } ?? "")
         let heritage = heritages[operation] ?? []
-        guard conflicted.isDisjoint(with: heritage), effective.isDisjoint(with: deletes.intersection(heritage)) else {
+        guard effective.isDisjoint(with: deletes.intersection(heritage)), !conflicted.contains(operation) else {
             return
         }
+        let isDecided = !conflicted.isDisjoint(with: heritage)
+        // An insert brings all of a record, and what it finds deleted it takes the place of.
+        let hasInserted = !inserts.isDisjoint(with: heritage)
         for field in Self.fields {
             let values = [before, after].compactMap { row in
                 row.fields[field]?.int.map { FieldValue(key: key, field: field, value: $0) }
             }
-            guard Set(values).count == 2, devices[device].offered.isDisjoint(with: values) else { continue }
-            violate(.noStaleOverwrite, "device \(device) set \(field) of \(key) to a value that it did not write")
+            guard values.count == 2, values[0] != values[1] else { continue }
+            let view = devices[device]
+            if !isDecided, view.offered.isDisjoint(with: values) {
+                violate(.noStaleOverwrite, "device \(device) set \(field) of \(key) to a value that it did not write")
+            }
+            if !hasInserted, !view.shown.contains(values[0]), !view.offered.contains(values[0]) {
+                violate(.noStaleOverwrite, "device \(device) replaced \(field) = \(values[0].value) of \(key) unseen")
+            }
         }
     }
 

@@ -40,8 +40,12 @@ struct OracleState: Sendable {
     var deletions: [String: Int] = [:]
     /// The operations that were deletes when they were put into a queue.
     var deletes: Set<String> = []
+    /// Those that were inserts then.
+    var inserts: Set<String> = []
     /// The operations that have met a conflict.
     var conflicted: Set<String> = []
+    /// What the server had when they met it.
+    var contested: [String: Set<FieldValue>] = [:]
     /// The operations of which some revision took effect.
     var effective: Set<String> = []
 
@@ -102,6 +106,8 @@ struct DeviceView: Sendable {
     var editing: [RecordKey: Int] = [:]
     /// What the application has written, or a conflict handler.
     var offered: Set<FieldValue> = []
+    /// What rows have shown to the application, and conflicts that it has decided.
+    var shown: Set<FieldValue> = []
     /// What the application gave up when it decided a conflict.
     var waived: Set<FieldValue> = []
     var waivedDeletes: Set<RecordKey> = []

@@ -16,13 +16,26 @@ struct StoryGenerator {
         let setting = self.setting()
         let count = number(configuration.actions)
         let kinds = isHasty ? Self.hastyKinds : Self.kinds(setting)
-        return SimulationStory(
-            seed: seed, setting: setting, actions: (0..<count).map { _ in action(kinds, setting.devices) })
+        let actions = (0..<count).map { index in
+            var action = action(kinds, setting.devices)
+            if isContested, action.luck % 4 > 0 {
+                (action.device, action.choice) = (0, action.choice / 240 * 240 + 6)
+                action.kind = Self.plot[index % Self.plot.count]
+            }
+            return action
+        }
+        return SimulationStory(seed: seed, setting: setting, actions: actions)
     }
 
     /// Whether the story is about one record that is changed again and again while answers are lost: what is sent is
     /// changed, deleted, made anew or given up before anybody knows what became of it.
     private var isHasty: Bool { seed % 5 == 1 }
+
+    /// Whether others change that record too, and it is pulled before what was sent is given up.
+    private var isContested: Bool { seed % 10 == 6 }
+
+    /// What mostly happens then, again and again.
+    private static let plot: [SimulationAction.Kind] = [.pull, .update, .push, .update, .serverEdit, .pull, .discard]
 
     private static let hastyKinds = list([
         (.update, 10), (.delete, 11), (.insert, 11), (.discard, 7), (.push, 14), (.pull, 3), (.undelete, 2),
@@ -77,6 +90,7 @@ struct StoryGenerator {
         setting.keepsMemos = seed % 5 == 2
         setting.tellsTime = seed % 7 != 3
         setting.restartsToHeal = seed % 3 != 1
+        if isContested { setting.queries = 1 }
         if isHasty {
             for fault in [SimulationFault.dropAnswer, .lateRequest] where configuration.faults.contains(fault) {
                 setting.faults[fault] = 0.3

@@ -21,15 +21,19 @@ extension SimulationWorld {
         // been.
         let isTold = parts.setting.tracksChanges
         let reconciles = parts.setting.deletesForGood || (parts.setting.queries > 1 && !isTold)
+        let waiting = devices.map(\.waiting)
+        var pushed = devices.map { _ in 0 }
         for round in 0..<4 {
             parts.clock.advance(milliseconds: parts.setting.commitLag * 2000 + 10_000)
             // All push before any pulls, so that one pull brings what all have pushed.
             let open = devices.filter { round == 0 || !$0.isSettled }
             for device in open {
+                let before = parts.count.requests
                 try complete {
                     await device.retry(givesUp: round > 0)
                     await device.push()
                 }
+                pushed[device.index] += parts.count.requests - before
             }
             for device in open {
                 try complete {
@@ -42,8 +46,18 @@ extension SimulationWorld {
             if devices.allSatisfy({ $0.isSettled }) { break }
         }
         parts.oracle.finish()
+        checkEffort(pushed, waiting)
         for device in devices { try check(device) }
         if let violation = parts.oracle.violation { throw violation }
+    }
+
+    /// L5: at best an operation takes one request, and one tells what became of a send whose answer was lost.
+    private func checkEffort(_ requests: [Int], _ operations: [Int]) {
+        guard parts.configuration.conflictHandlers.isEmpty, parts.configuration.quirk == nil else { return }
+        for device in devices.indices where requests[device] > 3 * (operations[device] + 1) {
+            parts.oracle.violate(
+                .effort, "device \(device) took \(requests[device]) requests for \(operations[device]) operations")
+        }
     }
 
     private func check(_ device: SimulatedDevice) throws {
@@ -104,6 +118,9 @@ extension SimulatedDevice {
             explain(error, "a look at the queue")
         }
     }
+
+    /// How many operations wait.
+    var waiting: Int { parts.oracle.view(of: index) { $0.operations.values.map(\.count).reduce(0, +) } }
 
     /// Whether nothing waits, and the rows are those of the server.
     var isSettled: Bool {

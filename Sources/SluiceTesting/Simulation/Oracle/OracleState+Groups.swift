@@ -7,7 +7,7 @@ extension OracleState {
     mutating func began(_ operation: OperationView, on device: Int) {
         if makers[operation.id] == nil { makers[operation.id] = devices[device].user }
         if operation.kind == "delete" { deletes.insert(operation.id) }
-        if operation.kind == "insert" { inserts.insert(operation.id) }
+        if operation.kind == "insert" || operation.kind == "undelete" { comebacks.insert(operation.id) }
         let record = DeviceRecord(device: device, key: operation.key)
         var ahead = devices[device].operations(on: operation.key).map(\.id)
         if operation.kind == "delete", let last = lastEnded[record], last.moment == moment { ahead.append(last.id) }

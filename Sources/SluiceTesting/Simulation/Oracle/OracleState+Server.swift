@@ -95,8 +95,8 @@ extension OracleState {
             return
         }
         let isDecided = !conflicted.isDisjoint(with: heritage)
-        // An insert brings all of a record, and what it finds deleted it takes the place of.
-        let hasInserted = !inserts.isDisjoint(with: heritage)
+        // What an insert finds deleted it takes the place of, and an undelete restores what is not known here yet.
+        let comesBack = !comebacks.isDisjoint(with: heritage)
         for field in Self.fields {
             let values = [before, after].compactMap { row in
                 row.fields[field]?.int.map { FieldValue(key: key, field: field, value: $0) }
@@ -106,7 +106,7 @@ extension OracleState {
             if !isDecided, view.offered.isDisjoint(with: values) {
                 violate(.noStaleOverwrite, "device \(device) set \(field) of \(key) to a value that it did not write")
             }
-            if !hasInserted, !view.shown.contains(values[0]), !view.offered.contains(values[0]) {
+            if !comesBack, !view.shown.contains(values[0]), !view.offered.contains(values[0]) {
                 violate(.noStaleOverwrite, "device \(device) replaced \(field) = \(values[0].value) of \(key) unseen")
             }
         }

@@ -40,8 +40,8 @@ struct OracleState: Sendable {
     var deletions: [String: Int] = [:]
     /// The operations that were deletes when they were put into a queue.
     var deletes: Set<String> = []
-    /// Those that were inserts then.
-    var inserts: Set<String> = []
+    /// Those that were inserts or undeletes then.
+    var comebacks: Set<String> = []
     /// The operations that have met a conflict.
     var conflicted: Set<String> = []
     /// What the server had when they met it.

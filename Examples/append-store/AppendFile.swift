@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Glibc
 internal import SluiceCore
 internal import Synchronization
@@ -68,12 +69,8 @@ final class AppendFile: Sendable {
     func append(_ document: JSON) throws {
         try state.withLock { state in
             guard state.descriptor >= 0 else { throw SluiceError(.storeClosed, "the store \(path) is closed") }
-            do {
-                state.length += try Self.write(Self.line(document), to: state.descriptor, at: state.length, path)
-            } catch {
-                _ = ftruncate(state.descriptor, off_t(state.length))
-                throw error
-            }
+            defer { _ = ftruncate(state.descriptor, off_t(state.length)) }
+            state.length += try Self.write(Self.line(document), to: state.descriptor, at: state.length, path)
         }
     }
 
@@ -112,18 +109,13 @@ final class AppendFile: Sendable {
     }
 
     private static func content(_ file: Int32, _ path: String) throws -> [UInt8] {
-        var info = stat()
-        guard fstat(file, &info) == 0 else { throw failure("read", path) }
-        var bytes = [UInt8](repeating: 0, count: Int(info.st_size))
-        var done = 0
-        while done < bytes.count {
-            let count = bytes.withUnsafeMutableBytes {
-                pread(file, $0.baseAddress.map { $0 + done }, $0.count - done, off_t(done))
-            }
-            guard count > 0 else { throw failure("read", path) }
-            done += count
+        let handle = FileHandle(fileDescriptor: file)
+        do {
+            try handle.seek(toOffset: 0)
+            return Array(try handle.readToEnd() ?? Data())
+        } catch {
+            throw failure("read", path)
         }
-        return bytes
     }
 
     private static func write(_ bytes: [UInt8], to file: Int32, at place: Int, _ path: String) throws -> Int {

@@ -11,6 +11,8 @@ internal import Synchronization
 public final class AppendStore: LocalStore {
     private let memory = MemoryStore()
     private let file: AppendFile
+    /// The tables as the file has them: a declaration that it could not take is written with the next.
+    private let declared = Mutex<Set<TableSchema>>([])
 
     /// Opens the file, or makes it.
     ///
@@ -20,15 +22,18 @@ public final class AppendStore: LocalStore {
         file = try AppendFile(path: path)
         let lines = try file.lines()
         for line in lines { try await apply(line) }
+        let tables = try await memory.read { try Set($0.tables()) }
+        declared.withLock { $0 = tables }
         if lines.count > 64 { try await rewrite(ifFewerThan: lines.count / 4) }
     }
 
     /// Declares tables, and notes what is new of them.
     public func define(_ tables: [TableSchema]) async throws {
-        let before = try await memory.read { try Set($0.tables()) }
         try await memory.define(tables)
-        if try await memory.read({ try Set($0.tables()) }) == before { return }
-        try file.append(["define": JSON(tables.map(\.json))])
+        let all = try await memory.read { try Set($0.tables()) }
+        if declared.withLock({ $0 }) == all { return }
+        try file.append(["define": JSON(all.map(\.json))])
+        declared.withLock { $0 = all }
     }
 
     /// Reads the records in memory.
@@ -41,7 +46,6 @@ public final class AppendStore: LocalStore {
         try await memory.write { [file] writer in
             let recorder = Recorder(writer)
             let result = try body(recorder)
-            // If this throws, the records in memory are as they were too.
             if !recorder.changes.isEmpty { try file.append(["change": JSON(recorder.changes)]) }
             return result
         }
@@ -59,28 +63,30 @@ public final class AppendStore: LocalStore {
     public func breakLease() async throws { try await memory.breakLease() }
 
     private func apply(_ line: JSON) async throws {
-        if let tables = line["define"]?.elements { try await memory.define(tables.compactMap(TableSchema.init(json:))) }
-        let changes = line["change"]?.elements ?? []
+        let unknown = SluiceError(.storeCorrupt, "a line of the store means nothing to this version")
+        if let tables = line["define"]?.elements { return try await memory.define(tables.compactMap(TableSchema.init)) }
+        guard let changes = line["change"]?.elements else { throw unknown }
         try await memory.write { writer in
             for change in changes {
-                if let table = change["redeclare"].flatMap(TableSchema.init(json:)) { try writer.redeclare(table) }
-                if let table = change["drop"]?.string { try writer.drop(table) }
-                guard let table = change["in"]?.string else { continue }
-                if let text = change["put"]?.string { try writer.put(JSON(parsing: text), in: table) }
-                if let id = change["delete"]?.string { try writer.delete([id], from: table) }
+                let table = change[1]?.string ?? ""
+                switch (change[0]?.string, change[2]?.string) {
+                case ("put", let record?): try writer.put(JSON(parsing: record), in: table)
+                case ("delete", let id?): try writer.delete([id], from: table)
+                case ("drop", nil): try writer.drop(table)
+                case ("redeclare", nil): try change[1].flatMap(TableSchema.init).map(writer.redeclare)
+                default: throw unknown
+                }
             }
         }
     }
 
     /// Writes what is there now to a new file, which then takes the old one's place, if they are so few.
     private func rewrite(ifFewerThan most: Int) async throws {
-        let (tables, changes) = try await memory.read { reader in
-            let tables = try reader.tables()
-            let changes = try tables.flatMap { table -> [JSON] in
-                let records = try reader.records(matching: Query(table.name))
-                return records.map { ["in": JSON(table.name), "put": JSON("\($0)")] }
+        let tables = try await memory.read { try $0.tables() }
+        let changes = try await memory.read { reader in
+            try tables.map(\.name).flatMap { table in
+                try reader.records(matching: Query(table)).map { Recorder.put($0, in: table) }
             }
-            return (tables, changes)
         }
         guard changes.count < most else { return }
         try file.replace(with: [["define": JSON(tables.map(\.json))], ["change": JSON(changes)]])
@@ -101,23 +107,25 @@ private final class Recorder: StoreWriter {
 
     func put(_ record: JSON, in table: String) throws {
         try writer.put(record, in: table)
-        // As text: a record may nest as deep as a document may, and so is no part of one.
-        changes.append(["in": JSON(table), "put": JSON("\(record)")])
+        changes.append(Self.put(record, in: table))
     }
+
+    /// As text: a record may nest as deep as a document may, and so is no part of one.
+    static func put(_ record: JSON, in table: String) -> JSON { ["put", JSON(table), JSON("\(record)")] }
 
     func redeclare(_ table: TableSchema) throws {
         try writer.redeclare(table)
-        changes.append(["redeclare": table.json])
+        changes.append(["redeclare", table.json])
     }
 
     func drop(_ table: String) throws {
         try writer.drop(table)
-        changes.append(["drop": JSON(table)])
+        changes.append(["drop", JSON(table)])
     }
 
     func delete(_ ids: [String], from table: String) throws {
         try writer.delete(ids, from: table)
-        changes += ids.map { ["in": JSON(table), "delete": JSON($0)] }
+        changes += ids.map { ["delete", JSON(table), JSON($0)] }
     }
 
     func delete(matching query: Query) throws -> Int {
@@ -135,7 +143,7 @@ extension TableSchema {
         return ["name": JSON(name), "columns": JSON(columns), "indexes": JSON(indexes)]
     }
 
-    fileprivate init?(json: JSON) {
+    fileprivate init?(_ json: JSON) {
         guard let name = json["name"]?.string else { return nil }
         let columns = (json["columns"]?.elements ?? []).compactMap { column in
             column[1]?.string.flatMap(ColumnType.init).map { Column(column[0]?.string ?? "", $0) }

@@ -88,6 +88,22 @@ struct AppendStoreTests {
         try FileManager.default.removeItem(at: folder)
     }
 
+    @Test("a whole line that means nothing to this version is an error, and the file stays")
+    func unknown() async throws {
+        let store = try await AppendStore(path: path)
+        try await store.close()
+        let head = try Data(contentsOf: URL(filePath: path))
+        for document in [#"{"change":[{"in":"t","put":{"id":"1"}}]}"#, #"{"change":[["put","t"]]}"#, #"{"later":1}"#] {
+            let checksum = document.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+            let bytes = head + Data("\(checksum) \(document)\n".utf8)
+            try bytes.write(to: URL(filePath: path))
+            let error = await #expect(throws: SluiceError.self) { try await AppendStore(path: path) }
+            #expect(error?.code == .storeCorrupt, "\(document)")
+            #expect(try Data(contentsOf: URL(filePath: path)) == bytes)
+        }
+        try FileManager.default.removeItem(at: folder)
+    }
+
     @Test("a record that nests as deep as a record may is there when the file is opened and written anew")
     func deep() async throws {
         var record: JSON = 1

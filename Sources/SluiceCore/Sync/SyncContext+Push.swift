@@ -17,8 +17,13 @@ extension SyncContext {
         tables: Set<String>? = nil, tags: Set<String>? = nil,
         progress: (@Sendable (SyncProgress) -> Void)? = nil
     ) async throws -> PushResult {
+        try await push(PushSelection(tables: tables, tags: tags), progress: progress)
+    }
+
+    func push(
+        _ selection: PushSelection, progress: (@Sendable (SyncProgress) -> Void)? = nil
+    ) async throws -> PushResult {
         let client = try requireClient()
-        let selection = PushSelection(tables: tables, tags: tags)
         return try await exclusively { [options, board, batches] store in
             var options = options
             options.localOnly = localOnly

@@ -20,7 +20,7 @@ public struct StoreImport: Sendable {
     ///   - next: gives the next line, without its end; nil behind the last.
     /// - Throws: ``SluiceError`` of code `recordExists` for a store that is not empty; `invalidTable` for a head that
     ///   declares what no store takes: names that are not allowed, tables of the engine's that this version does not
-    ///   know, more than 2,000 columns of a table or more than 10,000 tables; `invalidRecord`, with the line's number,
+    ///   know, more than 1,997 columns of a table or more than 10,000 tables; `invalidRecord`, with the line's number,
     ///   for lines that are no export, that were cut off, from which something was left out, or that do not fit
     ///   together; of the store. The store then holds nothing.
     @discardableResult

@@ -69,6 +69,7 @@ package final class SQLiteConnection {
         // the form of that is fixed.
         if isNew { try execute("PRAGMA auto_vacuum = NONE") }
         try cipher.key.withBytes { try database.setKey($0) }
+        try execute(StoreCipher.form(of: "main"))
         // Else it writes to the program's standard error what the typed errors say already.
         _ = try? run("PRAGMA cipher_log_level = NONE")
     }

@@ -7,6 +7,15 @@ struct StoreCipher: Sendable {
     /// How many bytes at the start of a file are the salt.
     static let saltCount = 16
 
+    /// The form of encrypted pages, which is not the one that SQLCipher takes by itself: larger ones, since each costs
+    /// much by itself (a nonce, a keyed hash that is set up) and a pull writes pages all over an index; and the hash
+    /// that processors have instructions for. To be said when the key is, before anything is read or written.
+    ///
+    /// - Parameter database: the name that the connection knows the file by.
+    static func form(of database: String) -> String {
+        "PRAGMA \(database).cipher_page_size = 16384; PRAGMA \(database).cipher_hmac_algorithm = HMAC_SHA256"
+    }
+
     let library: SQLiteLibrary
     /// The key, as the library takes it.
     let key: SecretBytes

@@ -88,12 +88,10 @@ struct StoreConversion {
         try StoreFiles.sync(draft)
     }
 
-    private func connection(
-        _ path: String, _ cipher: StoreCipher?, isNew: Bool = false
-    ) throws -> SQLiteConnection {
+    private func connection(_ path: String, _ cipher: StoreCipher?) throws -> SQLiteConnection {
         let connection = try SQLiteConnection(
             path: path, access: .readWrite, busyTimeout: options.busyTimeout, fileSystem: options.fileSystem,
-            cipher: cipher, library: library, isNew: isNew)
+            cipher: cipher, library: library)
         SQLiteStoreFile.keepLogAtClose(connection)
         return connection
     }
@@ -108,9 +106,6 @@ struct StoreConversion {
     }
 
     private func copy(_ old: SQLiteConnection, _ format: Int64) throws {
-        // With its first page in it, the file keeps the form that it has now.
-        try connection(draft, target, isNew: true).execute(
-            "PRAGMA application_id = \(SQLiteStoreFile.applicationID); PRAGMA user_version = \(format)")
         let attach = try old.statement("ATTACH ? AS target KEY ?")
         try attach.bind(1, draft)
         // Bound where it stands, so that no copy of it is left behind.
@@ -119,7 +114,12 @@ struct StoreConversion {
             try attach.run()
             attach.reset()
         }
-        try old.execute("PRAGMA target.synchronous = EXTRA")
+        if target != nil { try old.execute(StoreCipher.form(of: "target")) }
+        // Some libraries are built to move pages at each commit. That is settled with the first page.
+        try old.execute(
+            "PRAGMA target.auto_vacuum = NONE; PRAGMA target.synchronous = EXTRA;"
+                + "PRAGMA target.application_id = \(SQLiteStoreFile.applicationID);"
+                + "PRAGMA target.user_version = \(format)")
         try old.run("SELECT sqlcipher_export('target')")
         try old.execute("DETACH target")
     }

@@ -46,7 +46,8 @@ extension SQLiteStore {
                 }
                 // Behind 4 GiB some versions of SQLCipher look for each page in a wrong place. Those pages are read all
                 // the same below, which checks their hashes too; only free ones are not.
-                guard try connection.integer("PRAGMA page_count") <= 1 << 20 else { return [] }
+                let size = try connection.integer("PRAGMA page_count") * connection.integer("PRAGMA page_size")
+                guard size <= 1 << 32 else { return [] }
                 return try Array(connection.lines("PRAGMA cipher_integrity_check").prefix(100))
             }
         }

@@ -6,10 +6,10 @@ struct SQLiteStoreFile: Sendable {
     /// `SLCE`: by it, tools tell what kind of database the file is.
     static let applicationID: Int64 = 0x534C_4345
     static let format: Int64 = 1
-    /// A checkpoint is due when the log has so many pages (4 MB).
+    /// A checkpoint is due when the log has so many pages (4 MB, and 16 MB of encrypted ones).
     static let checkpointPages = 1000
     /// When the log has grown so long because readers kept it (64 MB), it is cut as soon as they let go.
-    static let truncatePages = 16_000
+    private var truncatePages: Int { cipher == nil ? 16_000 : 4_000 }
 
     let path: String
     let options: SQLiteStore.Options
@@ -136,7 +136,7 @@ struct SQLiteStoreFile: Sendable {
         if pages >= connection.nextCheckpoint {
             let (length, moved) = connection.checkpoint(Int32(CSQLITE_CHECKPOINT_PASSIVE))
             let isDone = moved >= length
-            if pages >= Self.truncatePages {
+            if pages >= truncatePages {
                 connection.setBusyTimeout(.zero)
                 _ = connection.checkpoint(Int32(CSQLITE_CHECKPOINT_TRUNCATE))
                 connection.setBusyTimeout(options.busyTimeout)

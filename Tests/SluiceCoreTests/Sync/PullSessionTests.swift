@@ -131,6 +131,32 @@ struct PullSessionTests {
         #expect(commit(session.handle(.page(page)))?.cursor == start.updatedAt)
     }
 
+    @Test("without a clock, what a page took to come is no part of the lag, and one page with a clock proves nothing")
+    func slowPages() {
+        func at(_ time: String) -> Timestamp? { Timestamp("2024-01-01T00:\(time)Z") }
+        var slow = IncrementalPullSession(cursor: nil, pageSize: 1, commitLag: 30 * Timestamp.ticksPerSecond)
+        _ = slow.handle(.began)
+        // Made at 10:00 and 40 s on its way: meanwhile a row of 9:59.5 is committed.
+        let first = PullPage(
+            rows: [row("a", "2024-01-01T00:09:59.900Z")], askedDate: at("10:00"), localDate: at("10:40"))
+        _ = slow.handle(.page(first))
+        _ = slow.handle(.committed)
+        let second = PullPage(
+            rows: [row("b", "2024-01-01T00:10:39.900Z")], askedDate: at("10:40"), localDate: at("10:40.100"))
+        #expect(commit(slow.handle(.page(second)))?.cursor == "2024-01-01T00:09:29.800Z")
+
+        var mixed = IncrementalPullSession(cursor: nil, pageSize: 1, commitLag: 30 * Timestamp.ticksPerSecond)
+        _ = mixed.handle(.began)
+        let blind = PullPage(rows: [row("a", "2024-01-01T00:09:35Z")], askedDate: at("10:00"), localDate: at("10:00"))
+        _ = mixed.handle(.page(blind))
+        _ = mixed.handle(.committed)
+        // A row of 9:34.9 was committed behind the page before; 9:35.5 is old enough by this one's clock.
+        let told = PullPage(
+            rows: [row("b", "2024-01-01T00:09:35.500Z")], serverDate: at("10:06"), askedDate: at("10:06"),
+            localDate: at("10:06"))
+        #expect(commit(mixed.handle(.page(told)))?.cursor == "2024-01-01T00:09:05.000Z")
+    }
+
     @Test("an error ends the session, and so does an event out of turn")
     func ends() {
         var session = IncrementalPullSession(cursor: nil, pageSize: 5, commitLag: 0)

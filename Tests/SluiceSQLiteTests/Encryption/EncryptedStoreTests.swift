@@ -79,9 +79,11 @@ struct EncryptedStoreTests {
         try await fill(.passphrase(passphrase))
         #expect(try await count(.passphrase(passphrase)) == 100)
         #expect(refusal(.passphrase(try StorePassphrase("a horse"))) == .storeKeyRefused)
-        // SQLCipher derives the same key by itself.
+        // SQLCipher derives the same key by itself; how pages are encrypted it has to be told, as the page says.
         let other = try SQLiteConnection(path: path, library: .cipher())
-        try other.execute("PRAGMA key = 'a horse, a battery and a staple'")
+        try other.execute(
+            "PRAGMA key = 'a horse, a battery and a staple'; PRAGMA cipher_page_size = 16384;"
+                + "PRAGMA cipher_hmac_algorithm = HMAC_SHA256")
         #expect(try other.integer("SELECT count(*) FROM t") == 100)
     }
 

@@ -13,10 +13,14 @@ struct CursorCeiling: Sendable {
     private let commitLag: Int64
     /// The saved time from which this pull goes on, and how the server wrote it.
     private let start: (time: Timestamp, text: String)?
-    /// When this pull's first page was here, by the clock of this machine.
-    private var began: Timestamp?
-    /// What the server's clock showed then, at the least.
+    /// When the latest page was here, by the clock of this machine.
+    private var latestPage: Timestamp?
+    /// How much time has passed since this pull's first page was asked for, in ticks.
+    private var elapsed: Int64 = 0
+    /// What the server's clock showed when it made that page, at the least.
     private var firstPage: Timestamp?
+    /// Whether a page came without a clock to go by: then those after it are no surer.
+    private var isWithoutClock = false
     /// The earliest time at which a clock has held the cursor back. What came before it is not read again in this pull,
     /// so a later answer does not move it.
     private var earliest: Timestamp?
@@ -44,17 +48,17 @@ struct CursorCeiling: Sendable {
     /// The time to save where the server does not say what time it is.
     ///
     /// When a page was made, the server's clock showed the time of its newest row or more; when this pull's first page
-    /// was made, as much less as has passed since. What was committed after that was stamped `commitLag` before it at
-    /// the most, or lies behind where the pull began.
+    /// was made, as much less as has passed since that was asked for, at the most. What was committed after that was
+    /// stamped `commitLag` before it at the most, or lies behind where the pull began.
     private mutating func behind(_ time: Timestamp, at page: PullPage) -> Timestamp? {
         let local = page.localDate ?? time
-        let began = began ?? local
-        self.began = began
-        let first = Timestamp(ticks: time.ticks - max(0, local.ticks - began.ticks))
+        // A clock that is set back meanwhile makes it no less.
+        elapsed += max(0, local.ticks - (latestPage ?? page.askedDate ?? local).ticks)
+        latestPage = local
+        let first = Timestamp(ticks: time.ticks - elapsed)
         firstPage = max(firstPage ?? first, first)
-        guard commitLag > 0, !planted(.unknownClockTrusted), clock(of: page, for: time) == nil, let firstPage else {
-            return nil
-        }
+        if clock(of: page, for: time) == nil { isWithoutClock = true }
+        guard commitLag > 0, !planted(.unknownClockTrusted), isWithoutClock, let firstPage else { return nil }
         let saved = Timestamp(ticks: firstPage.ticks - commitLag)
         return start.map { max($0.time, saved) } ?? saved
     }

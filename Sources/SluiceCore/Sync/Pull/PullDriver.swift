@@ -69,12 +69,13 @@ struct PullDriver: Sendable {
                     try Task.checkCancellation()
                     try checkLimits()
                     asked += 1
+                    let askedDate = options.environment.now()
                     let answer = try await exchange.receive(try requests.request(for: request))
                     page = answer.page
                     effect = session.handle(
                         .page(
                             PullPage(
-                                rows: answer.page.rows, serverDate: answer.date,
+                                rows: answer.page.rows, serverDate: answer.date, askedDate: askedDate,
                                 localDate: options.environment.now(), token: answer.token)))
                 case .commit(let rows, let position):
                     guard let stored = page else { throw SluiceError(.brokenProtocol, "there is no page to store") }

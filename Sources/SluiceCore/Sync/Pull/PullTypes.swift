@@ -4,16 +4,20 @@ package struct PullPage: Sendable {
     package var rows: [RowPage.Row]
     /// When the server answered, by its own clock.
     package var serverDate: Timestamp?
+    /// When the page was asked for, by the clock here.
+    package var askedDate: Timestamp?
     /// When the page came, by the clock here.
     package var localDate: Timestamp?
     /// The token behind the page, from a server that issues some.
     package var token: String?
 
     package init(
-        rows: [RowPage.Row], serverDate: Timestamp? = nil, localDate: Timestamp? = nil, token: String? = nil
+        rows: [RowPage.Row], serverDate: Timestamp? = nil, askedDate: Timestamp? = nil, localDate: Timestamp? = nil,
+        token: String? = nil
     ) {
         self.rows = rows
         self.serverDate = serverDate
+        self.askedDate = askedDate
         self.localDate = localDate
         self.token = token
     }

@@ -147,15 +147,19 @@ package struct PushSelection: Sendable, Hashable {
     package var tables: Set<String>?
     /// Those with one of these tags, and those of their groups; nil means all.
     package var tags: Set<String>?
+    /// But not those with these ids, nor what waits for them.
+    package var excluded: Set<String>
 
-    package init(tables: Set<String>? = nil, tags: Set<String>? = nil) {
+    package init(tables: Set<String>? = nil, tags: Set<String>? = nil, excluded: Set<String> = []) {
         self.tables = tables
         self.tags = tags
+        self.excluded = excluded
     }
 
     /// Whether the operation by itself is one of them.
     func takes(_ operation: QueuedOperation) -> Bool {
-        (tables?.contains(operation.table) ?? true) && (tags.map { !$0.isDisjoint(with: operation.tags) } ?? true)
+        (tables?.contains(operation.table) ?? true) && !excluded.contains(operation.id)
+            && (tags.map { !$0.isDisjoint(with: operation.tags) } ?? true)
     }
 }
 

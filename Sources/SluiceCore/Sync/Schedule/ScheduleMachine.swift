@@ -20,7 +20,8 @@ package struct ScheduleMachine: Sendable {
     package struct Outcome: Sendable, Hashable {
         /// Whether it has to be tried again before its time.
         package var failed: Bool
-        /// Whether it failed for some operations alone, so that what is written meanwhile need not wait for them.
+        /// Whether it failed for some operations or pulls alone, so that what is written meanwhile need not wait for
+        /// them.
         package var isPartial: Bool
         /// When the server asked to be left alone, and for how long.
         package var asked: ServerPace.Pause?
@@ -47,8 +48,10 @@ package struct ScheduleMachine: Sendable {
     package private(set) var notBefore: Timestamp?
     private var nextRun: Timestamp
     private var nextPush: Timestamp?
-    /// Whether the last run failed for some operations alone.
+    /// Whether the last run failed in part, or one before it of which those that followed have passed by what failed.
     private var failedInPart = false
+    /// Whether the run that is under way, or was last, passes by what has failed: it was begun for a local write.
+    package private(set) var passesBy = false
     /// Whether the run that is under way pulls, where a hook asked for it; nil where the schedule did.
     private var directed: Bool?
 
@@ -79,6 +82,7 @@ package struct ScheduleMachine: Sendable {
     package mutating func direct(pulls: Bool, now: Timestamp) -> Effect? {
         if let notBefore, notBefore > now { return nil }
         directed = pulls
+        passesBy = false
         return .run(pulls: pulls)
     }
 
@@ -96,7 +100,9 @@ package struct ScheduleMachine: Sendable {
         case .postponed(let time): if waitsUntil == nil { nextPush = min(nextPush ?? .max, max(time, now)) }
         case .requested: nextRun = max(now, notBefore ?? now)
         case .networkAvailable: nextRun = min(nextRun, soonest(now, random))
-        case .due: return .run(pulls: pullsNext)
+        case .due:
+            passesBy = failedInPart && !pullsNext
+            return .run(pulls: pullsNext)
         case .finished(let outcome): finish(outcome, now, random)
         }
         return pause(from: now)
@@ -117,18 +123,23 @@ package struct ScheduleMachine: Sendable {
         let hasPulled = directed.map { $0 || nextRun <= now } ?? pullsNext
         directed = nil
         nextPush = nil
-        failures = outcome.failed ? failures + 1 : 0
-        failedInPart = outcome.isPartial
         notBefore = outcome.asked.map { asked in
             let bounds = schedule.retryAfter
             return asked.since.advanced(by: min(max(asked.length, bounds.lowerBound), bounds.upperBound))
         }
         if let time = notBefore, time <= now { notBefore = nil }
-        if failures > 0 {
-            let limit = min(schedule.longestPause, schedule.firstPause * (1 << min(failures - 1, 30)))
-            nextRun = now.advanced(by: limit * random)
-        } else if hasPulled {
-            nextRun = now.advanced(by: schedule.interval * (0.9 + 0.2 * random))
+        if !passesBy || (outcome.failed && !outcome.isPartial) {
+            let regular = now.advanced(by: schedule.interval * (0.9 + 0.2 * random))
+            failures = outcome.failed ? failures + 1 : 0
+            failedInPart = outcome.isPartial
+            if failures > 0 {
+                let limit = min(schedule.longestPause, schedule.firstPause * (1 << min(failures - 1, 30)))
+                nextRun = now.advanced(by: limit * random)
+                // What has not failed goes on as ever.
+                if failedInPart { nextRun = min(nextRun, regular) }
+            } else if hasPulled {
+                nextRun = regular
+            }
         }
         if notBefore != nil { nextRun = max(nextRun, soonest(now, random)) }
     }

@@ -63,6 +63,8 @@ public final class SyncScheduler: Sendable {
             schedule, failures: saved.failures, notBefore: saved.notBefore, now: environment.now(),
             random: environment.random())
         var say = ScheduleSay(context)
+        // What has failed in part, and waits for the pause to be over.
+        var failed: Set<String> = []
         var effect = await say.direct(&machine, .start, machine.pause(from: environment.now()))
         while !Task.isCancelled {
             context.board.change { $0.waitsUntil = say.holdsUntil ?? machine.waitsUntil }
@@ -79,10 +81,13 @@ public final class SyncScheduler: Sendable {
                 }
                 if let last { effect = await say.direct(&machine, .init(last), effect) }
             case .run(let pulls):
-                var run = await carryOut(pulls: pulls, of: say.tables)
+                var run = await carryOut(pulls: pulls, of: say.tables, passingBy: machine.passesBy ? failed : [])
                 if run.error?.code == .cancelled, Task.isCancelled { return }
+                let isPartial = run.hasFailedInPart(knowing: failed)
+                let isAddition = machine.passesBy && (isPartial || !run.hasFailed)
+                failed = (isAddition ? failed : []).union(isPartial ? run.delayed.map(\.id) : [])
                 let outcome = ScheduleMachine.Outcome(
-                    failed: run.hasFailed, isPartial: run.hasFailedInPart, asked: client.pace.asked)
+                    failed: run.hasFailed, isPartial: isPartial, asked: client.pace.asked)
                 effect = machine.handle(.finished(outcome), now: environment.now(), random: environment.random())
                 if run.push?.waiting ?? 0 > 0 {
                     effect = machine.handle(.changed, now: environment.now(), random: environment.random())
@@ -120,11 +125,14 @@ public final class SyncScheduler: Sendable {
         }
     }
 
-    private func carryOut(pulls: Bool, of tables: Set<String>?) async -> ScheduledRun {
+    /// - Parameter failed: operations that an earlier push has tried, and this one leaves alone.
+    private func carryOut(
+        pulls: Bool, of tables: Set<String>?, passingBy failed: Set<String>
+    ) async -> ScheduledRun {
         let now = context.options.environment.now()
         var run = ScheduledRun(startedAt: now, next: now)
         do {
-            let push = try await context.push()
+            let push = try await context.push(PushSelection(excluded: failed))
             run.push = push
             if push.end != .completed { run.error = push.error }
         } catch {
@@ -161,15 +169,20 @@ private struct ScheduleHints: Backlog {
 
 extension ScheduledRun {
     /// The operations that could not be sent now.
-    private var delayed: [TableOperation] { push?.failures.filter { $0.state == .pending } ?? [] }
+    fileprivate var delayed: [TableOperation] { push?.failures.filter { $0.state == .pending } ?? [] }
 
     /// Whether it is to be tried again soon: also if the server could not take an operation now.
     fileprivate var hasFailed: Bool { error != nil || !delayed.isEmpty }
 
-    /// Whether the reason lies with the operations that failed: it is not the server's state, or others went through.
-    fileprivate var hasFailedInPart: Bool {
-        guard error == nil, let push, !delayed.isEmpty else { return false }
-        return push.applied > 0 || !delayed.contains { $0.failure?.isOfServer ?? false }
+    /// Whether the reason lies with the operations that failed, or with a pull that the server refuses: it is not the
+    /// server's state, or others went through.
+    ///
+    /// - Parameter known: the operations that have failed so already; that they fail again says nothing new.
+    fileprivate func hasFailedInPart(knowing known: Set<String>) -> Bool {
+        guard let push, push.end == .completed, !(error?.endsRun ?? false) else { return false }
+        if delayed.isEmpty { return error != nil }
+        return push.applied > 0 || delayed.allSatisfy { known.contains($0.id) }
+            || !delayed.contains { $0.failure?.isOfServer ?? false }
     }
 }
 

@@ -91,6 +91,20 @@ struct GroupPushTests {
         #expect(device.remote("b") != nil && device.remote("c") != nil)
     }
 
+    @Test("a server that took the batch for a record is sent none again, and nobody says that it was not sent")
+    func mistaken() async throws {
+        let device = try await device()
+        device.server.onRequest { request in
+            request.head.path?.hasSuffix("$batch") == true ? .answer(.json(201, #"{"id":"made"}"#)) : .none
+        }
+        for _ in 0..<3 {
+            let result = try await device.context.push()
+            #expect(result.end == .completed && result.applied == 0 && result.failures.count == 3, "\(result)")
+            #expect(result.failures.allSatisfy { $0.isUncertain && !$0.sent.isEmpty }, "\(result.failures)")
+        }
+        #expect(device.server.calls == ["POST /tables/$batch"])
+    }
+
     @Test("a lost answer to a group is recognised", arguments: StoreKind.allCases, [true, false])
     func lostAnswer(_ kind: StoreKind, _ remembers: Bool) async throws {
         let device = try await device(kind)

@@ -75,6 +75,42 @@ struct ScheduleMachineTests {
     }
 
     @Test(
+        "what has failed in part is left alone by the pushes of later writes, which move neither its pause nor a pull")
+    func passingBy() {
+        var machine = machine()
+        _ = machine.handle(.due, now: start, random: 0)
+        #expect(!machine.passesBy)
+        let failed = ScheduleMachine.Event.finished(.init(failed: true, isPartial: true))
+        for _ in 0..<6 {
+            _ = machine.handle(failed, now: start, random: 1)
+            _ = machine.handle(.due, now: start, random: 0)
+        }
+        // The seventh pause has 64 s, and others follow whose writes go through, fail alike, or do so all alone.
+        #expect(machine.handle(failed, now: start, random: 1) == .wait(.seconds(64)))
+        let done = ScheduleMachine.Event.finished(.init(failed: false))
+        for (second, end) in [(10.0, done), (20, failed), (30, done)] {
+            _ = machine.handle(.changed, now: at(second), random: 0)
+            #expect(machine.handle(.due, now: at(second + 1), random: 0) == .run(pulls: false))
+            #expect(machine.passesBy)
+            #expect(machine.handle(end, now: at(second + 1), random: 0) == .wait(.seconds(63 - second)))
+            #expect(machine.failures == 7 && machine.waitsUntil == nil)
+        }
+        #expect(machine.handle(.due, now: at(64), random: 0) == .run(pulls: true))
+        #expect(!machine.passesBy)
+        // Its pause grows, and pulls come as often as without it.
+        #expect(machine.handle(failed, now: at(64), random: 1) == .wait(.seconds(110)))
+        _ = machine.handle(.changed, now: at(70), random: 0)
+        _ = machine.handle(.due, now: at(71), random: 0)
+        // Where the server fails as a whole, everything waits.
+        _ = machine.handle(.finished(.init(failed: true)), now: at(71), random: 1)
+        #expect(machine.failures == 9 && machine.waitsUntil == at(71 + 256))
+        _ = machine.handle(.due, now: at(400), random: 0)
+        #expect(!machine.passesBy)
+        _ = machine.handle(done, now: at(400), random: 0)
+        #expect(machine.failures == 0)
+    }
+
+    @Test(
         "what a server asks for is kept, within its bounds",
         arguments: [(0, 1), (1, 1), (60, 60), (3600, 3600), (31_536_000, 3600)])
     func asked(asked: Int, kept: Int) {

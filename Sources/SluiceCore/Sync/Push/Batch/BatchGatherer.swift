@@ -86,10 +86,9 @@ final class BatchGatherer: Transport {
         guard let id = request.context.batchMember else { return try await inner.send(request) }
         let group = state.withLock { $0.groupOf[id] }
         let canHold = BatchRequest.canHold(request, endpoint)
-        // Nothing else can carry a group: each push tries again, as a server that was being set up may be ready now.
-        guard canHold, (group != nil && !planted(.batchesRefusedForGood)) || !support.isMissing else {
+        guard canHold, support.mayTake(group: group != nil) else {
             leave(id)
-            if group != nil { throw Self.groupRefusal(false) }
+            if group != nil { throw Self.groupRefusal(isMissing: canHold, wasSent: false) }
             return try await inner.send(request)
         }
         let part = BatchRequest.Part(id: id, group: group, request: request)
@@ -104,13 +103,14 @@ final class BatchGatherer: Transport {
         }
     }
 
-    private static func groupRefusal(_ isMissing: Bool) -> SluiceError {
+    /// - Parameter wasSent: whether the group went out in a batch, and nobody knows what the server made of that.
+    private static func groupRefusal(isMissing: Bool, wasSent: Bool) -> SluiceError {
         SluiceError(
             .rejected,
             isMissing
                 ? "the server takes no batches, so the changes of a group cannot reach it together"
                 : "a filter made a request of it that no batch can hold, so its group cannot be sent",
-            cause: RequestNotSent("a group is never sent in parts"))
+            cause: wasSent ? nil : RequestNotSent("a group is never sent in parts"))
     }
 
     private func arrive(_ waiting: Waiting) {
@@ -229,9 +229,12 @@ final class BatchGatherer: Transport {
         if parts.count == 1, !isGroup { return batch.answers(await alone(parts[0].request)) }
         do {
             let response = try await inner.send(batch.request())
-            let isMissing = support.isMissing(by: response)
-            guard isMissing || BatchSupport.saysNothingOfParts(response) else { return batch.answers(in: response) }
-            if isGroup { return batch.answers(.failure(isMissing ? Self.groupRefusal(true) : Self.refused(response))) }
+            let verdict = support.note(response)
+            if verdict == .taken, !BatchSupport.saysNothingOfParts(response) { return batch.answers(in: response) }
+            if isGroup {
+                let refusal = Self.groupRefusal(isMissing: true, wasSent: verdict == .mistaken)
+                return batch.answers(.failure(verdict == .taken ? Self.refused(response) : refusal))
+            }
         } catch {
             // Who sends them all may be out of time, or cancelled: of the others only their sending has ended.
             var answers = batch.answers(.failure(Task.isCancelled ? Self.givenUp : error))

@@ -1,22 +1,38 @@
 internal import Synchronization
 
 /// Whether the server takes batches, as far as the last one that was sent has shown. It is remembered for the context's
-/// life: while the server takes none, groups alone try it.
+/// life: while the server takes none, groups alone try it; where it took one for something else nothing does.
 final class BatchSupport: Sendable {
-    private let isRefused = Mutex(false)
+    /// What an answer to a batch shows.
+    enum Verdict: Sendable {
+        /// Nothing against batches.
+        case taken
+        /// The server refuses the address or the method.
+        case unknown
+        /// It did something else with it, such as to store it as a record.
+        case mistaken
+    }
+
+    private let latest = Mutex(Verdict.taken)
 
     /// Whether the server has said that it knows no batches.
-    var isMissing: Bool { isRefused.withLock { $0 } }
+    var isMissing: Bool { latest.withLock { $0 != .taken } }
 
-    /// Notes an answer to a batch; true if it says that the server knows none: it refuses the address or the method, or
-    /// takes the batch for a record.
-    func isMissing(by response: Response) -> Bool {
-        let isUnknown = [400, 404, 405, 410, 415, 501].contains(response.status)
+    /// Whether a batch may be sent. Nothing else can carry a group, and a server that was being set up may be ready now.
+    func mayTake(group: Bool) -> Bool {
+        let latest = latest.withLock { $0 }
+        return latest == .taken || (latest == .unknown && group && !planted(.batchesRefusedForGood))
+    }
+
+    /// Notes an answer to a batch, and says what it shows.
+    func note(_ response: Response) -> Verdict {
         let isTaken = (200..<300).contains(response.status)
         let document = isTaken ? try? response.body.json : nil
-        let isMissing = isUnknown || (document?.kind == .object && document?["responses"] == nil)
-        if isMissing || isTaken { isRefused.withLock { $0 = isMissing } }
-        return isMissing
+        let verdict: Verdict =
+            [400, 404, 405, 410, 415, 501].contains(response.status)
+            ? .unknown : document?.kind == .object && document?["responses"] == nil ? .mistaken : .taken
+        if isTaken || verdict != .taken { latest.withLock { $0 = verdict } }
+        return verdict
     }
 
     /// Whether an answer to a whole batch is one that a part of it could have, too, and so says nothing of any: it was

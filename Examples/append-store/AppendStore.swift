@@ -11,7 +11,7 @@ internal import Synchronization
 public final class AppendStore: LocalStore {
     private let memory = MemoryStore()
     private let file: AppendFile
-    /// The tables as the file has them: a declaration that it could not take is written with the next.
+    /// The tables as the file is known to have them: a declaration that it could not take is written with the next.
     private let declared = Mutex<Set<TableSchema>>([])
 
     /// Opens the file, or makes it.
@@ -22,8 +22,6 @@ public final class AppendStore: LocalStore {
         file = try AppendFile(path: path)
         let lines = try file.lines()
         for line in lines { try await apply(line) }
-        let tables = try await memory.read { try Set($0.tables()) }
-        declared.withLock { $0 = tables }
         if lines.count > 64 { try await rewrite(ifFewerThan: lines.count / 4) }
     }
 
@@ -43,10 +41,11 @@ public final class AppendStore: LocalStore {
 
     /// Changes the records in memory once the change is in the file.
     public func write<Result: Sendable>(_ body: @Sendable (any StoreWriter) throws -> Result) async throws -> Result {
-        try await memory.write { [file] writer in
+        try await memory.write { writer in
             let recorder = Recorder(writer)
             let result = try body(recorder)
-            if !recorder.changes.isEmpty { try file.append(["change": JSON(recorder.changes)]) }
+            if !recorder.changes.isEmpty { try self.file.append(["change": JSON(recorder.changes)]) }
+            if recorder.changes.contains(where: { $0[2] == nil }) { self.declared.withLock { $0 = [] } }
             return result
         }
     }

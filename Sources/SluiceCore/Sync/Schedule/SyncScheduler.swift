@@ -81,7 +81,8 @@ public final class SyncScheduler: Sendable {
                 }
                 if let last { effect = await say.direct(&machine, .init(last), effect) }
             case .run(let pulls):
-                var run = await carryOut(pulls: pulls, of: say.tables, passingBy: machine.passesBy ? failed : [])
+                let passedBy = machine.passesBy ? await stillFailed(failed) : []
+                var run = await carryOut(pulls: pulls, of: say.tables, passingBy: passedBy)
                 if run.error?.code == .cancelled, Task.isCancelled { return }
                 let isPartial = run.hasFailedInPart(knowing: failed)
                 let isAddition = machine.passesBy && (isPartial || !run.hasFailed)
@@ -123,6 +124,18 @@ public final class SyncScheduler: Sendable {
             // A pause that ended while something else happened has ended: only the last event says what to do.
             return events.filter { $0 != .due } + events.filter { $0 == .due }
         }
+    }
+
+    /// Those of the operations that nobody has changed or revived since they failed, and that wait for no time of their
+    /// own.
+    private func stillFailed(_ ids: Set<String>) async -> Set<String> {
+        let found = try? await context.store.read { store in
+            try ids.filter { id in
+                let operation = try QueueReader(store).operation(id)
+                return operation?.failure != nil && operation?.notBefore == nil
+            }
+        }
+        return found ?? ids
     }
 
     /// - Parameter failed: operations that an earlier push has tried, and this one leaves alone.

@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// Whether the server takes batches, as far as the last one that was sent has shown. It is remembered for the context's
-/// life: while the server takes none, groups alone try it; where it took one for something else nothing does.
+/// life: while the server takes none, groups alone try it; where it stored one as a record nothing does.
 final class BatchSupport: Sendable {
     /// What an answer to a batch shows.
     enum Verdict: Sendable {
@@ -9,7 +9,7 @@ final class BatchSupport: Sendable {
         case taken
         /// The server refuses the address or the method.
         case unknown
-        /// It did something else with it, such as to store it as a record.
+        /// It did something else with it, and nobody knows what.
         case mistaken
     }
 
@@ -31,7 +31,11 @@ final class BatchSupport: Sendable {
         let verdict: Verdict =
             [400, 404, 405, 410, 415, 501].contains(response.status)
             ? .unknown : document?.kind == .object && document?["responses"] == nil ? .mistaken : .taken
-        if isTaken || verdict != .taken { latest.withLock { $0 = verdict } }
+        // What stores a batch as a record would store another each time; a page of a gateway's may be gone by then.
+        let isStored = response.status == 201 || document?["id"] != nil
+        if isTaken || verdict != .taken {
+            latest.withLock { $0 = verdict == .mistaken && !isStored ? .unknown : verdict }
+        }
         return verdict
     }
 

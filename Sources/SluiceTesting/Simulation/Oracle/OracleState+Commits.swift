@@ -91,6 +91,12 @@ extension OracleState {
             }
             devices[device].operations[operation.key, default: [:]][operation.id] = operation
             if old == nil { began(operation, on: device) }
+            // One that says now what a delete behind it said stands since that was made.
+            if operation.kind == "delete", deletions[operation.id] == nil {
+                for case .deletion(let since) in devices[device].claims[operation.key] ?? [] {
+                    deletions[operation.id] = since
+                }
+            }
             return operation.key
         }
         guard let key = old.flatMap(OperationView.init)?.key else { return nil }

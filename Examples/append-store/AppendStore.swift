@@ -62,8 +62,7 @@ public final class AppendStore: LocalStore {
     public func breakLease() async throws { try await memory.breakLease() }
 
     private func apply(_ line: JSON) async throws {
-        let unknown = SluiceError(.storeCorrupt, "a line of the store means nothing to this version")
-        if let tables = line["define"]?.elements { return try await memory.define(tables.compactMap(TableSchema.init)) }
+        if let tables = line["define"]?.elements { return try await memory.define(tables.map(TableSchema.init)) }
         guard let changes = line["change"]?.elements else { throw unknown }
         try await memory.write { writer in
             for change in changes {
@@ -72,7 +71,7 @@ public final class AppendStore: LocalStore {
                 case ("put", let record?): try writer.put(JSON(parsing: record), in: table)
                 case ("delete", let id?): try writer.delete([id], from: table)
                 case ("drop", nil): try writer.drop(table)
-                case ("redeclare", nil): try change[1].flatMap(TableSchema.init).map(writer.redeclare)
+                case ("redeclare", nil): try writer.redeclare(TableSchema(change[1] ?? .null))
                 default: throw unknown
                 }
             }
@@ -91,6 +90,8 @@ public final class AppendStore: LocalStore {
         try file.replace(with: [["define": JSON(tables.map(\.json))], ["change": JSON(changes)]])
     }
 }
+
+private let unknown = SluiceError(.storeCorrupt, "a line of the store means nothing to this version")
 
 /// Passes everything on, and notes what is changed.
 private final class Recorder: StoreWriter {
@@ -142,8 +143,8 @@ extension TableSchema {
         return ["name": JSON(name), "columns": JSON(columns), "indexes": JSON(indexes)]
     }
 
-    fileprivate init?(_ json: JSON) {
-        guard let name = json["name"]?.string else { return nil }
+    fileprivate init(_ json: JSON) throws {
+        guard let name = json["name"]?.string else { throw unknown }
         let columns = (json["columns"]?.elements ?? []).compactMap { column in
             column[1]?.string.flatMap(ColumnType.init).map { Column(column[0]?.string ?? "", $0) }
         }

@@ -93,7 +93,10 @@ struct AppendStoreTests {
         let store = try await AppendStore(path: path)
         try await store.close()
         let head = try Data(contentsOf: URL(filePath: path))
-        for document in [#"{"change":[{"in":"t","put":{"id":"1"}}]}"#, #"{"change":[["put","t"]]}"#, #"{"later":1}"#] {
+        for document in [
+            #"{"change":[{"in":"t","put":{"id":"1"}}]}"#, #"{"change":[["put","t"]]}"#, #"{"later":1}"#,
+            #"{"define":[{"columns":[]}]}"#, #"{"change":[["redeclare",{}]]}"#,
+        ] {
             let checksum = document.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
             let bytes = head + Data("\(checksum) \(document)\n".utf8)
             try bytes.write(to: URL(filePath: path))

@@ -69,9 +69,8 @@ struct PushSchedule: Sendable {
                 leader = leaders[group] ?? place
                 leaders[group] = leader
             }
-            let isSelected =
-                (selection.tables?.contains(operation.table) ?? true) && !selection.excluded.contains(operation.id)
-            nodes[place] = Node(operation: operation, leader: leader, isBarred: operation.isHeld || !isSelected)
+            let isBarred = operation.isHeld || !selection.admits(operation)
+            nodes[place] = Node(operation: operation, leader: leader, isBarred: isBarred)
             if nodes[place]?.isBarred == false { open += 1 }
             units[leader, default: Unit(members: [])].members.append(place)
             index.add(operation)

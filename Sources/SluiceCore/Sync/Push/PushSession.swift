@@ -156,10 +156,14 @@ package struct PushSelection: Sendable, Hashable {
         self.excluded = excluded
     }
 
+    /// Whether the operation is one of them as far as that does not hang on its group.
+    func admits(_ operation: QueuedOperation) -> Bool {
+        (tables?.contains(operation.table) ?? true) && !excluded.contains(operation.id)
+    }
+
     /// Whether the operation by itself is one of them.
     func takes(_ operation: QueuedOperation) -> Bool {
-        (tables?.contains(operation.table) ?? true) && !excluded.contains(operation.id)
-            && (tags.map { !$0.isDisjoint(with: operation.tags) } ?? true)
+        admits(operation) && (tags.map { !$0.isDisjoint(with: operation.tags) } ?? true)
     }
 }
 

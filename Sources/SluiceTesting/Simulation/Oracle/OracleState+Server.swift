@@ -83,8 +83,8 @@ extension OracleState {
 
     /// I4: an update puts no value that nobody wrote on this device in the place of one from elsewhere: whatever it
     /// carries of the record besides is as it is there. And it replaces none that the application has not seen, unless
-    /// that decided a conflict. A conflict that was decided for the client sends the record
-    /// whole, and so does who brings back what was deleted from here: as it was seen here.
+    /// that decided a conflict. A conflict that was decided for the client sends the record whole, and so does who
+    /// brings back what was deleted from here: as it was seen here.
     private mutating func checkValues(
         _ change: SimulatedChange, _ key: RecordKey, _ before: SimulatedRow?, _ after: SimulatedRow, _ device: Int
     ) {
@@ -97,12 +97,12 @@ extension OracleState {
         let isDecided = !conflicted.isDisjoint(with: heritage)
         // What an insert finds deleted it takes the place of, and an undelete restores what is not known here yet.
         let comesBack = !comebacks.isDisjoint(with: heritage)
+        let view = devices[device]
         for field in Self.fields {
             let values = [before, after].compactMap { row in
                 row.fields[field]?.int.map { FieldValue(key: key, field: field, value: $0) }
             }
             guard values.count == 2, values[0] != values[1] else { continue }
-            let view = devices[device]
             if !isDecided, view.offered.isDisjoint(with: values) {
                 violate(.noStaleOverwrite, "device \(device) set \(field) of \(key) to a value that it did not write")
             }

@@ -31,7 +31,7 @@ package struct QueuedOperation: Sendable, Hashable {
     package var isHeld = false
     /// The records that its record refers to, by the columns of the declared dependencies.
     var parents: Set<RecordKey> = []
-    /// Those that it referred to when the change was made.
+    /// Those that it refers to on the server until this operation is done, as far as that is known.
     var formerParents: Set<RecordKey> = []
     /// Whether a dependency without a column orders this table.
     var isOrderedByTable = false
@@ -117,6 +117,10 @@ struct QueueOutline {
         operation.parents = Set(
             [local, stored?.frozen, stored?.sent.last?.local, operation.kind == .undelete ? state?.base : nil]
                 .flatMap(parents))
-        operation.formerParents = Set(parents(state?.base))
+        // The server's record comes to refer to what stands before this in the queue, too.
+        let earlier = try queue.all(on: operation.recordID, in: operation.table)
+            .filter { $0.sequence < operation.sequence }
+        operation.formerParents = Set(
+            ([state?.base] + earlier.flatMap { [$0.frozen, $0.sent.last?.local] }).flatMap(parents))
     }
 }

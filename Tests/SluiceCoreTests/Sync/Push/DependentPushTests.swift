@@ -103,6 +103,35 @@ struct DependentPushTests {
     }
 
     @Test(
+        "a parent is deleted behind a child that another change in the queue puts there",
+        arguments: StoreKind.allCases, [true, false])
+    func deletesBehindInserts(_ kind: StoreKind, _ isMoved: Bool) async throws {
+        let (device, lists, items) = try await device(kind, concurrency: 8)
+        let server = device.server
+        server.seed("lists", [["id": "l"], ["id": "other"]])
+        try await lists.pull()
+        try await items.insert(["id": "i", "list": "l"])
+        server.onRequest { $0.head.method == .post ? .loseAnswer : .none }
+        _ = try await device.context.push()
+        // The insert may have been done, so what follows stands behind it.
+        if isMoved { try await items.update(["id": "i", "list": "other"]) } else { try await items.delete(id: "i") }
+        try await lists.delete(id: "l")
+        let left = Recorder<Int>()
+        server.onRequest { request in
+            if request.context.recordID == "i", request.head.method != .post {
+                for _ in 0..<200 { await Task.yield() }
+            }
+            if request.head.method == .delete, request.head.path == "/tables/lists/l" {
+                left.add(server.rows("items").values.filter { $0["list"] == "l" && $0["deleted"] != true }.count)
+            }
+            return .none
+        }
+        for _ in 0..<2 { _ = try await device.context.push() }
+        #expect(left.all == [0], "\(server.calls)")
+        #expect(try await device.queue() == [])
+    }
+
+    @Test(
         "a failed operation parks its successors and its dependents, and nothing else", arguments: StoreKind.allCases,
         [1, 4])
     func failed(_ kind: StoreKind, _ concurrency: Int) async throws {

@@ -14,11 +14,13 @@ struct Ledger {
     private(set) var records: [String: [String: Int]] = [:]
     /// The edit that was begun and not acknowledged: it is there or it is not.
     private var open: (number: Int, edit: Edit)?
-    /// The points at which the worker was, the last one last.
-    private(set) var points: [String] = []
     private(set) var acknowledged = 0
     /// The largest value announced.
     private(set) var last = 0
+    /// The errors that the worker met and that neither a kill, a wait nor a taken lease explains.
+    private var unexpected: Set<String> = []
+    /// What a server that is gone, a store that another has and a lease that was taken away lead to.
+    private static let expected: Set<String> = ["network", "operationsPending", "storeBusy", "storeLeaseLost"]
 
     mutating func take(_ line: Substring) {
         let words = line.split(separator: " ").map(String.init)
@@ -31,10 +33,18 @@ struct Ledger {
             if let edit = open?.edit { Self.apply(edit, to: &records) }
             acknowledged += 1
             open = nil
-        case "F": open = nil
-        case "P": points.append(words.dropFirst().joined())
+        case "E": meet(words.dropFirst())
+        case "F":
+            open = nil
+            meet(words.dropFirst(2))
         default: break
         }
+    }
+
+    /// - Parameter error: its code and the words of its message.
+    private mutating func meet(_ error: ArraySlice<String>) {
+        guard let code = error.first, !Self.expected.contains(code) else { return }
+        unexpected.insert(error.joined(separator: " "))
     }
 
     /// Compares the worker's records, as they were found, and goes on with what was found. The last edit may be there
@@ -43,18 +53,20 @@ struct Ledger {
         var withOpen = records
         if let edit = open?.edit { Self.apply(edit, to: &withOpen) }
         open = nil
-        points = []
-        if found == records { return [] }
+        let errors = unexpected.sorted().map { "the worker met \($0)" }
+        unexpected = []
+        if found == records { return errors }
         if found == withOpen {
             records = withOpen
-            return []
+            return errors
         }
         let wrong = Set(found.keys).union(records.keys).sorted().filter { found[$0] != records[$0] }
         defer { records = found }
-        return wrong.map { id in
-            "\(id) is \(found[id]?.description ?? "gone") and was acknowledged as "
-                + (records[id]?.description ?? "deleted")
-        }
+        return errors
+            + wrong.map { id in
+                "\(id) is \(found[id]?.description ?? "gone") and was acknowledged as "
+                    + (records[id]?.description ?? "deleted")
+            }
     }
 
     private static func apply(_ edit: Edit, to records: inout [String: [String: Int]]) {

@@ -14,14 +14,13 @@ struct StopPoint {
         self.occurrence = occurrence
     }
 
-    /// Announces each point as `P point/side`, and the one to stand still at as `S point/side`.
+    /// Announces the point to stand still at as `S point/side`.
     var environment: SyncEnvironment {
         var environment = SyncEnvironment.system
         let left = Mutex(occurrence)
         let stopAt = place
         environment.reached = { point, side in
             let place = "\(point.rawValue)/\(side.rawValue)"
-            WorkerCommand.say("P \(place)")
             guard place == stopAt else { return }
             let isHere = left.withLock { left in
                 left -= 1

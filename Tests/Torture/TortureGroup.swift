@@ -11,6 +11,8 @@ struct TortureGroup {
     private var ledgers: [String: Ledger] = ["w": Ledger()]
     private var foreign = 0
     private(set) var acknowledged = 0
+    /// How workers ended that should have gone on until they were killed.
+    private var endings: [String] = []
     /// What the store is encrypted with.
     private var secret = StoreSecret.none
     /// What it may be encrypted with; nothing alone where it never is.
@@ -110,14 +112,12 @@ struct TortureGroup {
             let child = try start("w", seeds[0])
             name = "random"
             try await Task.sleep(for: .milliseconds(milliseconds))
-            child.end()
-            await read(child, "w")
+            await end(child, "w")
         case .point(let point, let occurrence):
             let child = try start("w", seeds[0], ["--stop-at", point, "--occurrence", "\(occurrence)"])
             let isReached = await read(child, "w", until: "S ", for: .seconds(2))
             name = isReached ? point : "\(point) not reached"
-            child.end()
-            await read(child, "w")
+            await end(child, "w")
         case .stop(let milliseconds, let breaksLease):
             name = breaksLease ? "stopped, lease broken" : "stopped"
             try await stop(seeds, milliseconds, breaksLease)
@@ -128,8 +128,7 @@ struct TortureGroup {
             server.end()
             try await server.start()
             try await Task.sleep(for: .milliseconds(100))
-            child.end()
-            await read(child, "w")
+            await end(child, "w")
         case .conversion(let target, let moment): name = try await convert(to: target, moment)
         case .migration(let moment): name = try await migrate("cycle \(number)", moment)
         }
@@ -195,10 +194,16 @@ struct TortureGroup {
         try await Task.sleep(for: .milliseconds(250))
         one.signal(SIGCONT)
         try await Task.sleep(for: .milliseconds(100))
-        one.end()
-        two.end()
-        await read(one, "w")
-        await read(two, "v")
+        await end(one, "w")
+        await end(two, "v")
+    }
+
+    /// Kills a worker and reads the rest of what it announced. None ends by itself, whatever is done to its store, its
+    /// lease and its server.
+    private mutating func end(_ child: ChildProcess, _ name: String) async {
+        child.end()
+        if let failure = child.failure { endings.append("the worker \(name) was not there to be killed: \(failure)") }
+        await read(child, name)
     }
 
     private func start(_ name: String, _ seed: UInt64, _ more: [String] = []) throws -> ChildProcess {
@@ -231,6 +236,8 @@ struct TortureGroup {
     private mutating func verdict(settles: Bool) async throws -> [String] {
         let names = ledgers.keys.sorted()
         var (found, violations) = try await judge.look(names)
+        violations += endings
+        endings = []
         for name in names { violations += ledgers[name]?.compare(found[name] ?? [:]) ?? [] }
         acknowledged = ledgers.values.map(\.acknowledged).reduce(0, +)
         if settles { violations += try await judge.settle(ledgers, foreign: foreign) }

@@ -6,8 +6,8 @@ import SluiceTesting
 /// A device at work: it edits its own records, pushes and pulls, and announces on its standard output what it is about
 /// to do and what was acknowledged, a line each.
 ///
-/// `B n kind id value` begins an edit, `A n` says that the store acknowledged it, `F n` that it refused it, and
-/// `P point side` that a commit point was reached.
+/// `B n kind id value` begins an edit, `A n` says that the store acknowledged it, `F n code message` that it refused it,
+/// `E code message` that a push or a pull failed, and `S point/side` that it stands still where it was told to.
 struct WorkerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "worker", shouldDisplay: false)
 
@@ -36,7 +36,8 @@ struct WorkerCommand: AsyncParsableCommand {
         alarm(60)
         let store = try SQLiteStore(path: store, encryption: StoreSecret(keyFile: keyFile).encryption)
         let context = try await TortureContext.make(
-            store, endpoint, environment: StopPoint(stopAt, occurrence).environment)
+            store, endpoint, concurrency: 1 + Int(seed % 4),
+            environment: StopPoint(stopAt, occurrence).environment)
         Self.say("R")
         if breakLease { try await context.breakLease() }
         // The edits go on while a push waits for its answer.
@@ -68,7 +69,7 @@ struct WorkerCommand: AsyncParsableCommand {
                 }
                 Self.say("A \(number)")
             } catch let error as SluiceError {
-                Self.say("F \(number) \(error.code)")
+                Self.say("F \(number) \(error.code) \(error.message)")
             }
             // Pauses, in which a push comes to its end: a pull begins behind it.
             let isPause = Int.random(in: 0..<12, using: &random) == 0
@@ -85,13 +86,16 @@ struct WorkerCommand: AsyncParsableCommand {
                 case 0..<4: _ = try await todos.pull(named: "all")
                 case 4: _ = try await context.pull(Self.foreign, named: "foreign")
                 // No row goes by it, as the query of all holds each of them too.
-                case 5: try await context.purge(Query("todos"), named: "foreign")
+                case 5:
+                    do { try await context.purge(Query("todos"), named: "foreign") } catch let error as SluiceError
+                        where error.code == .invalidArgument
+                    {}  // It has not been pulled since the last purge.
                 default:
                     let result = try await context.push()
-                    if let error = result.error { Self.say("E \(error.code)") }
+                    if let error = result.error { Self.say("E \(error.code) \(error.message)") }
                 }
             } catch let error as SluiceError {
-                Self.say("E \(error.code)")
+                Self.say("E \(error.code) \(error.message)")
             }
             try await Task.sleep(for: .milliseconds(Int.random(in: 0...10, using: &random)))
         }
@@ -101,7 +105,7 @@ struct WorkerCommand: AsyncParsableCommand {
 /// The context that worker and judge have over a store.
 enum TortureContext {
     static func make(
-        _ store: SQLiteStore, _ endpoint: String, environment: SyncEnvironment = .system
+        _ store: SQLiteStore, _ endpoint: String, concurrency: Int = 1, environment: SyncEnvironment = .system
     ) async throws -> SyncContext {
         var options = ClientOptions()
         options.retry = .never
@@ -120,6 +124,6 @@ enum TortureContext {
                 // Nobody else changes the worker's records: any other conflict would be a repeat that was not
                 // recognised, and waits.
                 conflictPolicy: .hold, pageSize: 20, commitLag: .zero, leaseTimeout: .zero,
-                environment: environment))
+                environment: environment, concurrency: concurrency))
     }
 }

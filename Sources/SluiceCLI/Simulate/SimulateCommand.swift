@@ -35,7 +35,11 @@ struct SimulateCommand: OutcomeCommand {
     func outcome() async throws -> Outcome {
         guard seeds > 0, from <= UInt64.max - seeds else { throw CommandFailure.usage("--seeds is 1 or more") }
         guard !trace || seed != nil else { throw CommandFailure.usage("--trace goes with --seed") }
-        let simulation = Simulation(try stories)
+        return outcome(of: Simulation(try stories))
+    }
+
+    /// What playing the seeds that were asked for comes to.
+    func outcome(of simulation: Simulation) -> Outcome {
         if let seed, trace {
             let played = simulation.play(simulation.story(of: seed), keepsTrace: true)
             var outcome = Outcome(

@@ -1,5 +1,9 @@
+import ArgumentParser
 import Sluice
+import SluiceTesting
 import Testing
+
+@testable import SluiceCLI
 
 @Suite struct SimulateCommandTests {
     @Test("the same seeds give the same report, and a report says how much was tried")
@@ -22,5 +26,31 @@ import Testing
         #expect(traced.output.split(separator: "\n").count > 20)
         #expect(try await Program.sluice("simulate", "--trace").status == 2)
         #expect(try await Program.sluice("simulate", "--seeds", "0").status == 2)
+    }
+
+    @Test("what does not hold ends with 1 and is told with its story", arguments: [[], ["--seed", "2", "--trace"]])
+    func violation(_ options: [String]) throws {
+        // A server that takes inserts and forgets them.
+        var stories = SimulationConfiguration(devices: 1...1, faults: [])
+        stories.quirk = { request, response in
+            guard request.context.action == .insert else { return response }
+            var lie = response
+            lie.body = Body(json: ["id": "another", "version": "v1"])
+            return lie
+        }
+        let command = try SimulateCommand.parse(["--seeds", "2", "--json"] + options)
+        let outcome = command.outcome(of: Simulation(stories))
+        #expect(outcome.status.rawValue == 1)
+        #expect(outcome.failures.first?.line.contains("seed ") == true)
+        if options.isEmpty {
+            let failure = try #require(outcome.json["failures"]?[0])
+            #expect((outcome.json["violations"]?.int ?? 0) > 0)
+            let story = try SimulationStory(json: try #require(failure["story"]))
+            #expect(Simulation(stories).play(story).violation != nil, "the story that is told shows it")
+            #expect(outcome.text.joined().contains("seed "))
+        } else {
+            #expect((outcome.json["trace"]?.count ?? 0) > 1)
+            #expect(outcome.text.last?.contains("all that was promised held") == false)
+        }
     }
 }

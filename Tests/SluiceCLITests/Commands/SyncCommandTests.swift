@@ -129,6 +129,41 @@ import Testing
         }
     }
 
+    @Test(
+        "a conflict is decided by its name, or the operation becomes another",
+        arguments: [
+            (["resolve", "server"], "one"), (["resolve", "client"], "two"), (["resolve", "delete"], nil),
+            (["change-kind", "delete"], nil),
+        ] as [([String], String?)])
+    func decided(_ words: [String], _ text: String?) async throws {
+        try await withServer { server, scratch in
+            let (one, two) = (scratch.file("one.db"), scratch.file("two.db"))
+            let to = ["--endpoint", server.endpoint]
+            _ = try await Program.sluice("insert", "notes", #"{"id":"n1","text":"a"}"#, "--store", one)
+            _ = try await Program.sluice.run(["push", "--store", one] + to)
+            _ = try await Program.sluice.run(["sync", "notes", "--store", two] + to)
+            if words[0] == "resolve" {
+                _ = try await Program.sluice("update", "notes", "n1", #"{"text":"one"}"#, "--store", one)
+                _ = try await Program.sluice.run(["push", "--store", one] + to)
+            }
+            _ = try await Program.sluice("update", "notes", "n1", #"{"text":"two"}"#, "--store", two)
+            if words[0] == "resolve" {
+                #expect(try await Program.sluice.run(["push", "--store", two] + to).status == 5)
+            }
+            let list = try await Program.sluice("queue", "list", "--store", two, "--json").json
+            let id = try #require(list["operations"]?[0]?["id"]?.string)
+            let done = try await Program.sluice("queue", words[0], id, words[1], "--store", two)
+            #expect(done.status == 0, "\(done)")
+            #expect(try await Program.sluice.run(["push", "--store", two] + to).status == 0)
+            for store in [one, two] {
+                #expect(try await Program.sluice.run(["sync", "notes", "--store", store] + to).status == 0)
+                let found = try await Program.sluice("get", "notes", "n1", "--store", store, "--json")
+                #expect(found.status == (text == nil ? 2 : 0))
+                if let text { #expect(try found.json["text"]?.string == text) }
+            }
+        }
+    }
+
     @Test("no network ends with 3 and keeps what waits", arguments: ["push", "pull", "sync"])
     func network(_ command: String) async throws {
         try await withScratch { scratch in

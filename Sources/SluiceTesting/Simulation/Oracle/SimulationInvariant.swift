@@ -30,10 +30,8 @@ public enum SimulationInvariant: String, Sendable, Hashable, CaseIterable {
     case bounded = "I14 bounded"
     /// When all is well again the queue empties, or each operation left has a reason.
     case queueDrains = "L1 queue drains"
-    /// When all is well again every device holds what the server holds.
+    /// When all is well again every device holds what the server holds, and so all hold the same (L3).
     case convergence = "L2 convergence"
-    /// When all is well again all devices hold the same.
-    case devicesAgree = "L3 devices agree"
     /// The status says what is so.
     case status = "L4 status"
     /// Draining takes at most three times the requests that it has to.

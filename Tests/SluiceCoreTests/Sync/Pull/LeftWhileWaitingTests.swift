@@ -28,6 +28,27 @@ struct LeftWhileWaitingTests {
         #expect(try await device.queue() == [deletes ? "delete r1 parked" : "update r1 parked"])
     }
 
+    @Test("a pull does not wait for what is parked or dead", arguments: StoreKind.allCases)
+    func heldUp(_ kind: StoreKind) async throws {
+        let device = try await Device(kind, maximumAttempts: 1)
+        device.server.seed("todos", (0..<3).map { ["id": JSON("r\($0)"), "n": JSON($0)] })
+        try await device.todos.pull(named: "all")
+        try await park(device, deletes: false)
+        try await device.todos.update(["id": "r2", "text": "mine"])
+        device.server.onRequest { $0.isWrite ? .answer(.model(500, nil)) : .none }
+        _ = try await device.context.push()
+        device.server.onRequest(nil)
+        #expect(try await device.queue() == ["update r1 parked", "update r2 dead"])
+        device.server.seed("todos", (0..<4).map { ["id": JSON("r\($0)"), "n": JSON($0 + 10)] })
+        device.server.clearLog()
+        try await device.todos.pull(named: "all")
+        #expect(!device.server.requests.contains { $0.isWrite }, "and it does not try them again")
+        #expect(try await device.local("r0")?["n"] == 10)
+        #expect(try await device.local("r3")?["n"] == 13)
+        for id in ["r1", "r2"] { #expect(try await device.local(id)?["text"] == "mine") }
+        #expect(try await device.queue() == ["update r1 parked", "update r2 dead"])
+    }
+
     private func discard(_ device: Device) async throws {
         for operation in try await device.context.queue.operations() {
             try await device.context.queue.discard(operation.id)

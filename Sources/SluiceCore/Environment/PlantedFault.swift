@@ -9,7 +9,7 @@ package enum PlantedFault: String, Sendable, CaseIterable {
     case rowWithoutOperation, operationWithoutRow, baseForgotten, revisionNotCounted
     case sentInsertVanishes, parkedLetsSuccessorsPass, retryForgetsWhatWasSent
     case discardLeavesRow, discardWithoutAudit, purgeWithoutAudit, purgeKeepsCursor, deleteForgetsSends
-    case discardForgetsSends, discardMovesBase
+    case discardForgetsSends, discardMovesBase, noSuccessor
     // Push.
     case sealSkipped, requestIDPerAttempt, bodyMadeAnew, conditionMissing, conditionOfMirror
     case resultOverNewerEdit, queueRemovedBeforeRow, successorBaseStays, evidenceSkipped, uncertaintyForgotten

@@ -6,7 +6,7 @@
 /// }
 /// ```
 ///
-/// What changes an operation waits for a push that is under way, is one transaction, and is noted in the audit.
+/// Each call is one transaction. What changes an operation waits for a push under way, and is noted in the audit.
 public struct SyncQueue: Sendable {
     let context: SyncContext
 

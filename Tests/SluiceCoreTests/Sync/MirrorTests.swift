@@ -34,6 +34,42 @@ struct MirrorTests {
         #expect(try await device.states() == 0)
     }
 
+    @Test(
+        "what an undelete finds deleted is not taken for what an earlier answer told of", arguments: StoreKind.allCases)
+    func tombstoneRead(_ kind: StoreKind) async throws {
+        let device = try await Device(kind)
+        let queue = device.context.queue
+        device.server.seed("todos", [["id": "a", "n": 1]])
+        try await device.todos.pull(named: "all")
+        try await device.todos.delete(id: "a")
+        device.server.onRequest { $0.isWrite ? .loseAnswer : .none }
+        _ = try await device.context.push()
+        try await device.todos.undelete(id: "a")
+        try await queue.discard(try #require(try await queue.operations().first).id)
+        // What has been deleted is read, and that it is to come back gets lost.
+        device.server.onRequest { $0.isWrite ? .loseRequest : .none }
+        _ = try await device.context.push()
+        let undelete = try #require(try await queue.operations().first)
+        #expect(undelete.kind == .undelete)
+        let copies = try await queue.copies(of: undelete)
+        #expect(copies.base?["deleted"] == true && copies.mirror == nil)
+        // A new record takes its place, and the delete before that is given up.
+        try await device.todos.delete(id: "a")
+        try await device.todos.insert(["id": "a", "n": 2])
+        try await queue.discard(try #require(try await queue.operations().first).id)
+        #expect(try await device.queue() == ["insert a pending"], "the server is known not to have it")
+        device.server.onRequest(nil)
+        #expect(try await device.context.push().conflicts == 1)
+        let held = try #require(try await queue.operations().first)
+        #expect(held.failure?.serverRecord?["deleted"] == true)
+        try await queue.resolve(held.id, .client)
+        #expect(try await device.context.push().isClean)
+        #expect(device.remote("a")?["n"] == 2)
+        #expect(try await device.local("a")?["n"] == 2)
+        #expect(try await device.queue() == [])
+        #expect(try await device.states() == 0)
+    }
+
     @Test("a tombstone on which an undelete was made is no conflict; a newer one is", arguments: StoreKind.allCases)
     func tombstoneOfUndelete(_ kind: StoreKind) async throws {
         let device = try await waiting(kind) { device in

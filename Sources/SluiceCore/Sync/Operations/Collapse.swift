@@ -25,7 +25,7 @@ package enum Collapse: Sendable, Hashable {
     package static func decide(
         queued: TableOperation, new: TableOperation.Kind, isMergeable: Bool = true, group: String? = nil
     ) -> Collapse {
-        guard queued.state != .inFlight, queued.isMergeable, isMergeable,
+        guard queued.state != .inFlight || planted(.noSuccessor), queued.isMergeable, isMergeable,
             queued.group == group
         else {
             return successor(of: queued.kind, new: new)

@@ -54,14 +54,14 @@ package struct PushCommitter {
         return (operation, sent.identify(final.request, as: operation.requestID))
     }
 
-    /// A tombstone that was read before the first send is what each repeat is made on.
+    /// A tombstone that was read before the first send is what each repeat is made on, and the newest that is known: the
+    /// server does not have the record.
     private func keepBase(of item: PushItem, _ queue: QueueWriter) throws {
         let (table, id) = (item.operation.table, item.operation.recordID)
         guard item.operation.kind == .undelete, item.base?[columns.version]?.string != nil else { return }
         let known = try queue.reader.state(of: id, in: table)
         guard known?.base?[columns.version]?.string == nil else { return }
-        let state = RecordState(table: table, recordID: id, base: item.base, mirror: known?.mirror)
-        try queue.put(state, isNoted: false)
+        try queue.put(RecordState(table: table, recordID: id, base: item.base, mirror: nil), isNoted: false)
     }
 
     /// How many bodies of one operation are kept as evidence. Who sends a new one each time, a filter that stamps them

@@ -24,7 +24,8 @@ extension OracleState {
     /// An operation has left its queue. Who gave it up while its conflict waited has decided nothing for what follows.
     mutating func ended(_ operation: String, on record: DeviceRecord) {
         lastEnded[record] = (operation, moment)
-        let isUndecided = devices[record.device].operations[record.key]?[operation]?.state == "parked"
+        let last = devices[record.device].operations[record.key]?[operation]
+        let isUndecided = last?.state == "parked" && last?.hasMetConflict == true
         if !isUndecided { devices[record.device].shown.formUnion(contested[operation] ?? []) }
         if let group = groups[operation] { members[group]?.remove(operation) }
     }

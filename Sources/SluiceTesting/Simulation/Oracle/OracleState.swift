@@ -148,6 +148,9 @@ struct OperationView: Sendable {
         self.record = record
     }
 
+    /// Whether it failed last by a conflict, and not by the server's saying no to what was decided.
+    var hasMetConflict: Bool { [409, 412].contains(record["failure"]?["status"]?.int ?? 0) }
+
     /// Whether a body that was sent for it has that value.
     func hasSent(_ field: String, _ value: Int64) -> Bool {
         (record["sent"]?.elements ?? []).contains {

@@ -114,6 +114,21 @@ extension SimulatedDevice {
         }
     }
 
+    /// Takes all back that waits for a record.
+    func undo(_ choice: Int) async {
+        do {
+            guard let queue = context?.queue else { return }
+            let operations = try await queue.operations()
+            guard !operations.isEmpty else { return }
+            let operation = operations[choice % operations.count]
+            try await queue.undo(operation.recordID, in: operation.table)
+        } catch let error as SluiceError where error.code == .invalidArgument || error.code == .operationRefused {
+            // It has gone meanwhile, or nobody knows what became of it.
+        } catch {
+            explain(error, "undo")
+        }
+    }
+
     /// L4: the status says what the store holds.
     func checkStatus() async {
         let held = { @Sendable (view: DeviceView) in

@@ -88,6 +88,7 @@ final class SimulationWorld {
         case .switchUser: run(device) { await $0.switchUser() }
         case .purge: run(device) { await $0.purge(choice) }
         case .discard: run(device) { await $0.discard(choice) }
+        case .undo: run(device) { await $0.undo(choice) }
         case .retry:
             run(device) {
                 await $0.checkStatus()

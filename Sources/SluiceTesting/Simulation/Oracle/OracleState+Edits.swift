@@ -92,7 +92,7 @@ extension OracleState {
     private func hasGivenUpDelete(behind author: String, of conflict: Conflict, on device: Int) -> Bool {
         let key = RecordKey(table: conflict.table, id: conflict.recordID)
         return (devices[device].audit[key] ?? []).contains { _, entry in
-            entry["what"] == "discard" && entry["operation"]?["kind"] == "delete"
+            (entry["what"] == "discard" || entry["what"] == "undo") && entry["operation"]?["kind"] == "delete"
                 && stands(entry["operation"]?["id"]?.string, behind: author)
         }
     }

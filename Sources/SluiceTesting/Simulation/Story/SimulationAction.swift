@@ -24,6 +24,8 @@ public struct SimulationAction: Sendable, Hashable {
         case purge
         /// An operation is given up, or all that are held are tried again.
         case discard, retry
+        /// All that waits for a record is taken back.
+        case undo
         /// The process ends and another begins.
         case restart
         /// The task of a push or pull is cancelled.

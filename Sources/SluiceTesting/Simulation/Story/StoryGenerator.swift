@@ -38,13 +38,13 @@ struct StoryGenerator {
     private static let plot: [SimulationAction.Kind] = [.pull, .update, .push, .update, .serverEdit, .pull, .discard]
 
     private static let hastyKinds = list([
-        (.update, 10), (.delete, 11), (.insert, 11), (.discard, 7), (.push, 14), (.pull, 3), (.undelete, 2),
-        (.restart, 1), (.retry, 2), (.serverEdit, 2), (.wait, 1),
+        (.update, 10), (.delete, 11), (.insert, 11), (.discard, 7), (.undo, 2), (.push, 14), (.pull, 3),
+        (.undelete, 2), (.restart, 1), (.retry, 2), (.serverEdit, 2), (.wait, 1),
     ])
 
-    /// The same choice, of the first record, or of the oldest operation.
+    /// The same choice, of the first record, or of the oldest operation and its record.
     private static func narrowed(_ choice: Int, _ kind: SimulationAction.Kind) -> Int {
-        kind == .discard ? 0 : choice / 48 * 48 + choice % 8
+        kind == .discard || kind == .undo ? 0 : choice / 48 * 48 + choice % 8
     }
 
     private mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
@@ -121,8 +121,8 @@ struct StoryGenerator {
     private static let kinds =
         list([
             (.insert, 8), (.update, 16), (.delete, 7), (.undelete, 3), (.move, 4), (.push, 14), (.pull, 12),
-            (.pullAll, 2), (.reconcile, 2), (.discard, 2), (.retry, 2), (.restart, 2), (.cancel, 2), (.serverEdit, 8),
-            (.serverDelete, 3), (.serverBatch, 3), (.offline, 1), (.wait, 4),
+            (.pullAll, 2), (.reconcile, 2), (.discard, 2), (.undo, 1), (.retry, 2), (.restart, 2), (.cancel, 2),
+            (.serverEdit, 8), (.serverDelete, 3), (.serverBatch, 3), (.offline, 1), (.wait, 4),
         ]) + [.purge]
 
     private static func list(_ weights: [(SimulationAction.Kind, Int)]) -> [SimulationAction.Kind] {

@@ -63,7 +63,7 @@ package enum RecordRules {
     ) -> JSON {
         var record = withoutSystemColumns(record, system)
         record["id"] = JSON(id)
-        for name in system { if let value = server?[name] { record[name] = value } }
+        for name in server?.names ?? [] where system.contains(name) { record[name] = server?[name] }
         return record
     }
 

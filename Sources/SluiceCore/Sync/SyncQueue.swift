@@ -84,7 +84,7 @@ public struct SyncQueue: Sendable {
                 operation.revive()
                 try queue.put(operation)
             }
-            for group in Set(held.compactMap(\.group)) { try queue.revive(group) }
+            for group in Set(held.compactMap(\.group)).sorted() { try queue.revive(group) }
             return held.count
         }
     }

@@ -11,7 +11,8 @@ struct SimulationTests {
         #expect(report.failures.isEmpty, "\(report)")
     }
 
-    @Test("the same seed tells the same story twice", arguments: [3, 12, 27] as [UInt64])
+    // Sets that an undo (12) and a discard (276) went through once had these told in more than one way.
+    @Test("the same seed tells the same story twice", arguments: [3, 12, 276] as [UInt64])
     func determinism(_ seed: UInt64) {
         for stores in SimulatedStores.all {
             let simulation = Simulation(SimulationConfiguration(stores: [stores]))

@@ -136,6 +136,26 @@ struct GroupTests {
         #expect(try await device.queue() == ["update b pending"])
     }
 
+    /// What a story of a seed tells must not hang on where a set happened to put its elements.
+    @Test("an undo that takes many groups along gives them up in the order of names", arguments: StoreKind.allCases)
+    func undoOrder(_ kind: StoreKind) async throws {
+        let device = try await device(kind)
+        var members: [(group: String, record: String)] = []
+        for number in 0..<9 {
+            let group = try await device.context.group { group in
+                try group.update(["id": "a", "n": JSON(Int64(number + 1))], in: "todos")
+                try group.insert(["id": JSON("t\(number)")], in: "transfers")
+                return group.id
+            }
+            members.append((group, "t\(number)"))
+        }
+        var changes = device.context.changes.makeAsyncIterator()
+        try await device.context.queue.undo("a", in: "todos")
+        let told = await changes.next()?.changes.map(\.recordID)
+        #expect(told == ["a"] + members.sorted { $0.group < $1.group }.map(\.record))
+        #expect(try await device.queue().isEmpty)
+    }
+
     @Test("a retry of one retries all that is held", arguments: StoreKind.allCases)
     func retry(_ kind: StoreKind) async throws {
         let device = try await device(kind)

@@ -23,7 +23,7 @@ public struct FieldMerge: ConflictHandler {
             !conflict.isDeletedOnServer
         else { return .next }
         var merged = server
-        for name in Set(client.names).union(base.names) where client[name] != base[name] {
+        for name in Set(client.names).union(base.names).sorted() where client[name] != base[name] {
             if server[name] == base[name] || server[name] == client[name] || preferring == .client {
                 merged[name] = client[name]
             } else if preferring == nil {

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Tells every subscriber what happens. Nobody waits: a subscriber only puts it aside.
+/// Tells every subscriber what happens, in the order in which they came. Nobody waits: a subscriber only puts it aside.
 final class Broadcast<Element: Sendable>: Sendable {
     private struct State {
         var subscribers: [Int: @Sendable (Element) -> Void] = [:]
@@ -12,7 +12,7 @@ final class Broadcast<Element: Sendable>: Sendable {
 
     func send(_ element: Element) {
         state.withLock { state in
-            for deliver in state.subscribers.values { deliver(element) }
+            for (_, deliver) in state.subscribers.sorted(by: { $0.key < $1.key }) { deliver(element) }
         }
     }
 

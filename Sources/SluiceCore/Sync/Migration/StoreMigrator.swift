@@ -85,7 +85,7 @@ struct StoreMigrator {
         guard changed.kind == .object else {
             throw SluiceError(.invalidRecord, "a migration made of a record something that is none")
         }
-        for name in columns.system.union([columns.id, "id"]) { changed[name] = copy[name] }
+        for name in columns.system.union([columns.id, "id"]).sorted() { changed[name] = copy[name] }
         return changed
     }
 

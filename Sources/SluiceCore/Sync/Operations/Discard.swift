@@ -15,10 +15,11 @@ struct Discard {
         try carryOut(groups: giveUp(operation))
     }
 
-    /// Gives up what is left of the groups.
+    /// Gives up what is left of the groups, in an order that hangs on their names alone.
     func carryOut(groups: Set<String>) throws {
         var groups = groups
-        while let group = groups.popFirst() {
+        while let group = groups.min() {
+            groups.remove(group)
             while let member = try queue.reader.members(of: group).last { groups.formUnion(try giveUp(member)) }
         }
     }

@@ -53,7 +53,7 @@ struct OperationImport {
         for document in documents {
             if let group = document.operation.group { groups[group, default: []].append(document) }
         }
-        for (group, members) in groups {
+        for (group, members) in groups.sorted(by: { $0.key < $1.key }) {
             let operations = members.map(\.operation)
             let records = Set(operations.map { ExactText(RecordState.id($0.table, $0.recordID)) })
             guard let groupLimit else {

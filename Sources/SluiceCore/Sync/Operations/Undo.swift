@@ -13,7 +13,7 @@ struct Undo {
             throw SluiceError(.invalidArgument, "no change of this record waits", table: table, recordID: id)
         }
         let groups = Set(all.compactMap(\.group))
-        let others = try groups.flatMap { try queue.reader.members(of: $0) }
+        let others = try groups.sorted().flatMap { try queue.reader.members(of: $0) }
         if let sent = (all + others).first(where: { $0.state == .inFlight }) {
             throw SluiceError(
                 .operationRefused, "a change is on its way; push to learn what became of it", table: table,

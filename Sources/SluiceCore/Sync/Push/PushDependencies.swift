@@ -108,7 +108,7 @@ struct PushDependencies: Sendable {
             }
             return operation.parents.filter { $0.table == dependency.parent }.flatMap { key in
                 (onRecord[key] ?? []).filter { $0.makes && counts($0.place, key, for: operation) }.map(\.place)
-            }
+            }.sorted()
         }
 
         private func counts(_ place: Int64, _ key: RecordKey, for operation: QueuedOperation) -> Bool {

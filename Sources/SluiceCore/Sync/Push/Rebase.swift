@@ -15,7 +15,8 @@ package enum Rebase {
         }
         var rebased = server
         let before = sent.local ?? .object
-        for name in Set(local.names).union(before.names).union(sent.request.names) where !system.contains(name) {
+        let names = Set(local.names).union(before.names).union(sent.request.names).subtracting(system)
+        for name in names.sorted() {
             let editedSince = local[name] != before[name]
             let changedByFilter = sent.request[name] != sent.final[name]
             if editedSince || changedByFilter { rebased[name] = local[name] }

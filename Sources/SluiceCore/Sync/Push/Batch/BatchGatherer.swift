@@ -159,7 +159,8 @@ final class BatchGatherer: Transport {
 
     private static func due(_ state: inout State, _ size: Int) -> [(CheckedContinuation<Turn, Never>, Turn)] {
         var turns: [(CheckedContinuation<Turn, Never>, Turn)] = []
-        for (name, group) in state.groups where group.expected.isEmpty && !group.waiting.isEmpty {
+        let whole = state.groups.filter { $0.value.expected.isEmpty && !$0.value.waiting.isEmpty }
+        for (name, group) in whole.sorted(by: { $0.key < $1.key }) {
             state.groups[name]?.waiting = []
             if group.isBroken {
                 let skipped = Response(HTTPResponse(status: .init(code: 424)))

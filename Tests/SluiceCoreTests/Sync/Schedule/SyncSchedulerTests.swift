@@ -26,7 +26,7 @@ struct SyncSchedulerTests {
         ) async throws {
             let environment = time.environment()
             var options = ClientOptions(retry: .never, environment: environment)
-            options.timer = { _ in try await Task.sleep(for: .seconds(100)) }
+            options.timer = { _ in try await Task.sleep(for: .seconds(86_400)) }
             server.onRequest { [answer] _ in
                 answer.count.withLock { $0 += 1 }
                 return answer.fault.withLock { $0 }

@@ -163,8 +163,11 @@ public final class ModelServer: Transport {
 
     /// Answers a request, with the fault that the hook asks for.
     public func send(_ request: Request) async throws -> Response {
-        let hook = state.withLock { state in
-            state.log.append(request)
+        // What the engine does with an attempt holds its store, whose owner may hold this server.
+        var logged = request
+        (logged.context.seal, logged.context.unsealed) = (nil, nil)
+        let hook = state.withLock { [logged] state in
+            state.log.append(logged)
             return state.hook
         }
         switch await hook?(request) ?? .none {

@@ -138,7 +138,7 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
 
     /// Ready to be sent with a new body, whatever it waited for before.
     mutating func revise() {
-        if !planted(.revisionNotCounted) { revision += 1 }
+        if !planted(.revisionNotCounted), !(planted(.noSuccessor) && state == .inFlight) { revision += 1 }
         frozen = nil
         revive()
     }

@@ -264,8 +264,11 @@ package struct PushCommitter {
         if isAbsorbed == false, !isReplaced {
             let foreign = ForeignChanges(of: server, since: item.made(by: sent, columns), columns: columns)
             if foreign.collide(with: successors, from: sent.local, to: try store.record(id, in: table)) {
-                // Said anew of the record that it was made on: the server refuses it, and the conflict is shown.
-                try queue.put(forgettingSends(operation))
+                // Said anew of the record that it was made on: the server refuses it, and the conflict is shown. What it
+                // says is no longer to be read from the record, which those behind it have changed.
+                var unsaid = forgettingSends(operation)
+                unsaid.frozen = operation.kind == .undelete ? operation.frozen : item.local
+                try queue.put(unsaid)
                 return try queue.put(RecordState(table: table, recordID: id, base: item.base, mirror: server))
             }
         }

@@ -15,6 +15,9 @@ struct ModelCall {
     let repeatability: String?
     let body: JSON
 
+    private static let prefer = HTTPField.Name("Prefer")
+    private static let requestID = HTTPField.Name("Repeatability-Request-ID")
+
     init(_ request: Request) {
         method = request.head.method
         let parts = Self.split(request.head.path ?? "", "?", most: 1)
@@ -28,16 +31,16 @@ struct ModelCall {
             parameters[Self.decode(pair[..<equals]).lowercased()] = Self.decode(pair[equals...].dropFirst())
         }
         self.parameters = parameters
-        tracksChanges =
-            HTTPField.Name("Prefer").flatMap { request.head.headerFields[$0] } == "odata.track-changes"
+        tracksChanges = Self.prefer.flatMap { request.head.headerFields[$0] } == "odata.track-changes"
         ifMatch = request.head.headerFields[.ifMatch].map { $0.filter { $0 != "\"" } }
-        repeatability = HTTPField.Name("Repeatability-Request-ID").flatMap { request.head.headerFields[$0] }
+        repeatability = Self.requestID.flatMap { request.head.headerFields[$0] }
         body = (try? request.body.json) ?? .object
     }
 
-    func query() throws -> Query {
+    /// What a list is asked for; `parse` reads the filter.
+    func query(_ parse: (String) throws -> QueryExpression = { try QueryExpression(odata: $0) }) throws -> Query {
         var query = Query("")
-        if let filter = parameters["$filter"], !filter.isEmpty { query.filter = try QueryExpression(odata: filter) }
+        if let filter = parameters["$filter"], !filter.isEmpty { query.filter = try parse(filter) }
         query.order = Self.split(parameters["$orderby"] ?? "", ",").map { key in
             let words = Self.split(key, " ")
             return .init(String(words[0]), descending: words.count > 1 && words[1] == "desc")

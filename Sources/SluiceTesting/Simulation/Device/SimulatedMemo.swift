@@ -11,9 +11,16 @@ enum SimulatedMemo {
 
     /// The record as the server may know it.
     static func without(_ record: JSON) -> JSON {
+        guard record[column] != nil else { return record }
         var record = record
         record[column] = nil
         return record
+    }
+
+    /// Whether a body says anything of the column. By bytes: every request of a simulation is looked at.
+    static func isNamed(in body: [UInt8]) -> Bool {
+        let name = Array(column.utf8)
+        return body.indices.contains { body[$0] == name[0] && body[$0...].starts(with: name) }
     }
 }
 

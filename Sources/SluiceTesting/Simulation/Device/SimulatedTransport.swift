@@ -14,8 +14,7 @@ struct SimulatedTransport: Transport {
             let body = (try? request.body.json.description) ?? ""
             parts.oracle.sent(id, "\(request.head.method) \(request.head.path ?? "") \(body)", by: process.device)
         }
-        if parts.setting.keepsMemos, String(decoding: request.body.bytes, as: UTF8.self).contains(SimulatedMemo.column)
-        {
+        if parts.setting.keepsMemos, SimulatedMemo.isNamed(in: request.body.bytes) {
             parts.oracle.violate(.noInvention, "device \(process.device) sends what stays here: \(Self.text(request))")
         }
         parts.trace.note(

@@ -3,12 +3,12 @@ internal import SluiceCore
 
 extension SimulatedServer {
     /// A page of rows, or of changes where they are followed by token.
-    func list(_ call: ModelCall, _ request: Request, _ table: String, _ state: State) -> Response {
+    func list(_ call: ModelCall, _ table: String, _ state: State) -> Response {
         do {
-            let query = try call.query()
+            let query = try query(call)
             let matches = try matches(query)
             let size = min(query.top ?? state.page, state.page)
-            if setting.tracksChanges, isTracked(request) || call.parameters["$deltatoken"] != nil {
+            if setting.tracksChanges, call.tracksChanges || call.parameters["$deltatoken"] != nil {
                 return changes(since: call.parameters["$deltatoken"], size, table, matches, state)
             }
             let showsDeleted = call.parameters[dialect.includeDeleted.name.lowercased()] == "true"
@@ -28,7 +28,7 @@ extension SimulatedServer {
 
     /// The digest of the rows of a query, or of those between two ids.
     func digest(_ call: ModelCall, _ table: String, _ state: State) -> Response {
-        guard let matches = try? matches(call.query()) else { return .model(400, ["error": "no such query"]) }
+        guard let matches = try? matches(query(call)) else { return .model(400, ["error": "no such query"]) }
         let (from, to) = (call.parameters["from"] ?? "", call.parameters["to"] ?? "~")
         let rows = (state.tables[table] ?? [:]).values.filter {
             !$0.isDeleted && matches($0) && $0.id >= from && $0.id <= to
@@ -69,10 +69,6 @@ extension SimulatedServer {
             return left.id < right.id
         }
         return true
-    }
-
-    private func isTracked(_ request: Request) -> Bool {
-        HTTPField.Name("Prefer").flatMap { request.head.headerFields[$0] }?.contains("odata.track-changes") ?? false
     }
 
     /// The rows that were committed behind a token, in the order of their commits. Of those that are not of the query a

@@ -28,6 +28,8 @@ final class SimulatedServer: Sendable {
     let faults: SimulationFaults
     let oracle: SimulationOracle
     let state: Mutex<State>
+    /// The filters that were asked for, as they were read: most are asked for again and again.
+    private let filters = Mutex<[String: QueryExpression]>([:])
 
     init(
         setting: SimulationSetting, dialect: Dialect, clock: SimulationClock, luck: SimulationLuck,
@@ -91,7 +93,7 @@ final class SimulatedServer: Sendable {
         let call = ModelCall(request)
         guard let table = call.table else { return .model(404, ["error": "no such route"]) }
         if call.method == .get {
-            guard let id = call.id else { return list(call, request, table, state) }
+            guard let id = call.id else { return list(call, table, state) }
             if id == "$digest", setting.offersDigests { return digest(call, table, state) }
             guard let row = state.tables[table]?[id], !row.isDeleted else {
                 return .model(404, ["error": "The item does not exist"])
@@ -108,6 +110,16 @@ final class SimulatedServer: Sendable {
             state.remembered[device, default: ModelMemory()].remember(response, to: request)
         }
         return response
+    }
+
+    /// What a list is asked for.
+    func query(_ call: ModelCall) throws -> Query {
+        try call.query { text in
+            if let known = filters.withLock({ $0[text] }) { return known }
+            let filter = try QueryExpression(odata: text)
+            filters.withLock { $0[text] = filter }
+            return filter
+        }
     }
 
     func reply(_ status: Int, _ row: SimulatedRow) -> Response {

@@ -124,6 +124,17 @@ struct OracleTests {
 
     // MARK: - Played
 
+    @Test("I13: a token in a request's address")
+    func secrets() {
+        #expect(breaks(.secrets, SimulationConfiguration(devices: 1...1, faults: [], filters: [Telling()])))
+    }
+
+    @Test("I13: a token in an error, and so in what the store says of an operation")
+    func secretsInErrors() {
+        let configuration = SimulationConfiguration(devices: 1...1, faults: [], filters: [Telling(isRefusing: true)])
+        #expect(breaks(.secrets, configuration))
+    }
+
     @Test("I14: a store that keeps what belongs to records that are settled")
     func bounded() {
         let stores = SimulatedStores("hoarder") { TamperedStore(keeps: RecordState.schema.name) }
@@ -147,6 +158,23 @@ struct OracleTests {
         let simulation = Simulation(configuration)
         return (1...60 as ClosedRange<UInt64>).contains {
             simulation.play(simulation.story(of: $0)).violation?.invariant == invariant
+        }
+    }
+
+    /// Says to everyone by which token it asks.
+    private struct Telling: Filter {
+        /// Whether by an error, and not by the address.
+        var isRefusing = false
+
+        func handle(_ request: Request, next: Next) async throws -> Response {
+            guard let name = HTTPField.Name("X-ZUMO-AUTH"), let token = request.head.headerFields[name] else {
+                return try await next(request)
+            }
+            if isRefusing { throw SluiceError(.rejected, "refused: \(token)", status: 400) }
+            var request = request
+            let path = request.head.path ?? ""
+            request.head.path = path + (path.contains("?") ? "&" : "?") + "token=\(token)"
+            return try await next(request)
         }
     }
 

@@ -69,6 +69,9 @@ extension SimulatedDevice {
     /// Notes an error that nothing in the story accounts for.
     func explain(_ error: any Error, _ what: @autoclosure () -> String) {
         if process.isDead || error is SimulatedCrash || error is CancellationError { return }
+        if parts.setting.usesTokens, SimulationText.holds(Array("\(error)".utf8), SimulationTokens.mark) {
+            parts.oracle.violate(.secrets, "device \(index), \(what()): \(error)")
+        }
         if let error = error as? SluiceError {
             if error.cause is SimulatedCrash || error.cause is SimulatedMishap { return }
             if error.code == .hookFailed, parts.configuration.hookMishaps > 0 { return }

@@ -16,12 +16,6 @@ enum SimulatedMemo {
         record[column] = nil
         return record
     }
-
-    /// Whether a body says anything of the column. By bytes: every request of a simulation is looked at.
-    static func isNamed(in body: [UInt8]) -> Bool {
-        let name = Array(column.utf8)
-        return body.indices.contains { body[$0] == name[0] && body[$0...].starts(with: name) }
-    }
 }
 
 extension LocalOnly {

@@ -14,8 +14,11 @@ struct SimulatedTransport: Transport {
             let body = (try? request.body.json.description) ?? ""
             parts.oracle.sent(id, "\(request.head.method) \(request.head.path ?? "") \(body)", by: process.device)
         }
-        if parts.setting.keepsMemos, SimulatedMemo.isNamed(in: request.body.bytes) {
+        if parts.setting.keepsMemos, SimulationText.holds(request.body.bytes, SimulatedMemo.column) {
             parts.oracle.violate(.noInvention, "device \(process.device) sends what stays here: \(Self.text(request))")
+        }
+        if parts.setting.usesTokens, Self.tellsToken(request) {
+            parts.oracle.violate(.secrets, "device \(process.device) tells its token: \(Self.text(request))")
         }
         parts.trace.note(
             "request", request.head.path ?? "", process.device,
@@ -24,6 +27,12 @@ struct SimulatedTransport: Transport {
         try process.checkAlive()
         if parts.faults.strikes(.crashAtEffect, of: process.device) { try process.crash("before an answer is read") }
         return response
+    }
+
+    /// Whether a token stands where others read it, and not in its header field alone.
+    private static func tellsToken(_ request: Request) -> Bool {
+        SimulationText.holds(Array((request.head.path ?? "").utf8), SimulationTokens.mark)
+            || SimulationText.holds(request.body.bytes, SimulationTokens.mark)
     }
 
     static func text(_ request: Request) -> String {

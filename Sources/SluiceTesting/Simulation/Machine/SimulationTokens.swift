@@ -8,11 +8,14 @@ struct SimulatedAccount: Hashable, Sendable {
 
 /// The tokens by which the server knows who asks: each account has one at a time that is good.
 final class SimulationTokens: Sendable {
+    /// What every token begins with, so that one is known where none should be.
+    static let mark = "secret-"
+
     private let generations = Mutex<[SimulatedAccount: Int]>([:])
 
     /// The account's good token.
     func current(_ account: SimulatedAccount) -> String {
-        "\(account.user).\(account.device).\(generations.withLock { $0[account] ?? 0 })"
+        "\(Self.mark)\(account.user).\(account.device).\(generations.withLock { $0[account] ?? 0 })"
     }
 
     /// The account's token is good no more.
@@ -20,7 +23,8 @@ final class SimulationTokens: Sendable {
 
     /// Whose token it is; nil for one that is not good.
     func user(of token: String) -> Int? {
-        let parts = token.split(separator: ".").compactMap { Int($0) }
+        guard token.hasPrefix(Self.mark) else { return nil }
+        let parts = token.dropFirst(Self.mark.count).split(separator: ".").compactMap { Int($0) }
         guard parts.count == 3 else { return nil }
         return current(SimulatedAccount(user: parts[0], device: parts[1])) == token ? parts[0] : nil
     }

@@ -26,6 +26,8 @@ public enum SimulationInvariant: String, Sendable, Hashable, CaseIterable {
     case session = "I11 session"
     /// No request of one user carries what another wrote.
     case userIsolation = "I12 users"
+    /// No token stands in a store, in an error, or in a request's address or body.
+    case secrets = "I13 secrets"
     /// Requests, rounds and what the engine keeps of settled records stay within bounds.
     case bounded = "I14 bounded"
     /// When all is well again the queue empties, or each operation left has a reason.

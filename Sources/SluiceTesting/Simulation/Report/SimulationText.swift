@@ -24,6 +24,12 @@ enum SimulationText {
         return words.joined(separator: " ")
     }
 
+    /// Whether a text stands somewhere in bytes. It looks at bytes, as every request of a simulation is looked through.
+    static func holds(_ bytes: [UInt8], _ text: String) -> Bool {
+        let text = Array(text.utf8)
+        return bytes.indices.contains { bytes[$0] == text[0] && bytes[$0...].starts(with: text) }
+    }
+
     private static func operation(_ json: JSON) -> String {
         func text(_ name: String) -> String { json[name].map { $0.string ?? "\($0)" } ?? "" }
         var words = [

@@ -91,6 +91,8 @@ extension OracleState {
             }
             devices[device].operations[operation.key, default: [:]][operation.id] = operation
             if old == nil { began(operation, on: device) }
+            // A conflict that was decided for the edit of a record that is gone makes it an insert.
+            if operation.kind == "insert", conflicted.contains(operation.id) { comebacks.insert(operation.id) }
             // One that says now what a delete behind it said stands since that was made.
             if operation.kind == "delete", deletions[operation.id] == nil {
                 for case .deletion(let since) in devices[device].claims[operation.key] ?? [] {

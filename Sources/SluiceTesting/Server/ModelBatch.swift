@@ -51,16 +51,19 @@ struct ModelBatch {
 /// What the model server remembers of the requests that had an effect, by their ids.
 struct ModelMemory {
     private var effects: [String: (asked: String, response: Response)] = [:]
-    private static let id = HTTPField.Name("Repeatability-Request-ID")
 
     /// The answer to a request with that id that was carried out before; 400 if it was another request.
     func answer(to request: Request) -> Response? {
-        guard let id = Self.id.flatMap({ request.head.headerFields[$0] }), let known = effects[id] else { return nil }
+        guard let id = ModelCall.requestID.flatMap({ request.head.headerFields[$0] }), let known = effects[id] else {
+            return nil
+        }
         return known.asked == Self.text(request) ? known.response : .model(400, ["error": "the id was used before"])
     }
 
     mutating func remember(_ response: Response, to request: Request) {
-        guard let id = Self.id.flatMap({ request.head.headerFields[$0] }), response.status < 300 else { return }
+        guard let id = ModelCall.requestID.flatMap({ request.head.headerFields[$0] }), response.status < 300 else {
+            return
+        }
         effects[id] = (Self.text(request), response)
     }
 

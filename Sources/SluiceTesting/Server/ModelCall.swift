@@ -16,7 +16,7 @@ struct ModelCall {
     let body: JSON
 
     private static let prefer = HTTPField.Name("Prefer")
-    private static let requestID = HTTPField.Name("Repeatability-Request-ID")
+    static let requestID = HTTPField.Name("Repeatability-Request-ID")
 
     init(_ request: Request) {
         method = request.head.method

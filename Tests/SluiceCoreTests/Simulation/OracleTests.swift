@@ -129,9 +129,11 @@ struct OracleTests {
         #expect(breaks(.secrets, SimulationConfiguration(devices: 1...1, faults: [], filters: [Telling()])))
     }
 
-    @Test("I13: a token in an error, and so in what the store says of an operation")
-    func secretsInErrors() {
-        let configuration = SimulationConfiguration(devices: 1...1, faults: [], filters: [Telling(isRefusing: true)])
+    @Test(
+        "I13: a token in an error, and in what the store says of an operation",
+        arguments: [HTTPRequest.Method.get, .post])
+    func secretsInErrors(_ method: HTTPRequest.Method) {
+        let configuration = SimulationConfiguration(devices: 1...1, faults: [], filters: [Telling(refusing: method)])
         #expect(breaks(.secrets, configuration))
     }
 
@@ -163,14 +165,18 @@ struct OracleTests {
 
     /// Says to everyone by which token it asks.
     private struct Telling: Filter {
-        /// Whether by an error, and not by the address.
-        var isRefusing = false
+        /// The requests that it tells it by an error of; nil tells it by the address. The application sees the errors
+        /// of its pulls, and the store keeps those of operations.
+        var refusing: HTTPRequest.Method?
 
         func handle(_ request: Request, next: Next) async throws -> Response {
             guard let name = HTTPField.Name("X-ZUMO-AUTH"), let token = request.head.headerFields[name] else {
                 return try await next(request)
             }
-            if isRefusing { throw SluiceError(.rejected, "refused: \(token)", status: 400) }
+            if let refusing {
+                guard request.head.method == refusing else { return try await next(request) }
+                throw SluiceError(.rejected, "refused: \(token)", status: 400)
+            }
             var request = request
             let path = request.head.path ?? ""
             request.head.path = path + (path.contains("?") ? "&" : "?") + "token=\(token)"

@@ -44,7 +44,13 @@ final class SimulationParts: Sendable {
         trace.note(
             "commit", changes[0].table, changes.count * 8 + device,
             line: "  device \(device) commits: \(changes.map(\.description).joined(separator: ", "))")
+        if setting.usesTokens, let change = changes.first(where: Self.holdsToken) {
+            oracle.violate(.secrets, "device \(device) stores a token: \(change.description)")
+        }
         oracle.committed(transaction, on: device)
         transaction.acknowledge()
+    }
+    private static func holdsToken(_ change: StoreChange) -> Bool {
+        change.record.map { SimulationText.holds(Array($0.description.utf8), SimulationTokens.mark) } ?? false
     }
 }

@@ -104,9 +104,6 @@ extension SimulatedDevice {
             if status.phase != phase {
                 oracle.violate(.status, "device \(index) says that it is \(status.phase), and is \(phase)")
             }
-            if parts.setting.usesTokens, let table = tableWithToken() {
-                oracle.violate(.secrets, "device \(index) has a token in \(table)")
-            }
             let states = try await read { try $0.count(matching: Query(RecordState.schema.name)) }
             if states > operations.count {
                 oracle.violate(.bounded, "device \(index) remembers \(states) records that are settled")
@@ -123,15 +120,6 @@ extension SimulatedDevice {
             }
         } catch {
             explain(error, "a look at the queue")
-        }
-    }
-
-    /// A table in which a token stands.
-    private func tableWithToken() -> String? {
-        parts.oracle.view(of: index) { view in
-            view.tables.filter { _, records in
-                records.values.contains { SimulationText.holds(Array($0.description.utf8), SimulationTokens.mark) }
-            }.keys.min()
         }
     }
 

@@ -10,9 +10,9 @@ struct Options {
     var story: String?
     /// A deliberate fault of the engine to turn on.
     var planted: String?
-    /// Reports, as JSON, to add up: whole, or only their counts.
+    /// Reports, as JSON, to add up: whole, or only how many violations they have.
     var merge: [String] = []
-    var counts = false
+    var countsOnly = false
     /// Whether to say which seed finds which deliberate fault.
     var table = false
     /// Whether to name the deliberate faults.
@@ -45,8 +45,8 @@ struct Options {
             case "--faults": faults = true
             case "--story": story = rest.popFirst()
             case "--planted": planted = rest.popFirst()
-            case "--merge", "--counts":
-                counts = argument == "--counts"
+            case "--merge", "--violations":
+                countsOnly = argument == "--violations"
                 merge = Array(rest)
                 rest = []
             default: throw Complaint("what is \(argument)?")

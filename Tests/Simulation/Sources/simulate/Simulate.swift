@@ -86,12 +86,11 @@ struct Simulate {
     private static func merge(_ options: Options) throws -> Bool {
         let reports = try options.merge.map { try JSON(parsing: bytes(of: $0)) }
         func sum(_ name: String) -> Int64 { reports.reduce(0) { $0 + ($1[name]?.int ?? 0) } }
-        let counts = "\(sum("seeds")) seeds, \(sum("steps")) steps, \(sum("violations")) violations"
-        if options.counts {
-            print(counts.split(separator: ", ").dropFirst().joined(separator: ", "))
+        if options.countsOnly {
+            print(sum("violations"))
             return true
         }
-        print(counts)
+        print("\(sum("seeds")) seeds, \(sum("steps")) steps, \(sum("violations")) violations")
         for failure in reports.flatMap({ $0["failures"]?.elements ?? [] }) {
             let text = { (name: String) in failure[name]?.string ?? "" }
             print("seed \(text("seed")): \(text("invariant")): \(text("message"))")

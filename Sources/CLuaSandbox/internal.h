@@ -37,6 +37,7 @@ typedef struct sb_cell {
     const sluice_reader *reader;  // of a root, as long as it has no value
     json_t *written;              // what was set since, beside the reader
     int reads;
+    const struct sb_cell *origin;  // what a copy was made of
     char *name;     // of the member, for a child: in `short_name` where it fits
     size_t name_length, bucket;
     int depth;  // levels above it
@@ -209,6 +210,8 @@ int sb_to_table(lua_State *L);
 int sb_raw(lua_State *L);
 int sb_is_changed(lua_State *L);
 int sb_child(lua_State *L);
+int sb_copy_object(lua_State *L);
+int sb_overtaken(lua_State *L);
 void sb_open_headers(lua_State *L);
 
 // Libraries: each leaves one table.

@@ -199,6 +199,8 @@ void sb_push_primitives(lua_State *L) {
         {"is_changed", sb_is_changed},
         {"object", primitive_object},
         {"child", sb_child},
+        {"copy", sb_copy_object},
+        {"overtaken", sb_overtaken},
         {"type_of", primitive_type_of},
         {"host", primitive_host},
         {"tell", primitive_tell},

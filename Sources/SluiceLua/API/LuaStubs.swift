@@ -32,6 +32,7 @@ package enum LuaStubs {
             -- The plugin API, version \(PluginAPI.version). Made by `sluice plugin stubs`.
 
             ---@alias sluice.MergeRule \(rules)
+            ---@alias sluice.FieldRule sluice.MergeRule|fun(client: any, server: any, base: any): any
 
             ---@class sluice.Decision
 

@@ -85,19 +85,23 @@ extension PluginAPI {
                 function("add", [("time", "number"), ("seconds", "number")], "number", "The time so much later."),
             ]),
         Part(
-            name: "crypto", type: "sluice.Crypto", text: "Digests and encodings of text.", isModule: true,
+            name: "crypto", type: "sluice.Crypto",
+            text:
+                "Digests and encodings of text, or of a body: `req.body` in the place of a text is taken as its bytes, whatever they are.",
+            isModule: true,
             members: [
                 function(
-                    "sha256", [("text", "string"), ("encoding?", "string")], "string",
+                    "sha256", [("text", "string|sluice.Body"), ("encoding?", "string")], "string",
                     "SHA-256, as hexadecimal digits or `base64`."),
                 function(
-                    "hmac_sha256", [("key", "string"), ("text", "string"), ("encoding?", "string")], "string",
+                    "hmac_sha256", [("key", "string"), ("text", "string|sluice.Body"), ("encoding?", "string")],
+                    "string",
                     "HMAC-SHA-256. The key may be a secret's handle."),
-                function("base64", [("text", "string")], "string", "The text in base64."),
+                function("base64", [("text", "string|sluice.Body")], "string", "The text in base64."),
                 function(
                     "base64_decode", [("text", "string")], "string?", "The text that base64 says; nil for what is none."
                 ),
-                function("hex", [("text", "string")], "string", "The bytes as hexadecimal digits."),
+                function("hex", [("text", "string|sluice.Body")], "string", "The bytes as hexadecimal digits."),
                 function("uuid", [], "string", "A new UUID. Needs the permission `random`."),
                 function(
                     "random", [], "number",

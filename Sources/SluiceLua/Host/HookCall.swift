@@ -72,6 +72,8 @@ struct HookAnswer: Sendable {
     var name: String
     /// Why, in the plugin's words.
     var reason: String?
+    /// The record that a merge comes to, for the log: rules name fields alone.
+    var record: JSON?
     /// The plugin's scratch and the exchange's, where the script wrote to them.
     var scratch: JSON?
     var shared: JSON?

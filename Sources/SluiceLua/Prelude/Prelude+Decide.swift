@@ -67,6 +67,11 @@ extension Prelude {
             d.record = record
             -- Of a table nobody knows whether a field was taken out or never put in; an object tells.
             if name == "merge" and type(record) == "table" then d.built = true end
+            local side = type_of(record) and p.overtaken(record)
+            if side then
+              fail("result", "c." .. side .. " is a copy each time it is read, and the one that was written to is another: "
+                .. "keep it, local record = c." .. side .. ", and return that")
+            end
             return d
           end
         end

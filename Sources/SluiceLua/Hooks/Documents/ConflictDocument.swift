@@ -52,8 +52,8 @@ struct ConflictDocument: Sendable {
         return conflict.operation.createdAt > server ? "client" : "server"
     }
 
-    /// The record of `c:merge{…}`: the server's, with what only the client changed and what the rules say of the rest.
-    /// Values go from record to record as they are.
+    /// The record of `c:merge{…}`: the server's, with what only the client changed, and with what the rules say of the
+    /// rest and of fields whose rule always applies. Values go from record to record as they are.
     func merged(_ fields: JSON) throws -> JSON {
         guard let client = conflict.client, let server = conflict.server, !conflict.isDeletedOnServer else {
             throw ScriptFailure(.badResult, "there are no two records to merge")
@@ -65,14 +65,21 @@ struct ConflictDocument: Sendable {
             guard let rule = fields[name] else {
                 throw ScriptFailure(.badResult, "the merge says nothing of \(name), which both sides changed")
             }
-            switch rule["side"]?.string {
-            case "client": merged[name] = client[name]
-            case "server": break
-            case nil: merged[name] = rule["value"] ?? .null
-            case let side?: throw ScriptFailure(.badResult, "there is no side \(side)")
-            }
+            try follow(rule, name, client, server, &merged)
+        }
+        for (name, rule) in fields.members ?? [] where !both.contains(name) && !check.isSystem(name) {
+            try follow(rule, name, client, server, &merged)
         }
         return try check.checked(merged, from: [client, server], id: conflict.recordID)
+    }
+
+    private func follow(_ rule: JSON, _ name: String, _ client: JSON, _ server: JSON, _ merged: inout JSON) throws {
+        switch rule["side"]?.string {
+        case "client": merged[name] = client[name]
+        case "server": merged[name] = server[name]
+        case nil: merged[name] = rule["value"] ?? .null
+        case let side?: throw ScriptFailure(.badResult, "there is no side \(side)")
+        }
     }
 
     /// Refuses a table in which fields are missing that both sides have: a part of a record would be the loss of the
@@ -95,6 +102,7 @@ struct ConflictDocument: Sendable {
             return HookAnswer(ConflictDecision.next, "next")
         }
         let value: ConflictDecision
+        var record: JSON?
         switch decision.name {
         case "server": value = .server
         case "client": value = .client
@@ -106,17 +114,20 @@ struct ConflictDocument: Sendable {
         case "ask": value = .ask
         case "merge":
             try check.requireWrite()
+            let merge: JSON
             if let fields = decision.json["fields"] {
-                value = .merge(try merged(fields))
+                merge = try merged(fields)
             } else {
-                let record = try decision.record()
-                if decision.json["built"]?.bool == true { try requireWhole(record, decision.json["remove"]) }
-                value = .merge(
-                    try check.checked(
-                        record, from: [conflict.client, conflict.server, conflict.base], id: conflict.recordID))
+                let given = try decision.record()
+                if decision.json["built"]?.bool == true { try requireWhole(given, decision.json["remove"]) }
+                merge = try check.checked(
+                    given, from: [conflict.client, conflict.server, conflict.base], id: conflict.recordID)
             }
+            (value, record) = (.merge(merge), merge)
         default: value = .next
         }
-        return decision.answer(value)
+        var answer = decision.answer(value)
+        answer.record = record
+        return answer
     }
 }

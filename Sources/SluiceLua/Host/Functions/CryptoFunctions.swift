@@ -19,15 +19,36 @@ enum CryptoFunctions {
         }
     }
 
-    static func digest(_ arguments: JSON) throws -> JSON {
-        try encoded(SHA256.hash(data: text(arguments, 0, "sha256")), arguments[1])
+    static func digest(_ arguments: JSON) throws -> JSON { try digest(text(arguments, 0, "sha256"), arguments[1]) }
+
+    private static func digest(_ bytes: [UInt8], _ encoding: JSON?) throws -> JSON {
+        try encoded(SHA256.hash(data: bytes), encoding)
     }
 
     /// An HMAC, whose key may be a secret's handle.
     static func code(_ arguments: JSON, secret: (String) -> String) throws -> JSON {
-        let key = SymmetricKey(data: Array(secret(arguments[0]?.string ?? "").utf8))
-        let code = HMAC<SHA256>.authenticationCode(for: try text(arguments, 1, "hmac_sha256"), using: key)
-        return try encoded(code, arguments[2])
+        try code(text(arguments, 1, "hmac_sha256"), key: arguments[0], arguments[2], secret: secret)
+    }
+
+    private static func code(
+        _ bytes: [UInt8], key: JSON?, _ encoding: JSON?, secret: (String) -> String
+    ) throws -> JSON {
+        let key = SymmetricKey(data: Array(secret(key?.string ?? "").utf8))
+        return try encoded(HMAC<SHA256>.authenticationCode(for: bytes, using: key), encoding)
+    }
+
+    /// What the functions make of a body's bytes; the arguments after its place are the encoding, and an HMAC's key. Nil
+    /// for another function.
+    static func ofBody(
+        _ function: String, _ bytes: [UInt8], _ arguments: JSON, secret: (String) -> String
+    ) throws -> JSON? {
+        switch function {
+        case "body.sha256": try digest(bytes, arguments[1])
+        case "body.hmac": try code(bytes, key: arguments[2], arguments[1], secret: secret)
+        case "body.base64": JSON(Base64.text(bytes))
+        case "body.hex": JSON(Base16.text(bytes))
+        default: nil
+        }
     }
 
     static func base64(_ arguments: JSON) throws -> JSON { JSON(Base64.text(try text(arguments, 0, "base64"))) }

@@ -119,7 +119,10 @@ extension HostFunctions {
             guard let value = arguments[1] else { throw ScriptFailure(.runtime, "body:set_json takes a value") }
             let originals = body.isEmpty ? [] : [try? body.json].compactMap { $0 }
             call.bodies[Int(slot)] = Body(json: LongNumbers.restored(value, from: originals, of: originals))
-        default: throw ScriptFailure(.runtime, "a body has no \(function)")
+        default:
+            let made = try CryptoFunctions.ofBody(function, body.bytes, arguments, secret: secrets.revealed)
+            guard let made else { throw ScriptFailure(.runtime, "a body has no \(function)") }
+            return made
         }
         call.changedBodies.insert(Int(slot))
         return nil

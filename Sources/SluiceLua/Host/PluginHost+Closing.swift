@@ -48,6 +48,9 @@ extension PluginHost {
         if keepsInputs {
             entry.input = DecisionInput.input(of: state, redact)
             entry.answer = state.lua.flatMap { DecisionInput.answer(of: $0, redact) }
+            if case .answered(let answer) = ending, let record = answer.record {
+                entry.answer?["record"] = redact(record)
+            }
         }
         record(entry, hiding: redact)
         instance.count(kind, outcome, entry.decision, fuel, cpuTime, elapsed)

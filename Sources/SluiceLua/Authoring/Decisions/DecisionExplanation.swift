@@ -35,7 +35,11 @@ public struct DecisionExplanation: ToolReport {
         }
         if var answer = entry.answer {
             answer["built"] = nil
+            let record = answer["record"]
+            // Of a merge by rules the answer is the rules' part, and the record what came of it.
+            if answer["fields"] != nil { answer["record"] = nil }
             lines.append("answered \(FixtureComparison.words(answer))")
+            if entry.decision == "merge", let record { lines.append("merged to \(FixtureComparison.words(record))") }
         }
         return lines
     }
@@ -49,10 +53,12 @@ public struct DecisionExplanation: ToolReport {
         return names.map { name in
             let values = sides.map { "\($0) \($1 == nil ? "(no record)" : FixtureComparison.words($1?[name]))" }
             let answer = decision.answer
-            let result = answer?["record"]?[name] ?? answer?["fields"]?[name]
+            let record = decision.decision == "merge" ? answer?["record"] : nil
+            let result = record.map { $0[name] } ?? answer?["fields"]?[name]
+            let isDecided = record != nil || result != nil
             return "  \(name): \(values.joined(separator: ", "))"
                 + (both.contains(name) ? ", changed on both sides" : "")
-                + (result.map { " -> \(FixtureComparison.words($0))" } ?? "")
+                + (isDecided ? " -> \(FixtureComparison.words(result))" : "")
         }
     }
 

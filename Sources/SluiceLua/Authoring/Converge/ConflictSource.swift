@@ -7,6 +7,9 @@ struct ConflictSource: Sendable {
     let table: String
     private let fields: [(name: String, values: [JSON])]
 
+    /// The names of the fields.
+    var names: [String] { fields.map(\.name) }
+
     /// Records of a table's columns.
     init(_ schema: TableSchema) {
         table = schema.name

@@ -15,7 +15,7 @@ struct Judge {
         let context = try await TortureContext.make(store, endpoint)
         let rows = try await context.table("todos").records()
         let operations = try await context.queue.operations()
-        let ids = Set(rows.compactMap { $0["id"]?.string })
+        let ids = Set(rows.compactMap { $0["id"]?.textID })
         for operation in operations where operation.kind == .insert || operation.kind == .update {
             // Behind it a delete may wait.
             let isLast = operations.last { $0.recordID == operation.recordID }?.id == operation.id

@@ -36,7 +36,7 @@ struct RecordReads: Sendable {
     }
 
     /// One record; a tombstone only where the client asks for such.
-    func lookup(_ id: String) async throws -> Reply {
+    func lookup(_ id: RecordID) async throws -> Reply {
         let session = try await request.session(.read)
         let scope = try await session.willRead(id: id)
         let found = try await request.backend.database.read { [table = request.table] in

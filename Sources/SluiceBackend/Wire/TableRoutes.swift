@@ -72,9 +72,9 @@ struct TableRoutes: Sendable {
     }
 
     /// The id that the path ends with; nil for the table's own path.
-    private func id(_ request: TableRequest) throws -> String? {
+    private func id(_ request: TableRequest) throws -> RecordID? {
         guard request.target.segments.count == 3 else { return nil }
-        let id = request.target.segments[2]
+        let id = RecordID(request.target.segments[2])
         try RequestBody.check(id: id, table: request.table.name)
         return id
     }

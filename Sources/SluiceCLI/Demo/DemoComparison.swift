@@ -4,7 +4,7 @@ internal import Sluice
 struct DemoComparison {
     /// A field that is not the same everywhere.
     struct Difference {
-        var recordID: String
+        var recordID: RecordID
         var field: String
         /// The values, copy by copy.
         var values: [String?]
@@ -46,7 +46,7 @@ struct DemoComparison {
             let values = records.map { $0[name] }
             fields += 1
             if values.contains(where: { $0 != values[0] }) {
-                differences.append(Difference(recordID: id, field: name, values: values))
+                differences.append(Difference(recordID: RecordID(id), field: name, values: values))
             }
         }
     }

@@ -23,7 +23,7 @@ final class DemoReferee: ConflictHandler {
 
     /// One conflict and its decision.
     struct Ruling: Sendable {
-        var recordID: String
+        var recordID: RecordID
         var status: Int
         var fields: [Field]
         /// Who decided.

@@ -28,7 +28,7 @@ enum QueueReport {
                 + ["attempts", "reason"],
             rows: operations.map { operation in
                 [
-                    operation.id, operation.kind.rawValue, operation.table, Plain.line(operation.recordID),
+                    operation.id, operation.kind.rawValue, operation.table, Plain.line(operation.recordID.text),
                     operation.state.rawValue,
                 ] + (hasTimes ? [operation.notBefore?.description ?? ""] : []) + [
                     String(operation.attempts), Plain.line(operation.failure?.message ?? ""),
@@ -49,7 +49,7 @@ enum QueueReport {
             rows: entries.map { entry in
                 [
                     entry.at.description, Plain.line(entry.what), entry.operation.kind.rawValue, entry.operation.table,
-                    Plain.line(entry.operation.recordID), TextTable.cell(entry.local),
+                    Plain.line(entry.operation.recordID.text), TextTable.cell(entry.local),
                 ]
             })
     }

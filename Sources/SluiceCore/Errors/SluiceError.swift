@@ -132,7 +132,7 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
     /// The table it is about.
     public var table: String?
     /// The id of the record it is about.
-    public var recordID: String?
+    public var recordID: RecordID?
     /// The id of the queued operation it is about.
     public var operationID: String?
     /// The status of the answer it is about.
@@ -146,7 +146,7 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
 
     /// An error. Filters, transports and stores make them too.
     public init(
-        _ code: Code, _ message: String, table: String? = nil, recordID: String? = nil, operationID: String? = nil,
+        _ code: Code, _ message: String, table: String? = nil, recordID: RecordID? = nil, operationID: String? = nil,
         status: Int? = nil, serverRecord: JSON? = nil, cause: (any Error)? = nil
     ) {
         self.code = code

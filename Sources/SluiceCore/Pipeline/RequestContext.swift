@@ -29,7 +29,7 @@ public struct RequestContext: Sendable {
     /// The table, where it is about one.
     public var table: String?
     /// The record, where it is about one.
-    public var recordID: String?
+    public var recordID: RecordID?
     /// The queued operation, on a push.
     public var operationID: String?
     /// The tags of the queued operation, on a push.
@@ -57,7 +57,7 @@ public struct RequestContext: Sendable {
 
     /// A context.
     public init(
-        source: Source = .online, action: Action = .custom, table: String? = nil, recordID: String? = nil,
+        source: Source = .online, action: Action = .custom, table: String? = nil, recordID: RecordID? = nil,
         operationID: String? = nil, version: String? = nil, attempt: Int = 0, limits: Limits = Limits(),
         features: RequestFeatures = []
     ) {
@@ -78,9 +78,9 @@ package struct Paging: Sendable, Hashable {
     /// How many rows are still wanted; nil means all.
     package var remaining: Int?
     /// The id of the first row of the page before, by which a server is found out that ignores `$skip`.
-    package var previousFirst: String?
+    package var previousFirst: RecordID?
 
-    package init(remaining: Int? = nil, previousFirst: String? = nil) {
+    package init(remaining: Int? = nil, previousFirst: RecordID? = nil) {
         self.remaining = remaining
         self.previousFirst = previousFirst
     }

@@ -48,7 +48,7 @@ extension LocalStore {
 /// The reading half of a transaction.
 public protocol StoreReader {
     /// The record with that id, or nil. A table that does not exist holds no record.
-    func record(_ id: String, in table: String) throws -> JSON?
+    func record(_ id: RecordID, in table: String) throws -> JSON?
 
     /// The records that match, in the query's order (then by id), with `skip`, `top` and `select` applied.
     ///
@@ -74,7 +74,7 @@ public protocol StoreWriter: StoreReader {
     func put(_ rows: RowPage.Selection, in table: String) throws
 
     /// Removes the records with those ids. An id that is not there is no error.
-    func delete(_ ids: [String], from table: String) throws
+    func delete(_ ids: [RecordID], from table: String) throws
 
     /// Removes the records that match the query's filter, and returns how many they were.
     func delete(matching query: Query) throws -> Int

@@ -32,9 +32,9 @@ final class MemoryStoreTransaction: StoreWriter {
         }
     }
 
-    func record(_ id: String, in table: String) throws -> JSON? {
+    func record(_ id: RecordID, in table: String) throws -> JSON? {
         try checkOpen()
-        return state.record(Key(id), in: Key(table))
+        return state.record(Key(id.text), in: Key(table))
     }
 
     func records(matching query: Query) throws -> [JSON] {
@@ -55,12 +55,12 @@ final class MemoryStoreTransaction: StoreWriter {
     func put(_ record: JSON, in table: String) throws {
         try checkOpen()
         try StoreRules.check(table: table)
-        set(record, Key(try StoreRules.id(of: record, in: table)), in: table)
+        set(record, Key(try StoreRules.id(of: record, in: table).text), in: table)
     }
 
-    func delete(_ ids: [String], from table: String) throws {
+    func delete(_ ids: [RecordID], from table: String) throws {
         try checkOpen()
-        for id in ids { set(nil, Key(id), in: table) }
+        for id in ids { set(nil, Key(id.text), in: table) }
     }
 
     func delete(matching query: Query) throws -> Int {

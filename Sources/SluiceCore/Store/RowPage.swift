@@ -6,7 +6,7 @@ public struct RowPage: Sendable {
     /// What the engine knows of a row before it is stored.
     public struct Row: Sendable, Hashable {
         /// The row's id.
-        public var id: String
+        public var id: RecordID
         /// The version the server gave it.
         public var version: String?
         /// When the server says it was last changed, as the server wrote it.
@@ -21,7 +21,7 @@ public struct RowPage: Sendable {
         /// The index of the row's object in the tape.
         package var token: Int
 
-        package init(id: String, version: String?, updatedAt: String?, isDeleted: Bool, token: Int) {
+        package init(id: RecordID, version: String?, updatedAt: String?, isDeleted: Bool, token: Int) {
             self.id = id
             self.version = version
             self.updatedAt = updatedAt

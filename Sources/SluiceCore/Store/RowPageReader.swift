@@ -112,8 +112,8 @@ struct RowPageReader {
             let value = tape.tokens[key + 1]
             if id.matches(name, bytes) {
                 idKind = value.kind
-                if value.kind == .string { row.id = tape.text(value, in: bytes) }
-                if value.kind == .number, allowsIntegerIDs { row.id = integer(value).map { String($0) } ?? "" }
+                if value.kind == .string { row.id = .string(tape.text(value, in: bytes)) }
+                if value.kind == .number, allowsIntegerIDs { row.id = integer(value).map { .integer($0) } ?? "" }
             } else if version.matches(name, bytes) {
                 if value.kind == .string { row.version = tape.text(value, in: bytes) }
                 if value.kind != .string, value.kind != .null { problem = "has a “\(version.text)” that is not text" }
@@ -178,7 +178,7 @@ struct RowPageReader {
         if row.id.isEmpty {
             let token = tape.tokens[row.token]
             let source = bytes[Int(token.start)..<Int(token.end)]
-            row.id = "\u{0}" + String(FNV1a.hash(source), radix: 16)
+            row.id = "\u{0}\(String(FNV1a.hash(source), radix: 16))"
         }
         return row
     }

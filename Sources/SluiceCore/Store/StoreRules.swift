@@ -31,11 +31,11 @@ public enum StoreRules {
     /// - Parameter table: what the error names.
     /// - Throws: ``SluiceError`` of code `invalidRecord` for what is no object, has no string `id` or an empty one, or
     ///   nests deeper than ``JSON/maximumDepth``.
-    public static func id(of record: JSON, in table: String) throws(SluiceError) -> String {
+    public static func id(of record: JSON, in table: String) throws(SluiceError) -> RecordID {
         guard record.kind == .object else {
             throw SluiceError(.invalidRecord, "a record is a JSON object", table: table)
         }
-        guard let id = record["id"]?.string, !id.isEmpty else {
+        guard let id = record["id"]?.textID, !id.isEmpty else {
             throw SluiceError(.invalidRecord, "a record has a string id that is not empty", table: table)
         }
         guard isShallow(record) else {
@@ -55,10 +55,10 @@ public enum StoreRules {
         try check(table: wanted.name)
         var merged = held ?? TableSchema(wanted.name)
         // Looked up and not searched for: an import declares what a file says, which may be very much.
-        var types = Dictionary(merged.columns.map { (ExactText($0.name), $0.type) }) { first, _ in first }
+        var types = Dictionary(merged.columns.map { (ExactName($0.name), $0.type) }) { first, _ in first }
         var names = Dictionary(merged.columns.map { (folded($0.name), $0.name) }) { first, _ in first }
         for column in wanted.columns {
-            if let known = types[ExactText(column.name)] {
+            if let known = types[ExactName(column.name)] {
                 guard known == column.type else {
                     throw SluiceError(
                         .storeSchema,
@@ -69,12 +69,12 @@ public enum StoreRules {
             }
             try check(column: column.name, of: wanted.name, beside: names)
             merged.columns.append(column)
-            types[ExactText(column.name)] = column.type
+            types[ExactName(column.name)] = column.type
             names[folded(column.name)] = column.name
         }
         var indexes = Set(merged.indexes)
         for index in wanted.indexes where !indexes.contains(index) {
-            for name in index where name != "id" && types[ExactText(name)] == nil {
+            for name in index where name != "id" && types[ExactName(name)] == nil {
                 throw SluiceError(
                     .invalidTable, "an index wants the column \(name), which is not declared", table: wanted.name)
             }

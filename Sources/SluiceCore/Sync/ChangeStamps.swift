@@ -23,14 +23,14 @@ package struct ChangeStamps {
     /// The moment now.
     package static func mark(of table: String, in store: any StoreReader) throws -> Mark {
         var mark = Mark()
-        guard let record = try store.record(table, in: schema.name) else { return mark }
+        guard let record = try store.record(RecordID(table), in: schema.name) else { return mark }
         mark.stamp = record["stamp"]?.int ?? 0
         mark.pages = record["pages"]?.int ?? 0
         return mark
     }
 
     /// Notes that a record has changed.
-    package static func note(_ recordID: String, in table: String, _ store: any StoreWriter) throws {
+    package static func note(_ recordID: RecordID, in table: String, _ store: any StoreWriter) throws {
         var mark = try mark(of: table, in: store)
         mark.stamp += 1
         try put(mark, of: table, store)
@@ -65,18 +65,18 @@ package struct ChangeStamps {
 
     /// Those of the ids whose records may have changed since `mark`.
     package static func changed(
-        _ ids: [String], in table: String, since mark: Mark, _ store: any StoreReader
-    ) throws -> Set<ExactText> {
+        _ ids: [RecordID], in table: String, since mark: Mark, _ store: any StoreReader
+    ) throws -> Set<RecordID> {
         let now = try self.mark(of: table, in: store)
         if now == mark { return [] }
         // Pages that another pull has stored are not noted row by row, and old notes are not kept.
-        guard now.pages == mark.pages, now.stamp - mark.stamp < kept else { return Set(ids.map(ExactText.init)) }
+        guard now.pages == mark.pages, now.stamp - mark.stamp < kept else { return Set(ids) }
         return try Set(
             ids.filter { id in
                 guard let stamp = try store.record("\(table)/\(id)", in: schema.name)?["stamp"]?.int else {
                     return false
                 }
                 return stamp > mark.stamp
-            }.map(ExactText.init))
+            })
     }
 }

@@ -2,8 +2,11 @@
 package enum RecordRules {
     /// Checks a record's id by the rule of all clients of the family: 1 to 255 characters, not blank, no control
     /// character, none of `" + ? \ / \``, and not `.` or `..`.
-    package static func validate(id: String, table: String) throws(SluiceError) {
-        guard isValid(id: id) else {
+    package static func validate(id: RecordID, table: String) throws(SluiceError) {
+        if case .integer = id {
+            throw SluiceError(.invalidRecord, "the ids of a synced table are texts", table: table, recordID: id)
+        }
+        guard isValid(id: id.text) else {
             throw SluiceError(
                 .invalidRecord,
                 "an id is 1 to 255 characters, not blank, without control characters and without any of \" + ? \\ / `",
@@ -25,7 +28,7 @@ package enum RecordRules {
     package static let maximumDepth = JSON.maximumDepth - 4
 
     /// - Throws: ``SluiceError`` of code `invalidRecord` for a record that no operation could keep.
-    package static func validate(depthOf record: JSON, id: String, table: String) throws(SluiceError) {
+    package static func validate(depthOf record: JSON, id: RecordID, table: String) throws(SluiceError) {
         guard StoreRules.isShallow(record, maximumDepth) else {
             throw SluiceError(
                 .invalidRecord,
@@ -37,21 +40,21 @@ package enum RecordRules {
 
     /// The id of a record that is to be made: its own, or a new one.
     package static func id(ofNew record: JSON, table: String, _ environment: SyncEnvironment) throws(SluiceError)
-        -> String
+        -> RecordID
     {
         guard record.kind == .object else {
             throw SluiceError(.invalidRecord, "a record is a JSON object", table: table)
         }
-        guard let given = record["id"], !given.isNull else { return environment.makeID() }
-        guard let id = given.string else {
+        guard let given = record["id"], !given.isNull else { return RecordID(environment.makeID()) }
+        guard let id = given.textID else {
             throw SluiceError(.invalidRecord, "a record's id is a string", table: table)
         }
         return id
     }
 
     /// The id of a record that is to be changed.
-    package static func id(ofChanges changes: JSON, table: String) throws(SluiceError) -> String {
-        guard changes.kind == .object, let id = changes["id"]?.string else {
+    package static func id(ofChanges changes: JSON, table: String) throws(SluiceError) -> RecordID {
+        guard changes.kind == .object, let id = changes["id"]?.textID else {
             throw SluiceError(.invalidRecord, "an update needs an object with the record's id", table: table)
         }
         return id
@@ -59,7 +62,7 @@ package enum RecordRules {
 
     /// The record with its id, and with what only the server sets as `server` has it.
     package static func record(
-        _ record: JSON, withSystemColumns system: Set<String>, of server: JSON?, id: String
+        _ record: JSON, withSystemColumns system: Set<String>, of server: JSON?, id: RecordID
     ) -> JSON {
         var record = withoutSystemColumns(record, system)
         record["id"] = JSON(id)

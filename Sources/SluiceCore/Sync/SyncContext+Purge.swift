@@ -104,15 +104,15 @@ extension SyncContext {
     /// Removes those of the rows that `choose` takes, and what is known of them besides. What is known of others stays:
     /// that a hook keeps a record here alone spares it when a reconcile does not find it on the server.
     private static func remove(
-        _ rows: Query, _ writer: any StoreWriter, _ choose: (_ ids: [String]) throws -> [String]
+        _ rows: Query, _ writer: any StoreWriter, _ choose: (_ ids: [RecordID]) throws -> [RecordID]
     ) throws -> Int {
         let table = rows.table
         var removed = 0
-        var last: String?
+        var last: RecordID?
         while true {
             var page = Query(table, filter: rows.filter, order: [.init("id")], top: 500)
-            if let last { page.restrict(.binary(.gt, .column("id"), .literal(.string(last)))) }
-            let ids = try writer.records(matching: page).compactMap { $0["id"]?.string }
+            if let last { page.restrict(.binary(.gt, .column("id"), .literal(.id(last)))) }
+            let ids = try writer.records(matching: page).compactMap { $0["id"]?.textID }
             guard let end = ids.last else { return removed }
             last = end
             let chosen = try choose(ids)

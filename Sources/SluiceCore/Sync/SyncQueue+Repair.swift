@@ -81,12 +81,12 @@ extension SyncQueue {
     /// - Throws: ``SluiceError`` of code `invalidArgument` if nothing waits for the record; of code `operationRefused`
     ///   while it is not known what became of a send.
     @discardableResult
-    public func undo(_ recordID: String, in table: String) async throws -> JSON? {
+    public func undo(_ id: some RecordIDConvertible, in table: String) async throws -> JSON? {
         try SyncTables.validate(table)
         return try await exclusively { tools in
             try Undo(
                 columns: tools.columns, environment: tools.environment, store: tools.store, queue: tools.queue
-            ).carryOut(recordID, in: table)
+            ).carryOut(id.recordID, in: table)
         }
     }
 

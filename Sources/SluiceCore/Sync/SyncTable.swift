@@ -32,22 +32,22 @@ public struct SyncTable: Sendable {
     /// Deletes a record.
     ///
     /// - Throws: ``SluiceError`` of code `recordMissing`, `operationRefused`, or of the store.
-    public func delete(id: String, options: OperationOptions = OperationOptions()) async throws {
-        _ = try await change(.delete, id, content: .object, options)
+    public func delete(id: some RecordIDConvertible, options: OperationOptions = OperationOptions()) async throws {
+        _ = try await change(.delete, id.recordID, content: .object, options)
     }
 
     /// Brings a deleted record back. A delete that was never sent is taken back at once; otherwise the server is asked
     /// by the next push, and the record appears with its answer if it is not known here.
     ///
     /// - Throws: ``SluiceError`` of code `operationRefused`, or of the store.
-    public func undelete(id: String, options: OperationOptions = OperationOptions()) async throws {
-        _ = try await change(.undelete, id, content: .object, options)
+    public func undelete(id: some RecordIDConvertible, options: OperationOptions = OperationOptions()) async throws {
+        _ = try await change(.undelete, id.recordID, content: .object, options)
     }
 
     /// The record with that id, or nil.
-    public func lookup(id: String) async throws -> JSON? {
+    public func lookup(id: some RecordIDConvertible) async throws -> JSON? {
         let name = name
-        return try await context.store.read { try $0.record(id, in: name) }
+        return try await context.store.read { try $0.record(id.recordID, in: name) }
     }
 
     /// The records that match. The query's table is this one, whatever it says.
@@ -92,7 +92,7 @@ public struct SyncTable: Sendable {
         return query
     }
 
-    private func change(_ kind: TableOperation.Kind, _ id: String, content: JSON, _ options: OperationOptions)
+    private func change(_ kind: TableOperation.Kind, _ id: RecordID, content: JSON, _ options: OperationOptions)
         async throws -> JSON?
     {
         let environment = context.options.environment

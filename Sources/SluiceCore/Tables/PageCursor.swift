@@ -36,7 +36,7 @@ struct PageCursor: Sendable {
     private static func isSame(_ one: RowPage, _ other: RowPage) -> Bool {
         guard one.rows.count == other.rows.count, !one.rows.isEmpty else { return false }
         if one.rows.contains(where: { $0.id.isEmpty }) { return one.bytes == other.bytes }
-        return zip(one.rows, other.rows).allSatisfy { $0.id.utf8.elementsEqual($1.id.utf8) }
+        return zip(one.rows, other.rows).allSatisfy { $0.id == $1.id }
     }
 
     private static func failure(_ message: String, _ request: Request) -> SluiceError {

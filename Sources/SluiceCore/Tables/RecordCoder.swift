@@ -55,7 +55,7 @@ struct RecordCoder: Sendable {
         } catch {
             throw SluiceError(
                 .invalidRecord, "the server's record does not fit \(type)", table: table,
-                recordID: document["id"]?.string, serverRecord: document, cause: error)
+                recordID: document["id"]?.textID, serverRecord: document, cause: error)
         }
     }
 }

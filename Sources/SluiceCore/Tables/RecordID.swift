@@ -5,7 +5,8 @@
 /// let old: RecordID = 7
 /// ```
 ///
-/// Where an id is asked for, a `String` or an `Int` will do as well: see ``RecordIDConvertible``.
+/// Two ids are equal only if their bytes are: the composed and the decomposed form of a letter make two records. Where
+/// an id is asked for, a `String` or an `Int` will do as well: see ``RecordIDConvertible``.
 public enum RecordID: Sendable, Hashable {
     /// A text, as all tables of today have it: 1 to 255 characters.
     case string(String)
@@ -20,28 +21,41 @@ public enum RecordID: Sendable, Hashable {
         }
     }
 
-    /// The id as a record holds it.
-    package var json: JSON {
+    /// Whether it has no character, as no record's id may be.
+    package var isEmpty: Bool { self == .string("") }
+
+    /// Whether both are texts of the same bytes, or the same integer.
+    public static func == (left: RecordID, right: RecordID) -> Bool {
+        switch (left, right) {
+        case (.string(let left), .string(let right)): left.hasSameBytes(as: right)
+        case (.integer(let left), .integer(let right)): left == right
+        default: false
+        }
+    }
+
+    /// Adds the text's bytes, or the integer.
+    public func hash(into hasher: inout Hasher) {
         switch self {
-        case .string(let text): JSON(text)
-        case .integer(let number): JSON(number)
+        case .string(let text): text.hashBytes(into: &hasher)
+        case .integer(let number): hasher.combine(number)
         }
     }
 }
 
-extension RecordID: CustomStringConvertible {
-    /// The id's text.
-    public var description: String { text }
-}
-
-extension RecordID: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
+extension RecordID: BytewiseText {
     /// A text.
-    public init(stringLiteral value: String) { self = .string(value) }
-    /// An integer.
-    public init(integerLiteral value: Int64) { self = .integer(value) }
-}
+    public init(_ text: String) { self = .string(text) }
 
-extension RecordID: Codable {
+    /// Integers come first, in their own order; texts in that of their bytes.
+    public static func < (left: RecordID, right: RecordID) -> Bool {
+        switch (left, right) {
+        case (.string(let left), .string(let right)): left.precedesInBytes(right)
+        case (.integer(let left), .integer(let right)): left < right
+        case (.integer, .string): true
+        case (.string, .integer): false
+        }
+    }
+
     /// Reads a text or an integer.
     ///
     /// - Throws: `DecodingError` for anything else.
@@ -60,6 +74,34 @@ extension RecordID: Codable {
         switch self {
         case .string(let text): try container.encode(text)
         case .integer(let number): try container.encode(number)
+        }
+    }
+}
+
+extension RecordID: ExpressibleByIntegerLiteral {
+    /// An integer.
+    public init(integerLiteral value: Int64) { self = .integer(value) }
+}
+
+extension JSON {
+    /// An id as a record holds it: a text or an integer.
+    public init(_ id: RecordID) {
+        switch id {
+        case .string(let text): self.init(text)
+        case .integer(let number): self.init(number)
+        }
+    }
+
+    /// The value as the id of a record, if it is a text.
+    package var textID: RecordID? { string.map { .string($0) } }
+}
+
+extension QueryLiteral {
+    /// An id to compare with: a text or an integer.
+    package static func id(_ id: RecordID) -> QueryLiteral {
+        switch id {
+        case .string(let text): .string(text)
+        case .integer(let number): .number(JSONNumber(number))
         }
     }
 }

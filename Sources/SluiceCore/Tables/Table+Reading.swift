@@ -10,10 +10,10 @@ extension Table {
     ) async throws -> JSON {
         let id = try validated(id)
         let request = dialect.lookup(
-            table: name, id: id.text, includeDeleted: includeDeleted, endpoint: client.endpoint)
+            table: name, id: id, includeDeleted: includeDeleted, endpoint: client.endpoint)
         guard let record = try await record(request, parameters) else {
             throw SluiceError(
-                .brokenProtocol, "the server's answer is empty where a record was due", table: name, recordID: id.text)
+                .brokenProtocol, "the server's answer is empty where a record was due", table: name, recordID: id)
         }
         return record
     }
@@ -27,7 +27,7 @@ extension Table {
         try TableRules.validate(table: name)
         guard let id = try TableRules.id(of: record, table: name, dialect: dialect) else { return record }
         let version = usable(record[dialect.columns.version]?.string, for: id)
-        var request = dialect.lookup(table: name, id: id.text, version: version, endpoint: client.endpoint)
+        var request = dialect.lookup(table: name, id: id, version: version, endpoint: client.endpoint)
         request.context.features.insert(.refresh)
         return try await self.record(request, parameters) ?? record
     }

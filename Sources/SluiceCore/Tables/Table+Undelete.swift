@@ -26,7 +26,7 @@ extension Table {
         _ id: RecordID, _ version: String?, _ parameters: RequestParameters
     ) async throws -> JSON {
         guard case .string(let text) = id else {
-            throw TableRules.refusal("only records with text ids can be brought back", name, id.text)
+            throw TableRules.refusal("only records with text ids can be brought back", name, id)
         }
         var whole: JSON?
         var version = version
@@ -38,7 +38,7 @@ extension Table {
             version = version ?? found[dialect.columns.version]?.string
         }
         let request = dialect.undelete(
-            table: name, id: text, record: whole, version: version, endpoint: client.endpoint)
-        return try await changed(request, parameters, sent: whole ?? JSON(members: [(dialect.columns.id, id.json)]))
+            table: name, id: id, record: whole, version: version, endpoint: client.endpoint)
+        return try await changed(request, parameters, sent: whole ?? JSON(members: [(dialect.columns.id, JSON(id))]))
     }
 }

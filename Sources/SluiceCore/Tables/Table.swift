@@ -46,7 +46,7 @@ public struct Table: Sendable {
         var record = record
         switch try TableRules.id(of: record, table: name, dialect: dialect) {
         case .integer(let number)?:
-            throw TableRules.refusal("the server gives out integer ids: insert without one", name, String(number))
+            throw TableRules.refusal("the server gives out integer ids: insert without one", name, .integer(number))
         case .string?: break
         case nil: record[dialect.columns.id] = nil
         }
@@ -64,7 +64,7 @@ public struct Table: Sendable {
     public func update(_ changes: JSON, parameters: RequestParameters = [:]) async throws -> JSON {
         let (id, record) = try identified(changes)
         let request = dialect.update(
-            table: name, id: id.text, changes: record, version: nil, endpoint: client.endpoint)
+            table: name, id: id, changes: record, version: nil, endpoint: client.endpoint)
         return try await changed(request, parameters, sent: record)
     }
 
@@ -76,7 +76,7 @@ public struct Table: Sendable {
     public func replace(_ record: JSON, parameters: RequestParameters = [:]) async throws -> JSON {
         let (id, record) = try identified(record)
         let request = dialect.replace(
-            table: name, id: id.text, record: record, version: nil, endpoint: client.endpoint)
+            table: name, id: id, record: record, version: nil, endpoint: client.endpoint)
         return try await changed(request, parameters, sent: record)
     }
 
@@ -96,7 +96,7 @@ public struct Table: Sendable {
     ) async throws {
         let id = try validated(id)
         let request = dialect.delete(
-            table: name, id: id.text, version: usable(version, for: id), endpoint: client.endpoint)
+            table: name, id: id, version: usable(version, for: id), endpoint: client.endpoint)
         _ = try await record(request, parameters)
     }
 

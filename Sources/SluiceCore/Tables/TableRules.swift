@@ -18,12 +18,12 @@ enum TableRules {
     ///   any integer on a wire that has none.
     static func validate(_ id: RecordID, table: String, dialect: Dialect) throws(SluiceError) {
         switch id {
-        case .string(let text): try RecordRules.validate(id: text, table: table)
+        case .string: try RecordRules.validate(id: id, table: table)
         case .integer(let number):
             guard dialect.allowsIntegerIDs else {
-                throw refusal("the ids of \(dialect.name) are texts, not integers", table, id.text)
+                throw refusal("the ids of \(dialect.name) are texts, not integers", table, id)
             }
-            guard number > 0 else { throw refusal("an integer id is 1 or more", table, id.text) }
+            guard number > 0 else { throw refusal("an integer id is 1 or more", table, id) }
         }
     }
 
@@ -66,7 +66,7 @@ enum TableRules {
         return id
     }
 
-    static func refusal(_ message: String, _ table: String, _ id: String?) -> SluiceError {
+    static func refusal(_ message: String, _ table: String, _ id: RecordID?) -> SluiceError {
         SluiceError(.invalidRecord, message, table: table, recordID: id)
     }
 }

@@ -89,7 +89,7 @@ public struct StoreExport: Sendable {
 
     /// A store for others has one cursor for each query, whoever pulled it here.
     private static func checkOwners(_ reader: any StoreReader) throws {
-        var owners: Set<String> = []
+        var owners: Set<RecordID> = []
         for cursor in try reader.records(matching: Query(Cursor.schema.name)).compactMap(Cursor.init(record:)) {
             guard owners.insert(cursor.owner.ofNobody.id).inserted else {
                 throw SluiceError(

@@ -21,9 +21,9 @@ extension StoreImport {
                 .invalidTable, "the export declares \(declared.count) tables, and no more than \(mostTables) are read")
         }
         var tables = SyncTables.all
-        var names: Set<ExactText> = []
+        var names: Set<ExactName> = []
         for table in declared {
-            guard names.insert(ExactText(table.name)).inserted else {
+            guard names.insert(ExactName(table.name)).inserted else {
                 throw SluiceError(.invalidTable, "the export declares the table twice", table: table.name)
             }
             try checkSize(table)

@@ -32,7 +32,7 @@ extension StoreImport {
         return operation
     }
 
-    private static func check(_ row: JSON, _ id: String, of table: String) throws {
+    private static func check(_ row: JSON, _ id: RecordID, of table: String) throws {
         switch table {
         case RecordState.schema.name:
             let state = try RecordState(record: row)
@@ -52,7 +52,7 @@ extension StoreImport {
     }
 
     /// A tombstone has rows deleted on the server: those that are what one of its bodies says.
-    private static func checkTombstone(_ row: JSON, _ id: String) throws(SluiceError) {
+    private static func checkTombstone(_ row: JSON, _ id: RecordID) throws(SluiceError) {
         guard let tombstone = SentTombstone(record: row) else {
             throw SluiceError(.invalidRecord, "the tombstone cannot be read")
         }

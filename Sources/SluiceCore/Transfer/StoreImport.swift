@@ -40,7 +40,7 @@ public struct StoreImport: Sendable {
             )
         }
         let tables = try Self.tables(declared)
-        let names = Set(tables.map { ExactText($0.name) })
+        let names = Set(tables.map { ExactName($0.name) })
         return try await store.write { writer in
             try Self.checkEmpty(writer)
             for table in tables { try writer.redeclare(table) }
@@ -58,7 +58,7 @@ public struct StoreImport: Sendable {
                 case .end(let rows): end = rows
                 case .row(let row, let table):
                     // Else a row would make the table, and rows as many as the head may not declare.
-                    guard names.contains(ExactText(table)) else {
+                    guard names.contains(ExactName(table)) else {
                         throw SluiceError(
                             .invalidRecord, "line \(number) is of a table that the head does not declare", table: table)
                     }

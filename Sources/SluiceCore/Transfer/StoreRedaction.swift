@@ -34,27 +34,27 @@ struct StoreRedactor: Sendable {
 
     private static let known = Set(SyncTables.all.map(\.name))
 
-    private let whole: Set<ExactText>
-    private var properties: [ExactText: Set<ExactText>] = [:]
+    private let whole: Set<ExactName>
+    private var properties: [ExactName: Set<ExactName>] = [:]
 
     init(_ redactions: [StoreRedaction]) {
-        whole = Set(redactions.filter { $0.property == nil }.map { ExactText($0.table) })
+        whole = Set(redactions.filter { $0.property == nil }.map { ExactName($0.table) })
         for case let (table, property?) in redactions.map({ ($0.table, $0.property) }) {
-            properties[ExactText(table), default: []].insert(ExactText(property))
+            properties[ExactName(table), default: []].insert(ExactName(property))
         }
     }
 
     /// Whether something of that table is left out.
     private func concerns(_ table: String) -> Bool {
-        whole.contains(ExactText(table)) || properties[ExactText(table)] != nil
+        whole.contains(ExactName(table)) || properties[ExactName(table)] != nil
     }
 
     /// A row of the store's table as the export shows it; nil for one that it does not.
     func shown(_ row: JSON, of table: String) -> JSON? {
         guard table.hasPrefix(SyncTables.prefix) else {
-            return whole.contains(ExactText(table)) ? nil : record(row, of: table)
+            return whole.contains(ExactName(table)) ? nil : record(row, of: table)
         }
-        if whole.contains(ExactText(table)) { return nil }
+        if whole.contains(ExactName(table)) { return nil }
         // Of what plugins keep nobody knows what it is about.
         if !(whole.isEmpty && properties.isEmpty), !Self.known.contains(table) { return nil }
         guard let about = RecordCopies.table(of: row), concerns(about) else {
@@ -93,10 +93,10 @@ struct StoreRedactor: Sendable {
 
     private func record(_ record: JSON, of table: String) -> JSON {
         guard record.kind == .object else { return record }
-        let isWhole = whole.contains(ExactText(table))
-        let named = properties[ExactText(table)] ?? []
+        let isWhole = whole.contains(ExactName(table))
+        let named = properties[ExactName(table)] ?? []
         var shown = record
-        for name in record.names where name != "id" && (isWhole || named.contains(ExactText(name))) {
+        for name in record.names where name != "id" && (isWhole || named.contains(ExactName(name))) {
             shown[name] = Self.mark
         }
         return shown

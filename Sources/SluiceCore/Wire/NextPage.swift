@@ -39,7 +39,7 @@ extension Dialect {
         if link == nil {
             // Servers that ignore $skip send the same page for ever.
             let isRepeated =
-                request.context.paging.previousFirst.map { !$0.isEmpty && ExactText($0) == ExactText(first.id) }
+                request.context.paging.previousFirst.map { !$0.isEmpty && $0 == first.id }
                 ?? false
             if linksPages || isRepeated { return nil }
         }

@@ -58,9 +58,9 @@ extension Dialect {
     }
 
     /// The text of a record's id; nil where it has none that the wire allows.
-    package func recordID(in record: JSON) -> String? {
-        if let id = record[columns.id]?.string { return id }
-        return allowsIntegerIDs ? record[columns.id]?.number?.int.map { String($0) } : nil
+    package func recordID(in record: JSON) -> RecordID? {
+        if let id = record[columns.id]?.textID { return id }
+        return allowsIntegerIDs ? record[columns.id]?.number?.int.map { .integer($0) } : nil
     }
 
     /// The rows of an answer to a list. Rows with integer ids are read for online requests on a wire that allows them,

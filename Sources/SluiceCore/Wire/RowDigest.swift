@@ -16,9 +16,9 @@ package struct RowDigest: Sendable, Hashable {
     }
 
     /// Adds a record.
-    package mutating func add(id: String, version: String?) {
+    package mutating func add(id: RecordID, version: String?) {
         count += 1
-        sum &+= FNV1a.hash((version ?? "").utf8, behind: FNV1a.hash([0], behind: FNV1a.hash(id.utf8)))
+        sum &+= FNV1a.hash((version ?? "").utf8, behind: FNV1a.hash([0], behind: FNV1a.hash(id.text.utf8)))
     }
 
     /// The sum in 16 hexadecimal digits, in small letters.

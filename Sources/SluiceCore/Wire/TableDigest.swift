@@ -5,8 +5,8 @@ internal import HTTPTypes
 package struct TableDigest: Sendable, Hashable {
     /// The rows whose ids are in `from...to`.
     package struct Range: Sendable, Hashable {
-        package var from: String
-        package var to: String
+        package var from: RecordID
+        package var to: RecordID
         package var sum: RowDigest
     }
 
@@ -24,7 +24,7 @@ package struct TableDigest: Sendable, Hashable {
         guard let whole = sum(answer), let list = answer["ranges"]?.elements else { return nil }
         var ranges: [Range] = []
         for item in list {
-            guard let from = item["from"]?.string, let to = item["to"]?.string, let part = sum(item) else { return nil }
+            guard let from = item["from"]?.textID, let to = item["to"]?.textID, let part = sum(item) else { return nil }
             ranges.append(Range(from: from, to: to, sum: part))
         }
         self.sum = whole
@@ -37,12 +37,11 @@ package struct TableDigest: Sendable, Hashable {
     /// Whether the ranges are some that a table can be taken apart by: one behind the other, and all in the one that
     /// was asked for.
     package func isOrdered(within range: Range?) -> Bool {
-        func precedes(_ left: String, _ right: String) -> Bool { left.utf8.lexicographicallyPrecedes(right.utf8) }
-        guard ranges.count <= Self.mostRanges, !ranges.contains(where: { precedes($0.to, $0.from) }),
-            zip(ranges, ranges.dropFirst()).allSatisfy({ precedes($0.to, $1.from) })
+        guard ranges.count <= Self.mostRanges, !ranges.contains(where: { $0.to < $0.from }),
+            zip(ranges, ranges.dropFirst()).allSatisfy({ $0.to < $1.from })
         else { return false }
         guard let range, let first = ranges.first, let last = ranges.last else { return true }
-        return !precedes(first.from, range.from) && !precedes(range.to, last.to)
+        return first.from >= range.from && last.to <= range.to
     }
 }
 
@@ -55,8 +54,8 @@ extension Dialect {
         let parts = (request.head.path ?? "").split(separator: "?", maxSplits: 1)
         var address = QueryString(ofPath: "\(parts.first ?? "")/$digest" + (parts.count > 1 ? "?\(parts[1])" : ""))
         if let range {
-            address["from"] = range.from
-            address["to"] = range.to
+            address["from"] = range.from.text
+            address["to"] = range.to.text
         }
         request.head.path = address.path
         request.context.paging = Paging()

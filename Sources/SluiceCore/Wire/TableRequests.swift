@@ -29,10 +29,10 @@ extension Dialect {
     /// Asks for one record; deleted ones too, where the server shows them by id. A version makes the lookup
     /// conditional: the answer is 304 if the record still has it.
     package func lookup(
-        table: String, id: String, includeDeleted: Bool = false, version: String? = nil, endpoint: Endpoint
+        table: String, id: RecordID, includeDeleted: Bool = false, version: String? = nil, endpoint: Endpoint
     ) -> Request {
         request(
-            .get, endpoint, [table, id], includeDeleted ? [self.includeDeleted] : [],
+            .get, endpoint, [table, id.text], includeDeleted ? [self.includeDeleted] : [],
             context: RequestContext(action: .lookup, table: table, recordID: id, version: version))
     }
 
@@ -40,58 +40,58 @@ extension Dialect {
     package func insert(table: String, record: JSON, endpoint: Endpoint) -> Request {
         request(
             .post, endpoint, [table], body: record,
-            context: RequestContext(action: .insert, table: table, recordID: record[columns.id]?.string))
+            context: RequestContext(action: .insert, table: table, recordID: record[columns.id]?.textID))
     }
 
     /// Changes a record: by PATCH of what changed, or by PUT on a wire that has no PATCH, where `changes` must be the
     /// record whole. The version is the one the change was made on; filters see it in the body, and it leaves in
     /// `If-Match`. Without it a version in `changes` counts.
     package func update(
-        table: String, id: String, changes: JSON, version: String?, endpoint: Endpoint
+        table: String, id: RecordID, changes: JSON, version: String?, endpoint: Endpoint
     ) -> Request {
         change(patchesUpdates ? .patch : .put, table, id, changes, version, endpoint)
     }
 
     /// Puts a record in the place of the one that the server has.
-    package func replace(table: String, id: String, record: JSON, version: String?, endpoint: Endpoint) -> Request {
+    package func replace(table: String, id: RecordID, record: JSON, version: String?, endpoint: Endpoint) -> Request {
         change(.put, table, id, record, version, endpoint)
     }
 
     /// Deletes a record.
-    package func delete(table: String, id: String, version: String?, endpoint: Endpoint) -> Request {
+    package func delete(table: String, id: RecordID, version: String?, endpoint: Endpoint) -> Request {
         request(
-            .delete, endpoint, [table, id],
+            .delete, endpoint, [table, id.text],
             context: RequestContext(action: .delete, table: table, recordID: id, version: version))
     }
 
     /// Brings a deleted record back: by POST without a body, by PATCH with `deleted` alone, or by PUT, where `record`
     /// must be the record whole, since what a PUT leaves out is lost.
     package func undelete(
-        table: String, id: String, record: JSON? = nil, version: String?, endpoint: Endpoint
+        table: String, id: RecordID, record: JSON? = nil, version: String?, endpoint: Endpoint
     ) -> Request {
         let context = RequestContext(action: .undelete, table: table, recordID: id, version: version)
         switch undelete {
-        case .post: return request(.post, endpoint, [table, id], context: context)
+        case .post: return request(.post, endpoint, [table, id.text], context: context)
         case .patch:
             let body = JSON(members: [(columns.deleted, JSON(false))])
-            return request(.patch, endpoint, [table, id], body: body, context: context)
+            return request(.patch, endpoint, [table, id.text], body: body, context: context)
         case .put:
             var body = record ?? .object
             body[columns.id] = JSON(id)
             body[columns.deleted] = JSON(false)
             if let version { body[columns.version] = JSON(version) }
-            return request(.put, endpoint, [table, id], [includeDeleted], body: body, context: context)
+            return request(.put, endpoint, [table, id.text], [includeDeleted], body: body, context: context)
         }
     }
 
     private func change(
-        _ method: HTTPRequest.Method, _ table: String, _ id: String, _ body: JSON, _ version: String?,
+        _ method: HTTPRequest.Method, _ table: String, _ id: RecordID, _ body: JSON, _ version: String?,
         _ endpoint: Endpoint
     ) -> Request {
         var body = body
         if let version { body[columns.version] = JSON(version) }
         return request(
-            method, endpoint, [table, id], body: body,
+            method, endpoint, [table, id.text], body: body,
             context: RequestContext(action: .update, table: table, recordID: id, version: version))
     }
 

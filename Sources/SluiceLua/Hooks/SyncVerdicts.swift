@@ -106,7 +106,7 @@ enum PushErrorVerdict {
 enum PulledVerdict {
     static func read(_ result: HookReturn, _ row: PulledRow, _ check: RecordCheck) throws -> HookAnswer {
         let written = result.changed[0]
-        if let value = result.value, result.type == "rec" || result.type == nil && value["id"]?.string == row.id {
+        if let value = result.value, result.type == "rec" || result.type == nil && value["id"]?.textID == row.id {
             return try changed(result.type == nil ? value : written ?? value, row, check)
         }
         if let decision = try DecisionDocument(result, of: .afterPull, also: "nothing, the record") {

@@ -12,7 +12,7 @@ final class HookCall: Sendable {
     let editor: RequestEditor?
     /// What the call is about, for the decision log.
     let table: String?
-    let recordID: String?
+    let recordID: RecordID?
     /// What the plugin's hooks of one exchange, and all plugins of it, keep for each other; nil for nothing yet.
     let scratch: JSON?
     let shared: JSON?
@@ -25,7 +25,7 @@ final class HookCall: Sendable {
 
     init(
         plan: HookPlan, arguments: [LuaArgument], bodies: [Body] = [], editor: RequestEditor? = nil,
-        table: String? = nil, recordID: String? = nil, scratch: JSON? = nil, shared: JSON? = nil,
+        table: String? = nil, recordID: RecordID? = nil, scratch: JSON? = nil, shared: JSON? = nil,
         extra: [(name: String, value: JSON)] = [], fuel: Int64? = nil,
         interpret: @escaping @Sendable (HookReturn) throws -> HookAnswer
     ) {

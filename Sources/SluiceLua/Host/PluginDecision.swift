@@ -15,7 +15,7 @@ public struct PluginDecision: Sendable {
     /// The table, where the call was about one.
     public var table: String?
     /// The record's id, where it was about one.
-    public var recordID: String?
+    public var recordID: RecordID?
     /// A hash of what the hook was given, by which equal inputs are known again.
     public var inputHash: String
     /// What the hook was given, without credentials; nil unless the host keeps inputs.

@@ -119,7 +119,7 @@ package struct RecordTable: Sendable {
         var extra = record
         extra["id"] = nil
         var absent: [String] = []
-        try statement.bind(1, id)
+        try statement.bind(1, id.text)
         for (index, column) in schema.columns.enumerated() {
             guard let value = record[column.name] else {
                 absent.append(column.name)
@@ -134,8 +134,8 @@ package struct RecordTable: Sendable {
     }
 
     /// Removes the records with those ids.
-    package func delete(_ ids: [String], on connection: SQLiteConnection) throws {
-        for id in ids { try connection.run("DELETE FROM \(quotedStorage) WHERE \"id\" = ?", [.text(id)]) }
+    package func delete(_ ids: [RecordID], on connection: SQLiteConnection) throws {
+        for id in ids { try connection.run("DELETE FROM \(quotedStorage) WHERE \"id\" = ?", [.text(id.text)]) }
     }
 
     /// Removes the records that match the query's filter, and returns how many they were.
@@ -148,10 +148,10 @@ package struct RecordTable: Sendable {
     // MARK: Reading
 
     /// The record with that id.
-    package func record(_ id: String, on connection: SQLiteConnection) throws -> JSON? {
+    package func record(_ id: RecordID, on connection: SQLiteConnection) throws -> JSON? {
         let statement = try connection.statement(selectSQL + " WHERE \"id\" = ?")
         defer { statement.reset() }
-        try statement.bind(1, id)
+        try statement.bind(1, id.text)
         return try statement.step() ? record(statement) : nil
     }
 
@@ -218,7 +218,8 @@ package struct RecordTable: Sendable {
             return record
         } catch {
             throw SluiceError(
-                .storeCorrupt, "the store holds a record that cannot be read", table: schema.name, recordID: id,
+                .storeCorrupt, "the store holds a record that cannot be read", table: schema.name,
+                recordID: RecordID(id),
                 cause: error)
         }
     }

@@ -105,7 +105,7 @@ public final class ModelServer: Transport {
     public func clearLog() { state.withLock { $0.log = [] } }
 
     /// All rows of a table, deleted ones included, by id, as they go over the wire.
-    public func rows(_ table: String) -> [String: JSON] {
+    public func rows(_ table: String) -> [RecordID: JSON] {
         state.withLock { ($0.tables[table]?.rows ?? [:]).mapValues(\.wire) }
     }
 
@@ -113,7 +113,7 @@ public final class ModelServer: Transport {
     public func seed(_ table: String, _ records: [JSON]) {
         state.withLock { state in
             for record in records {
-                guard let id = record["id"]?.string else { continue }
+                guard let id = record["id"]?.textID else { continue }
                 let stamp = state.stamp()
                 var row = state.tables[table, default: ModelTable()].rows[id] ?? ModelRow(id: id, createdAt: stamp.time)
                 row.merge(record)
@@ -125,7 +125,7 @@ public final class ModelServer: Transport {
     }
 
     /// Marks a row as deleted, as another client would.
-    public func softDelete(_ table: String, _ id: String) {
+    public func softDelete(_ table: String, _ id: RecordID) {
         state.withLock { state in
             let stamp = state.stamp()
             state.tables[table]?.rows[id]?.isDeleted = true
@@ -134,12 +134,12 @@ public final class ModelServer: Transport {
     }
 
     /// Takes a row away without a trace.
-    public func hardDelete(_ table: String, _ id: String) {
+    public func hardDelete(_ table: String, _ id: RecordID) {
         state.withLock { _ = $0.tables[table]?.rows.removeValue(forKey: id) }
     }
 
     /// Marks a row as deleted, and leaves its time and its place among the changes as they are.
-    public func deleteUntold(_ table: String, _ id: String) {
+    public func deleteUntold(_ table: String, _ id: RecordID) {
         state.withLock { $0.tables[table]?.rows[id]?.isDeleted = true }
     }
 
@@ -157,7 +157,7 @@ public final class ModelServer: Transport {
     }
 
     /// Gives several rows one and the same time of change.
-    public func restamp(_ table: String, _ ids: [String], at time: Timestamp) {
+    public func restamp(_ table: String, _ ids: [RecordID], at time: Timestamp) {
         state.withLock { state in for id in ids { state.tables[table]?.rows[id]?.updatedAt = time } }
     }
 

@@ -54,7 +54,7 @@ private struct Scripted: TableHooks {
         let seen = Mutex<[String]>([])
         let hooks = Scripted(onBefore: { request in
             let parts = [
-                request.operation.rawValue, request.principal?.user ?? "-", request.recordID ?? "-",
+                request.operation.rawValue, request.principal?.user ?? "-", request.recordID?.text ?? "-",
                 request.stored?["n"]?.description ?? "-", request.record?.description ?? "-", "\(request.replaces)",
             ]
             seen.withLock { $0.append(parts.joined(separator: " ")) }

@@ -48,11 +48,11 @@ struct HostileTextTests {
         for id in HostileText.all {
             let body: JSON = ["id": JSON(id)]
             let requests = [
-                dialect.lookup(table: "t", id: id, version: id, endpoint: endpoint),
-                dialect.update(table: "t", id: id, changes: body, version: id, endpoint: endpoint),
-                dialect.replace(table: "t", id: id, record: body, version: id, endpoint: endpoint),
-                dialect.delete(table: "t", id: id, version: id, endpoint: endpoint),
-                dialect.undelete(table: "t", id: id, version: id, endpoint: endpoint),
+                dialect.lookup(table: "t", id: RecordID(id), version: id, endpoint: endpoint),
+                dialect.update(table: "t", id: RecordID(id), changes: body, version: id, endpoint: endpoint),
+                dialect.replace(table: "t", id: RecordID(id), record: body, version: id, endpoint: endpoint),
+                dialect.delete(table: "t", id: RecordID(id), version: id, endpoint: endpoint),
+                dialect.undelete(table: "t", id: RecordID(id), version: id, endpoint: endpoint),
             ]
             for request in requests {
                 let path = try #require(request.head.path)

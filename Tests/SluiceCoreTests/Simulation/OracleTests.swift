@@ -233,14 +233,14 @@ private final class TamperedStore: LocalStore {
         let inner: any StoreWriter
         let kept: String?
 
-        func record(_ id: String, in table: String) throws -> JSON? { try inner.record(id, in: table) }
+        func record(_ id: RecordID, in table: String) throws -> JSON? { try inner.record(id, in: table) }
         func records(matching query: Query) throws -> [JSON] { try inner.records(matching: query) }
         func count(matching query: Query) throws -> Int { try inner.count(matching: query) }
         func tables() throws -> [TableSchema] { try inner.tables() }
         func redeclare(_ table: TableSchema) throws { try inner.redeclare(table) }
         func drop(_ table: String) throws { try inner.drop(table) }
         func put(_ record: JSON, in table: String) throws { try inner.put(record, in: table) }
-        func delete(_ ids: [String], from table: String) throws {
+        func delete(_ ids: [RecordID], from table: String) throws {
             if table != kept { try inner.delete(ids, from: table) }
         }
         func delete(matching query: Query) throws -> Int { try inner.delete(matching: query) }

@@ -35,7 +35,11 @@ struct MemoryStoreIndexTests {
                 let written = record
                 do {
                     try await store.write { writer in
-                        if choice == 0 { try writer.delete([id], from: "t") } else { try writer.put(written, in: "t") }
+                        if choice == 0 {
+                            try writer.delete([RecordID(id)], from: "t")
+                        } else {
+                            try writer.put(written, in: "t")
+                        }
                         if choice == 1 {
                             try writer.delete(["r1", "r2"], from: "t")
                             throw CancellationError()

@@ -8,7 +8,7 @@ import Testing
 struct PoisonTests {
     private func answer(_ device: Device, _ record: String, _ fault: ModelServer.Fault?) {
         device.server.onRequest { request in
-            request.isWrite && request.context.recordID == record ? fault ?? .none : .none
+            request.isWrite && request.context.recordID?.text == record ? fault ?? .none : .none
         }
     }
 

@@ -5,7 +5,7 @@ import Testing
 @Suite("Pull sessions: pure state machines")
 struct PullSessionTests {
     private func row(_ id: String, _ time: String?, version: String = "1") -> RowPage.Row {
-        RowPage.Row(id: id, version: version, updatedAt: time, isDeleted: false, token: 0)
+        RowPage.Row(id: RecordID(id), version: version, updatedAt: time, isDeleted: false, token: 0)
     }
 
     private func request(_ effect: PullEffect) -> PullRequest? {

@@ -201,7 +201,7 @@ struct PullTests {
         device.server.seed("todos", rows(3))
         try await device.todos.pull()
         device.server.seed("todos", [["id": "never", "n": 1]])
-        for id in ["never", "r1001"] { device.server.softDelete("todos", id) }
+        for id in ["never", "r1001"] { device.server.softDelete("todos", RecordID(id)) }
         let result = try await device.todos.pull()
         #expect(result.stored == 2 && result.deleted == 1)
         #expect(try await device.todos.count() == 2)

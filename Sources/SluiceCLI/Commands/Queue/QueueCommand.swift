@@ -33,7 +33,7 @@ struct QueueFilterOptions: ParsableArguments {
     var group: String?
 
     var filter: QueueFilter {
-        QueueFilter(states: Set(state), table: table, recordID: record, tag: tag, group: group)
+        QueueFilter(states: Set(state), table: table, recordID: record.map(RecordID.init), tag: tag, group: group)
     }
 }
 

@@ -36,14 +36,14 @@ public struct MatchSubject: Sendable {
     public init(_ request: Request) {
         self.init(
             table: request.context.table, method: request.head.method.rawValue, kind: request.context.action,
-            authority: request.head.authority, sampleKey: request.context.recordID ?? request.head.path)
+            authority: request.head.authority, sampleKey: request.context.recordID?.text ?? request.head.path)
     }
 
     /// A queued operation. It is sampled by its record.
     public init(_ operation: TableOperation, status: Int? = nil, fieldsChanged: [String]? = nil) {
         self.init(
             table: operation.table, kind: RequestContext.Action(operation.kind), status: status,
-            fieldsChanged: fieldsChanged, sampleKey: operation.recordID)
+            fieldsChanged: fieldsChanged, sampleKey: operation.recordID.text)
     }
 }
 

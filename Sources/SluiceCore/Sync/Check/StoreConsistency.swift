@@ -17,7 +17,7 @@ package struct StoreConsistency {
     private let reader: any StoreReader
     private var problems: [StoreProblem] = []
     /// The records that have operations, as their states are named.
-    private var waiting: Set<ExactText> = []
+    private var waiting: Set<RecordID> = []
 
     private init(_ reader: any StoreReader) { self.reader = reader }
 
@@ -33,7 +33,7 @@ package struct StoreConsistency {
     private func rows(_ schema: TableSchema) throws -> [JSON] { try reader.records(matching: Query(schema.name)) }
 
     private mutating func lookAtQueue() throws {
-        var records: [ExactText: [TableOperation]] = [:]
+        var records: [RecordID: [TableOperation]] = [:]
         var places: Set<Int64> = []
         for row in try rows(TableOperation.schema) {
             guard let operation = try? TableOperation(record: row) else {
@@ -41,7 +41,7 @@ package struct StoreConsistency {
                     StoreProblem(.unreadable, "an operation cannot be read", operationID: row["id"]?.string))
                 continue
             }
-            records[ExactText(RecordState.id(operation.table, operation.recordID)), default: []].append(operation)
+            records[RecordState.id(operation.table, operation.recordID), default: []].append(operation)
             if !places.insert(operation.sequence).inserted {
                 note(.doubled, "another operation has its place in the queue", operation)
             }
@@ -71,10 +71,10 @@ package struct StoreConsistency {
     private mutating func lookAtBases() throws {
         for row in try rows(RecordState.schema) {
             guard let state = try? RecordState(record: row) else {
-                problems.append(StoreProblem(.unreadable, "a base cannot be read", recordID: row["id"]?.string))
+                problems.append(StoreProblem(.unreadable, "a base cannot be read", recordID: row["id"]?.textID))
                 continue
             }
-            if waiting.contains(ExactText(RecordState.id(state.table, state.recordID))) { continue }
+            if waiting.contains(RecordState.id(state.table, state.recordID)) { continue }
             // A record that a hook keeps here alone has a note without a copy.
             let isNote = state.base == nil && state.mirror == nil
             guard try !isNote || reader.record(state.recordID, in: state.table) == nil else { continue }
@@ -89,7 +89,7 @@ package struct StoreConsistency {
         var keys: Set<Int64> = []
         for row in try rows(Cursor.schema) {
             guard let cursor = Cursor(record: row) else {
-                problems.append(StoreProblem(.unreadable, "a cursor cannot be read", recordID: row["id"]?.string))
+                problems.append(StoreProblem(.unreadable, "a cursor cannot be read", recordID: row["id"]?.textID))
                 continue
             }
             // Of a whole table no row is noted, so such cursors need no number of their own; they may have one from when
@@ -107,7 +107,7 @@ package struct StoreConsistency {
             problems.append(
                 StoreProblem(
                     .orphanedMember, "\(unknown.count) rows are held by queries that nobody knows",
-                    recordID: first["id"]?.string))
+                    recordID: first["id"]?.textID))
         }
     }
 

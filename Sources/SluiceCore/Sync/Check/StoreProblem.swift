@@ -25,13 +25,13 @@ public struct StoreProblem: Sendable, Hashable, CustomStringConvertible {
     /// The table it is about.
     public var table: String?
     /// The record it is about.
-    public var recordID: String?
+    public var recordID: RecordID?
     /// The operation it is about.
     public var operationID: String?
 
     /// A problem.
     public init(
-        _ kind: Kind, _ message: String, table: String? = nil, recordID: String? = nil, operationID: String? = nil
+        _ kind: Kind, _ message: String, table: String? = nil, recordID: RecordID? = nil, operationID: String? = nil
     ) {
         self.kind = kind
         self.message = message
@@ -42,7 +42,7 @@ public struct StoreProblem: Sendable, Hashable, CustomStringConvertible {
 
     /// The kind, the record and the sentence.
     public var description: String {
-        let record = [table, recordID].compactMap(\.self).joined(separator: "/")
+        let record = [table, recordID?.text].compactMap(\.self).joined(separator: "/")
         return record.isEmpty ? "\(kind.rawValue): \(message)" : "\(kind.rawValue): \(record): \(message)"
     }
 }

@@ -3,7 +3,7 @@ public struct Conflict: Sendable {
     /// The table.
     public let table: String
     /// The record's id.
-    public let recordID: String
+    public let recordID: RecordID
     /// The operation that was refused.
     public let operation: TableOperation
     /// The record as the application has it; nil where it was deleted here.

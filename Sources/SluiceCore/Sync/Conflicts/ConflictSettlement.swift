@@ -13,7 +13,7 @@ struct ConflictSettlement {
     let queue: QueueWriter
 
     private var table: String { operation.table }
-    private var id: String { operation.recordID }
+    private var id: RecordID { operation.recordID }
     /// The server's record, if it has a live one.
     private var live: JSON? { conflict.isDeletedOnServer ? nil : conflict.server }
 

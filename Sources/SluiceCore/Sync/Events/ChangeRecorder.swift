@@ -12,10 +12,10 @@ struct RecordedChanges: Sendable {
 
     private struct Key: Hashable {
         var table: String
-        var id: ExactText
+        var id: RecordID
     }
     private struct Presence {
-        var id: String
+        var id: RecordID
         var before: Bool
         /// Nil until a change of it has succeeded.
         var after: Bool?
@@ -32,14 +32,14 @@ struct RecordedChanges: Sendable {
     mutating func note(table: String) { tables.insert(table) }
 
     /// Looks whether a record that is about to change is there; `exists` is asked where that is not known yet.
-    mutating func look(at id: String, in table: String, exists: () throws -> Bool) rethrows {
-        let key = Key(table: table, id: ExactText(id))
+    mutating func look(at id: RecordID, in table: String, exists: () throws -> Bool) rethrows {
+        let key = Key(table: table, id: id)
         if records[key] == nil { records[key] = Presence(id: id, before: try exists()) }
     }
 
     /// Notes that a record has changed that was looked at before.
-    mutating func note(_ id: String, in table: String, isThere: Bool) {
-        let key = Key(table: table, id: ExactText(id))
+    mutating func note(_ id: RecordID, in table: String, isThere: Bool) {
+        let key = Key(table: table, id: id)
         guard let former = records[key]?.after else {
             records[key]?.after = isThere
             order.append(key)
@@ -75,7 +75,7 @@ final class ChangeRecorder: StoreWriter {
         self.detail = detail
     }
 
-    func record(_ id: String, in table: String) throws -> JSON? { try writer.record(id, in: table) }
+    func record(_ id: RecordID, in table: String) throws -> JSON? { try writer.record(id, in: table) }
     func records(matching query: Query) throws -> [JSON] { try writer.records(matching: query) }
     func count(matching query: Query) throws -> Int { try writer.count(matching: query) }
     func tables() throws -> [TableSchema] { try writer.tables() }
@@ -83,7 +83,7 @@ final class ChangeRecorder: StoreWriter {
     func drop(_ table: String) throws { try writer.drop(table) }
 
     func put(_ record: JSON, in table: String) throws {
-        try change([record["id"]?.string].compactMap(\.self), in: table, isThere: true) {
+        try change([record["id"]?.textID].compactMap(\.self), in: table, isThere: true) {
             try writer.put(record, in: table)
         }
     }
@@ -94,23 +94,23 @@ final class ChangeRecorder: StoreWriter {
         }
     }
 
-    func delete(_ ids: [String], from table: String) throws {
+    func delete(_ ids: [RecordID], from table: String) throws {
         try change(ids, in: table, isThere: false) { try writer.delete(ids, from: table) }
     }
 
     func delete(matching query: Query) throws -> Int {
-        var ids: [String] = []
+        var ids: [RecordID] = []
         if notesRecords(of: query.table) {
             let limit = RecordedChanges.limit + 1
             let leaving = Query(query.table, filter: query.filter, top: limit, select: ["id"])
-            ids = try writer.records(matching: leaving).compactMap { $0["id"]?.string }
+            ids = try writer.records(matching: leaving).compactMap { $0["id"]?.textID }
         }
         return try change(ids, in: query.table, isThere: false) { try writer.delete(matching: query) }
     }
 
     /// Carries a change of those records out and notes it. What fails is not noted, as a page may go on without it.
     private func change<Result>(
-        _ ids: some Collection<String>, in table: String, isThere: Bool, _ body: () throws -> Result
+        _ ids: some Collection<RecordID>, in table: String, isThere: Bool, _ body: () throws -> Result
     ) throws -> Result {
         guard !ids.isEmpty, notesRecords(of: table) else { return try body() }
         for id in ids { try changes.look(at: id, in: table) { try writer.record(id, in: table) != nil } }

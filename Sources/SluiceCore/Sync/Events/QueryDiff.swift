@@ -50,11 +50,11 @@ public struct QueryDiff: Sendable, Hashable {
 
     /// The difference of two results whose records have ids, each id once.
     public init(from old: [JSON], to new: [JSON]) {
-        let ids = new.map { ExactText($0["id"]?.string ?? "") }
+        let ids = new.map { $0["id"]?.textID ?? "" }
         let isWanted = Set(ids)
-        var formerIndex: [ExactText: Int] = [:]
+        var formerIndex: [RecordID: Int] = [:]
         for (index, record) in old.enumerated() {
-            let id = ExactText(record["id"]?.string ?? "")
+            let id = record["id"]?.textID ?? ""
             if isWanted.contains(id) { formerIndex[id] = index } else { removed.append(index) }
         }
         let former = ids.map { formerIndex[$0] }

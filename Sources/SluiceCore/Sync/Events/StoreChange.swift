@@ -13,14 +13,14 @@ public struct StoreChange: Sendable, Hashable {
     /// The table.
     public var table: String
     /// The record's id.
-    public var recordID: String
+    public var recordID: RecordID
     /// What became of it.
     public var kind: Kind
     /// Who changed it.
     public var source: ChangeSource
 
     /// A change.
-    public init(table: String, recordID: String, kind: Kind, source: ChangeSource) {
+    public init(table: String, recordID: RecordID, kind: Kind, source: ChangeSource) {
         self.table = table
         self.recordID = recordID
         self.kind = kind

@@ -29,7 +29,7 @@ extension HookChain {
                 guard seen.kind == .insert || seen.kind == .update else {
                     throw broken(hook, "\(seen.kind.rawValue) has no record to change", recordID: seen.recordID)
                 }
-                guard record.kind == .object, record["id"].map({ $0.string == seen.recordID }) ?? true else {
+                guard record.kind == .object, record["id"].map({ $0.textID == seen.recordID }) ?? true else {
                     throw broken(
                         hook, "a changed record is whole, and its id cannot be another", recordID: seen.recordID)
                 }

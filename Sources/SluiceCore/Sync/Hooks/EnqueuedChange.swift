@@ -3,7 +3,7 @@ public struct EnqueuedChange: Sendable, Hashable {
     /// The table.
     public var table: String
     /// The record's id.
-    public var recordID: String
+    public var recordID: RecordID
     /// What the application does.
     public var kind: TableOperation.Kind
     /// The whole record as it would be stored, with what hooks before this one have changed; nil for a delete, and for
@@ -19,7 +19,7 @@ public struct EnqueuedChange: Sendable, Hashable {
     public var attempt: Int
 
     package init(
-        table: String, recordID: String, kind: TableOperation.Kind, record: JSON?, before: JSON? = nil,
+        table: String, recordID: RecordID, kind: TableOperation.Kind, record: JSON?, before: JSON? = nil,
         tags: Set<String> = [], group: String? = nil, attempt: Int = 1
     ) {
         self.table = table

@@ -11,7 +11,7 @@ struct GroupPlan: Sendable {
         /// What the run found behind those.
         var looks: [EnqueueLook]
         /// The ids that it made for new records.
-        var ids: [String]
+        var ids: [RecordID]
     }
 
     struct Decision: Sendable {
@@ -21,7 +21,7 @@ struct GroupPlan: Sendable {
 
     var decisions: [Decision] = []
     /// The ids of new records, which are the same in each run.
-    var ids: [String] = []
+    var ids: [RecordID] = []
     private var attempts = 0
 
     init() {}
@@ -45,7 +45,7 @@ struct GroupPlan: Sendable {
 /// One run of a group's body, by the plan so far. It lives as long as the transaction.
 final class GroupRun {
     private let plan: GroupPlan
-    private var ids: [String]
+    private var ids: [RecordID]
     /// How many changes hooks were to see, and how many ids were made.
     private var changes = 0
     private var made = 0
@@ -59,7 +59,7 @@ final class GroupRun {
     }
 
     /// The id of a record that is to be made: its own, or one that is the same in each run.
-    func id(ofNew record: JSON, table: String, _ environment: SyncEnvironment) throws -> String {
+    func id(ofNew record: JSON, table: String, _ environment: SyncEnvironment) throws -> RecordID {
         guard record["id"]?.isNull ?? true else { return try RecordRules.id(ofNew: record, table: table, environment) }
         if made == ids.count { ids.append(try RecordRules.id(ofNew: record, table: table, environment)) }
         made += 1

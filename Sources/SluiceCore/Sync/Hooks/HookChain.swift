@@ -20,7 +20,7 @@ struct HookChain: Sendable {
     ///
     /// - Throws: ``SluiceError`` of code `hookFailed`, whatever the hook throws; `cancelled` where the task was.
     func ask<Answer: Sendable>(
-        _ hook: any SyncHook, recordID: String? = nil, operationID: String? = nil,
+        _ hook: any SyncHook, recordID: RecordID? = nil, operationID: String? = nil,
         _ question: @Sendable (any SyncHook) async throws -> Answer
     ) async throws(SluiceError) -> Answer {
         do {
@@ -34,7 +34,7 @@ struct HookChain: Sendable {
     }
 
     /// The error of a hook whose answer cannot be.
-    func broken(_ hook: any SyncHook, _ reason: String, recordID: String? = nil) -> SluiceError {
+    func broken(_ hook: any SyncHook, _ reason: String, recordID: RecordID? = nil) -> SluiceError {
         SluiceError(
             .hookFailed, "the hook \(hook.hookName) gave an answer that cannot be (\(point.rawValue)): \(reason)",
             table: table, recordID: recordID)

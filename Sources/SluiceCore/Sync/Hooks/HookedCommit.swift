@@ -86,7 +86,7 @@ extension PushCommitter {
             SluiceError(code, reason, table: table, recordID: id, operationID: operation.id)
         }
         if let record {
-            guard record.kind == .object, record["id"].map({ $0.string == id }) ?? true else {
+            guard record.kind == .object, record["id"].map({ $0.textID == id }) ?? true else {
                 throw refuse(.invalidRecord, "the new record is a whole one, and its id cannot be another")
             }
             guard try queue.reader.all(on: id, in: table).count == 1 else {

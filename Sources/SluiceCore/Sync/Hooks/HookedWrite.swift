@@ -32,7 +32,7 @@ struct HookedWrite: Sendable {
         throw Self.moved(change.table, change.recordID)
     }
 
-    static func moved(_ table: String? = nil, _ recordID: String? = nil) -> SluiceError {
+    static func moved(_ table: String? = nil, _ recordID: RecordID? = nil) -> SluiceError {
         SluiceError(
             .operationRefused, "the data changed as often as the hooks looked at it; try again", table: table,
             recordID: recordID)

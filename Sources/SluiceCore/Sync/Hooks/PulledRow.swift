@@ -10,12 +10,12 @@ public struct PulledRow: Sendable {
 
     /// What is known of a row that is a record by itself.
     package final class Head: Sendable {
-        let id: String
+        let id: RecordID
         let version: String?
         let updatedAt: String?
         let isTombstone: Bool
 
-        init(_ id: String, _ version: String?, _ updatedAt: String?, _ isTombstone: Bool) {
+        init(_ id: RecordID, _ version: String?, _ updatedAt: String?, _ isTombstone: Bool) {
             self.id = id
             self.version = version
             self.updatedAt = updatedAt
@@ -28,7 +28,7 @@ public struct PulledRow: Sendable {
     package private(set) var revision: RowPage.Revision?
 
     package init(
-        id: String, version: String? = nil, updatedAt: String? = nil, isTombstone: Bool = false, record: JSON
+        id: RecordID, version: String? = nil, updatedAt: String? = nil, isTombstone: Bool = false, record: JSON
     ) {
         source = .record(Head(id, version, updatedAt, isTombstone))
         revision = .record(record)
@@ -38,7 +38,7 @@ public struct PulledRow: Sendable {
     package init(_ page: PulledText, _ index: Int) { source = .page(page, index) }
 
     /// The row's id.
-    public var id: String {
+    public var id: RecordID {
         switch source {
         case .page(let text, let index): text.page.rows[index].id
         case .record(let head): head.id

@@ -10,7 +10,7 @@ struct LeaseRecord: Sendable, Hashable {
     var holder: String
 
     static let schema = TableSchema("sluice_lease", columns: [.init("epoch", .integer), .init("holder", .string)])
-    private static let id = "lease"
+    private static let id: RecordID = "lease"
 
     init(epoch: Int64 = 0, holder: String = "") {
         self.epoch = epoch

@@ -55,7 +55,7 @@ extension LocalOnly {
     /// What the store remembers of one table.
     init(_ table: String, in store: any StoreReader) throws {
         self.init()
-        if let record = try store.record(table, in: Self.schema.name) { add(record) }
+        if let record = try store.record(RecordID(table), in: Self.schema.name) { add(record) }
     }
 
     private mutating func add(_ record: JSON) {

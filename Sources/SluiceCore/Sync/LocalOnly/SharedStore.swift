@@ -25,7 +25,7 @@ private struct SharedReader: StoreReader {
     let reader: any StoreReader
     let columns: [String: Set<String>]
 
-    func record(_ id: String, in table: String) throws -> JSON? {
+    func record(_ id: RecordID, in table: String) throws -> JSON? {
         try reader.record(id, in: table)?.without(columns[table])
     }
 
@@ -59,13 +59,13 @@ struct SharedWriter: StoreWriter {
         self.columns = columns
     }
 
-    func record(_ id: String, in table: String) throws -> JSON? { try reader.record(id, in: table) }
+    func record(_ id: RecordID, in table: String) throws -> JSON? { try reader.record(id, in: table) }
     func records(matching query: Query) throws -> [JSON] { try reader.records(matching: query) }
     func count(matching query: Query) throws -> Int { try writer.count(matching: query) }
     func tables() throws -> [TableSchema] { try writer.tables() }
 
     func put(_ record: JSON, in table: String) throws {
-        guard let names = columns[table], let id = record["id"]?.string else {
+        guard let names = columns[table], let id = record["id"]?.textID else {
             return try writer.put(table.hasPrefix(SyncTables.prefix) ? shared(record) : record, in: table)
         }
         let held = try writer.record(id, in: table)
@@ -87,7 +87,7 @@ struct SharedWriter: StoreWriter {
         for index in rows.indices { try put(rows.page.record(at: index), in: table) }
     }
 
-    func delete(_ ids: [String], from table: String) throws { try writer.delete(ids, from: table) }
+    func delete(_ ids: [RecordID], from table: String) throws { try writer.delete(ids, from: table) }
     func delete(matching query: Query) throws -> Int { try writer.delete(matching: query) }
     func redeclare(_ table: TableSchema) throws { try writer.redeclare(table) }
     func drop(_ table: String) throws { try writer.drop(table) }

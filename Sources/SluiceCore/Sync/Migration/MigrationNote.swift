@@ -10,7 +10,7 @@ package enum MigrationNote {
     static func outstanding(
         among migrations: [StoreMigration], in store: any StoreReader
     ) throws -> [StoreMigration] {
-        try migrations.filter { try store.record($0.name, in: schema.name) == nil }
+        try migrations.filter { try store.record(RecordID($0.name), in: schema.name) == nil }
     }
 }
 
@@ -20,9 +20,9 @@ extension StoreMigration {
     /// - Parameter columns: the server's own properties, which no migration touches.
     /// - Throws: ``SluiceError`` of code `invalidArgument` or `invalidTable`.
     static func validate(_ migrations: [StoreMigration], _ columns: PushColumns) throws {
-        var names: Set<ExactText> = []
+        var names: Set<ExactName> = []
         for migration in migrations {
-            guard !migration.name.isEmpty, names.insert(ExactText(migration.name)).inserted else {
+            guard !migration.name.isEmpty, names.insert(ExactName(migration.name)).inserted else {
                 throw SluiceError(
                     .invalidArgument, "each migration has a name of its own, unlike \"\(migration.name)\"")
             }

@@ -40,18 +40,18 @@ struct StoreMigrator {
     // MARK: Properties
 
     private func changeProperties(of table: String, _ held: TableSchema?, _ changes: [PropertyChange]) throws {
-        let waiting = Set(try QueueReader(store).all(in: table).map { ExactText($0.recordID) })
+        let waiting = Set(try QueueReader(store).all(in: table).map { $0.recordID })
         let local = try LocalOnly(store)
-        var bases: [ExactText: JSON] = [:]
+        var bases: [RecordID: JSON] = [:]
         for id in waiting {
-            let state = try store.record(RecordState.id(table, id.text), in: RecordState.schema.name)
+            let state = try store.record(RecordState.id(table, id), in: RecordState.schema.name)
             bases[id] = state?["base"]
         }
         if let held {
             // The columns first, so that each value finds its own when its record is put.
             try store.redeclare(changes.reduce(held) { $1.declaration(of: $0) })
             try store.forEachRecord(in: table) { row in
-                let id = ExactText(row["id"]?.string ?? "")
+                let id = row["id"]?.textID ?? ""
                 let isOurs = waiting.contains(id) || local.tables.contains(table)
                 let changed = try record(row, isOurs ? .application : .server, on: bases[id], changes, local, table)
                 if changed != row { try store.put(changed, in: table) }
@@ -62,7 +62,7 @@ struct StoreMigrator {
         // Copies have nothing of what stays here, by whatever name.
         let shared = SharedWriter(writer: store, columns: following.columns)
         try RecordCopies.forEachRow(about: table, in: store) { row, schema in
-            let id = ExactText((row["record"] ?? row["operation"]?["record"])?.string ?? "")
+            let id = (row["record"] ?? row["operation"]?["record"])?.textID ?? ""
             let changed = try RecordCopies.map(row) { try record($0, $1, on: bases[id], changes, local, table) }
             if changed != row { try shared.put(changed, in: schema.name) }
         }
@@ -104,9 +104,9 @@ struct StoreMigrator {
             try store.drop(table)
         }
         try RecordCopies.forEachRow(about: table, in: store) { row, schema in
-            let id = row["id"]?.string ?? ""
+            let id = row["id"]?.textID ?? ""
             let renamed = Self.renamed(row, table, to: name, schema)
-            if renamed["id"]?.string != id { try store.delete([id], from: schema.name) }
+            if renamed["id"]?.textID != id { try store.delete([id], from: schema.name) }
             try store.put(renamed, in: schema.name)
         }
         for var cursor in try Cursor.all(of: table, in: store) {

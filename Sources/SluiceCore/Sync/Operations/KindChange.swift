@@ -74,9 +74,9 @@ struct KindChange {
         if let group = operation.group { try queue.revive(group) }
     }
 
-    private func body(_ record: JSON?, _ id: String, _ table: String) throws(SluiceError) -> JSON? {
+    private func body(_ record: JSON?, _ id: RecordID, _ table: String) throws(SluiceError) -> JSON? {
         guard let record else { return nil }
-        guard record.kind == .object, record["id"].map({ $0.string == id }) ?? true else {
+        guard record.kind == .object, record["id"].map({ $0.textID == id }) ?? true else {
             throw SluiceError(
                 .invalidRecord, "the new body is a whole record, and its id cannot be another", table: table,
                 recordID: id)

@@ -1,7 +1,7 @@
 /// A change the application makes: row and operation in one transaction.
 package struct LocalChange: Sendable {
     package let table: String
-    package let recordID: String
+    package let recordID: RecordID
     package let kind: TableOperation.Kind
     /// The whole record for an insert, the changed properties for an update.
     package var content: JSON
@@ -19,7 +19,7 @@ package struct LocalChange: Sendable {
     var isLocalOnly = false
 
     package init(
-        _ kind: TableOperation.Kind, _ recordID: String, in table: String, content: JSON = .object,
+        _ kind: TableOperation.Kind, _ recordID: RecordID, in table: String, content: JSON = .object,
         options: OperationOptions = OperationOptions(), group: String? = nil, systemColumns: Set<String>,
         localOnly: LocalOnly = LocalOnly()
     ) {

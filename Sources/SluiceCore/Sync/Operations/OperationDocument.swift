@@ -56,7 +56,7 @@ struct OperationDocument {
             throw refuse("it is not of format \(Self.format)")
         }
         guard let id = json["id"]?.string, Self.isID(id) else { throw refuse("its id is missing or not allowed") }
-        guard let table = json["table"]?.string, let recordID = json["record"]?.string,
+        guard let table = json["table"]?.string, let recordID = json["record"]?.textID,
             let kind = json["kind"]?.string.flatMap(TableOperation.Kind.init)
         else { throw refuse("table, record or kind are missing or not known") }
         try SyncTables.validate(table)
@@ -92,7 +92,7 @@ struct OperationDocument {
         }
         func document(_ name: String) throws(SluiceError) -> JSON? {
             guard let document = json[name], !document.isNull else { return nil }
-            guard document.kind == .object, ExactText(document["id"]?.string ?? "") == ExactText(recordID) else {
+            guard document.kind == .object, document["id"]?.textID == recordID else {
                 throw refuse("“\(name)” is no record of that id")
             }
             return document

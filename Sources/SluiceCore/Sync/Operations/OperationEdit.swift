@@ -16,7 +16,7 @@ struct OperationEdit {
         guard operation.kind == .insert || operation.kind == .update else {
             throw refuse(.operationRefused, "\(operation.kind.rawValue) has no body; discard it, or change its kind")
         }
-        guard record.kind == .object, record["id"].map({ $0.string == id }) ?? true else {
+        guard record.kind == .object, record["id"].map({ $0.textID == id }) ?? true else {
             throw refuse(.invalidRecord, "the new body is a whole record, and its id cannot be another")
         }
         let local = try store.record(id, in: table)

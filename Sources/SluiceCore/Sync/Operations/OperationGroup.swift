@@ -25,21 +25,23 @@ public struct OperationGroup {
     }
 
     /// Deletes a record; see ``SyncTable/delete(id:options:)``.
-    public func delete(_ recordID: String, in table: String) throws { _ = try change(.delete, recordID, in: table) }
+    public func delete(_ id: some RecordIDConvertible, in table: String) throws {
+        _ = try change(.delete, id.recordID, in: table)
+    }
 
     /// Brings a deleted record back; see ``SyncTable/undelete(id:options:)``.
-    public func undelete(_ recordID: String, in table: String) throws {
-        _ = try change(.undelete, recordID, in: table)
+    public func undelete(_ id: some RecordIDConvertible, in table: String) throws {
+        _ = try change(.undelete, id.recordID, in: table)
     }
 
     /// The record as it is, with what the group has changed so far; or nil.
-    public func record(_ recordID: String, in table: String) throws -> JSON? {
+    public func record(_ id: some RecordIDConvertible, in table: String) throws -> JSON? {
         try SyncTables.validate(table)
-        return try store.record(recordID, in: table)
+        return try store.record(id.recordID, in: table)
     }
 
     private func change(
-        _ kind: TableOperation.Kind, _ recordID: String, in table: String, _ content: JSON = .object
+        _ kind: TableOperation.Kind, _ recordID: RecordID, in table: String, _ content: JSON = .object
     ) throws -> JSON? {
         try SyncTables.validate(table)
         let change = LocalChange(

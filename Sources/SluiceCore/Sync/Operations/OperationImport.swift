@@ -33,10 +33,10 @@ struct OperationImport {
 
     /// The operations of each record, in order.
     private func chains(of documents: [OperationDocument]) -> [[OperationDocument]] {
-        var places: [ExactText: Int] = [:]
+        var places: [RecordID: Int] = [:]
         var chains: [[OperationDocument]] = []
         for document in documents {
-            let key = ExactText(RecordState.id(document.operation.table, document.operation.recordID))
+            let key = RecordState.id(document.operation.table, document.operation.recordID)
             if let place = places[key] {
                 chains[place].append(document)
             } else {
@@ -55,7 +55,7 @@ struct OperationImport {
         }
         for (group, members) in groups.sorted(by: { $0.key < $1.key }) {
             let operations = members.map(\.operation)
-            let records = Set(operations.map { ExactText(RecordState.id($0.table, $0.recordID)) })
+            let records = Set(operations.map { RecordState.id($0.table, $0.recordID) })
             guard let groupLimit else {
                 throw refusal(operations.first, "it is part of a group, and this context's server takes no batches")
             }
@@ -150,5 +150,5 @@ struct OperationImport {
         try store.record(Self.mark(id), in: SyncTables.audit.name) != nil
     }
 
-    private static func mark(_ id: String) -> String { "import-\(id)" }
+    private static func mark(_ id: String) -> RecordID { "import-\(id)" }
 }

@@ -9,7 +9,7 @@ public struct QueueFilter: Sendable, Hashable {
     /// Of this table.
     public var table: String?
     /// On this record.
-    public var recordID: String?
+    public var recordID: RecordID?
     /// With this tag.
     public var tag: String?
     /// Of this group.
@@ -17,7 +17,7 @@ public struct QueueFilter: Sendable, Hashable {
 
     /// A filter; without arguments it takes all.
     public init(
-        states: Set<TableOperation.State> = [], table: String? = nil, recordID: String? = nil, tag: String? = nil,
+        states: Set<TableOperation.State> = [], table: String? = nil, recordID: RecordID? = nil, tag: String? = nil,
         group: String? = nil
     ) {
         self.states = states
@@ -30,7 +30,7 @@ public struct QueueFilter: Sendable, Hashable {
     /// What the store can look for; ``matches(_:)`` says the rest.
     var expression: QueryExpression? {
         var parts: [QueryExpression] = []
-        for (column, value) in [("table", table), ("record", recordID), ("group", group)] {
+        for (column, value) in [("table", table), ("record", recordID?.text), ("group", group)] {
             if let value { parts.append(Self.equals(column, value)) }
         }
         let states = states.map { Self.equals("state", $0.rawValue) }

@@ -27,8 +27,8 @@ package struct QueueReader {
     }
 
     /// The operations on a record, in the queue's order.
-    package func all(on recordID: String, in table: String) throws -> [TableOperation] {
-        try operations(.binary(.and, Self.equals("table", table), Self.equals("record", recordID)))
+    package func all(on recordID: RecordID, in table: String) throws -> [TableOperation] {
+        try operations(.binary(.and, Self.equals("table", table), Self.equals("record", recordID.text)))
     }
 
     /// The operations of a group, in the queue's order.
@@ -38,30 +38,30 @@ package struct QueueReader {
 
     /// The operation with that id.
     package func operation(_ id: String) throws -> TableOperation? {
-        try store.record(id, in: TableOperation.schema.name).map { try TableOperation(record: $0) }
+        try store.record(RecordID(id), in: TableOperation.schema.name).map { try TableOperation(record: $0) }
     }
 
     /// Those of the ids whose records have operations.
-    func recordIDs(in table: String, among ids: [String]) throws -> Set<ExactText> {
+    func recordIDs(in table: String, among ids: [RecordID]) throws -> Set<RecordID> {
         let ofTable = Self.equals("table", table)
         let count = try store.count(matching: Query(TableOperation.schema.name, filter: ofTable))
         if count == 0 || ids.isEmpty { return [] }
         // A few are looked at all; of many only those that the index leads to.
-        if count <= 64 { return try recordIDs(in: table).intersection(ids.map(ExactText.init)) }
-        var found: Set<ExactText> = []
+        if count <= 64 { return try recordIDs(in: table).intersection(ids) }
+        var found: Set<RecordID> = []
         for start in stride(from: 0, to: ids.count, by: 500) {
-            let some = ids[start..<min(start + 500, ids.count)].map { QueryLiteral.string($0) }
+            let some = ids[start..<min(start + 500, ids.count)].map { QueryLiteral.id($0) }
             let filter = QueryExpression.binary(.and, ofTable, .membership(.column("record"), some))
             let records = try store.records(matching: Query(TableOperation.schema.name, filter: filter))
-            for record in records { if let id = record["record"]?.string { found.insert(ExactText(id)) } }
+            for record in records { if let id = record["record"]?.textID { found.insert(id) } }
         }
         return found
     }
 
     /// The ids of the table's records that have operations.
-    func recordIDs(in table: String) throws -> Set<ExactText> {
+    func recordIDs(in table: String) throws -> Set<RecordID> {
         let query = Query(TableOperation.schema.name, filter: Self.equals("table", table), select: ["id", "record"])
-        return try Set(store.records(matching: query).compactMap { $0["record"]?.string.map(ExactText.init) })
+        return try Set(store.records(matching: query).compactMap { $0["record"]?.textID })
     }
 
     /// Whether operations of the table wait to be sent; held ones do not.
@@ -85,7 +85,7 @@ package struct QueueReader {
     }
 
     /// What the engine knows of a record that has operations.
-    package func state(of recordID: String, in table: String) throws -> RecordState? {
+    package func state(of recordID: RecordID, in table: String) throws -> RecordState? {
         try store.record(RecordState.id(table, recordID), in: RecordState.schema.name)
             .map { try RecordState(record: $0) }
     }

@@ -13,13 +13,13 @@ package struct QueueWriter {
     }
 
     package func remove(_ operation: TableOperation) throws {
-        try store.delete([operation.id], from: TableOperation.schema.name)
+        try store.delete([RecordID(operation.id)], from: TableOperation.schema.name)
         try ChangeStamps.note(operation.recordID, in: operation.table, store)
     }
 
     /// The record's operations, after those edits that were made while the first one was sent have become part of it,
     /// if it is held: nothing of it is under way any more, so that they can repair it.
-    func absorbEdits(of recordID: String, in table: String) throws -> [TableOperation] {
+    func absorbEdits(of recordID: RecordID, in table: String) throws -> [TableOperation] {
         let all = try reader.all(on: recordID, in: table)
         guard var held = all.first, held.isHeld, held.kind == .insert || held.kind == .update, all.count > 1,
             all.allSatisfy({ $0.isMergeable && $0.group == nil }),
@@ -61,12 +61,12 @@ package struct QueueWriter {
         if isNoted { try ChangeStamps.note(state.recordID, in: state.table, store) }
     }
 
-    package func removeState(of recordID: String, in table: String) throws {
+    package func removeState(of recordID: RecordID, in table: String) throws {
         try store.delete([RecordState.id(table, recordID)], from: RecordState.schema.name)
     }
 
     /// Writes the local record, or removes it where there is none.
-    package func setLocal(_ record: JSON?, _ recordID: String, in table: String) throws {
+    package func setLocal(_ record: JSON?, _ recordID: RecordID, in table: String) throws {
         if let record {
             try store.put(record, in: table)
         } else {

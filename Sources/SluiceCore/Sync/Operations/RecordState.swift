@@ -5,14 +5,14 @@ package struct RecordState: Sendable, Hashable {
     /// The table.
     package var table: String
     /// The record.
-    package var recordID: String
+    package var recordID: RecordID
     /// The server's record on which the oldest pending edit was made; nil if the server had none. It moves only when a
     /// server's answer or a handler's decision commits.
     package var base: JSON?
     /// The newest record known from the server; nil if it has none. A pull moves it while operations wait.
     package var mirror: JSON?
 
-    package init(table: String, recordID: String, base: JSON?, mirror: JSON?) {
+    package init(table: String, recordID: RecordID, base: JSON?, mirror: JSON?) {
         self.table = table
         self.recordID = recordID
         self.base = base
@@ -28,7 +28,7 @@ package struct RecordState: Sendable, Hashable {
         indexes: [["table"]])
 
     /// The state's id: a table's name holds no slash, so the two parts cannot be confused.
-    package static func id(_ table: String, _ recordID: String) -> String { "\(table)/\(recordID)" }
+    package static func id(_ table: String, _ recordID: RecordID) -> RecordID { "\(table)/\(recordID)" }
 
     package var record: JSON {
         [
@@ -40,7 +40,7 @@ package struct RecordState: Sendable, Hashable {
     /// - Throws: ``SluiceError`` of code `storeCorrupt` for anything that ``record`` does not give: a base that cannot
     ///   be read is not one that the server does not have.
     package init(record: JSON) throws(SluiceError) {
-        guard let table = record["table"]?.string, let recordID = record["record"]?.string,
+        guard let table = record["table"]?.string, let recordID = record["record"]?.textID,
             let base = record["base"], base.isNull || base.kind == .object,
             let mirror = record["mirror"], mirror.isNull || mirror.kind == .object
         else {

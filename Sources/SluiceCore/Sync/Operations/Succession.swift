@@ -104,7 +104,7 @@ struct Succession {
     }
 
     private func settle(
-        _ id: String, _ table: String, _ local: JSON?, _ ground: Ground, _ mirror: JSON??, isSilent: Bool,
+        _ id: RecordID, _ table: String, _ local: JSON?, _ ground: Ground, _ mirror: JSON??, isSilent: Bool,
         isRestored: Bool
     ) throws {
         guard case .server(let live, let tombstone) = ground else { return try queue.setLocal(local, id, in: table) }

@@ -31,7 +31,7 @@ extension TableOperation {
     /// The operation that a record of ``schema`` stands for.
     package init(record: JSON) throws(SluiceError) {
         guard let id = record["id"]?.string, let sequence = record["sequence"]?.int,
-            let table = record["table"]?.string, let recordID = record["record"]?.string,
+            let table = record["table"]?.string, let recordID = record["record"]?.textID,
             let kind = record["kind"]?.string.flatMap(Kind.init),
             let state = record["state"]?.string.flatMap(State.init),
             let revision = record["revision"]?.int, let attempts = record["attempts"]?.int,

@@ -35,7 +35,7 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     /// The table.
     public let table: String
     /// The record.
-    public let recordID: String
+    public let recordID: RecordID
     /// What it does.
     public var kind: Kind
     /// Where it stands.
@@ -94,7 +94,7 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
 
     /// An operation that has never been sent.
     package init(
-        id: String, sequence: Int64, table: String, recordID: String, kind: Kind, createdAt: Timestamp
+        id: String, sequence: Int64, table: String, recordID: RecordID, kind: Kind, createdAt: Timestamp
     ) {
         self.id = id
         self.sequence = sequence

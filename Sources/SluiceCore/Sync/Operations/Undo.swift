@@ -7,7 +7,7 @@ struct Undo {
     let queue: QueueWriter
 
     /// - Returns: the record as it is then.
-    func carryOut(_ id: String, in table: String) throws -> JSON? {
+    func carryOut(_ id: RecordID, in table: String) throws -> JSON? {
         let all = try queue.reader.all(on: id, in: table)
         guard let first = all.first else {
             throw SluiceError(.invalidArgument, "no change of this record waits", table: table, recordID: id)

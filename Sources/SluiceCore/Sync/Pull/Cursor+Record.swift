@@ -33,7 +33,7 @@ extension Cursor {
         let grade = text("grade").flatMap(PullGrade.init) ?? .timestamps
         let position = text("updatedAt").map {
             CursorPosition(
-                grade: grade, token: text("token"), updatedAt: $0, id: text("lastID"),
+                grade: grade, token: text("token"), updatedAt: $0, id: record["lastID"]?.textID,
                 hasUntimed: record["untimed"]?.bool ?? false, owesUntimed: record["untimedOwed"]?.bool ?? false)
         }
         self.init(
@@ -42,7 +42,7 @@ extension Cursor {
         needsReconcile = record["reconcile"]?.bool ?? false
         heldAll = record["heldAll"]?.bool ?? false
         pulls = record["pulls"]?.int ?? 0
-        owe(record["owed"]?.elements?.compactMap(\.string) ?? [])
+        owe(record["owed"]?.elements?.compactMap(\.textID) ?? [])
     }
 
     /// The cursors of a table, or of them those for which a condition holds.

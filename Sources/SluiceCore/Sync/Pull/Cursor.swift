@@ -20,8 +20,9 @@ package struct Cursor: Sendable, Hashable {
         }
 
         /// The owner as a record id: a JSON array, so that no part can run into the next.
-        package var id: String {
-            JSON([endpoint, user, wire, table, planted(.cursorsShared) ? "" : name].map { JSON($0) }).description
+        package var id: RecordID {
+            RecordID(
+                JSON([endpoint, user, wire, table, planted(.cursorsShared) ? "" : name].map { JSON($0) }).description)
         }
     }
 
@@ -41,7 +42,7 @@ package struct Cursor: Sendable, Hashable {
     /// Rows that the query may have lost while changes of theirs waited, or while they changed here: the server has
     /// told or shown so, and will not again. Each is asked for by its id at the end of the first pull at which none
     /// waits.
-    package private(set) var owed: [String] = []
+    package private(set) var owed: [RecordID] = []
 
     package init(owner: Owner, query: String, position: CursorPosition?, key: Int64 = 0) {
         self.owner = owner
@@ -51,18 +52,18 @@ package struct Cursor: Sendable, Hashable {
     }
 
     /// Adds rows to those that have to be looked at again.
-    package mutating func owe(_ ids: [String]) {
-        var known = Set(owed.map(ExactText.init))
-        for id in ids where known.insert(ExactText(id)).inserted { owed.append(id) }
+    package mutating func owe(_ ids: [RecordID]) {
+        var known = Set(owed)
+        for id in ids where known.insert(id).inserted { owed.append(id) }
     }
 
     /// Takes the rows that have to be looked at again, to look at them.
     ///
     /// - Parameter waiting: those that have to wait still.
     /// - Returns: the others.
-    mutating func takeOwed(_ waiting: Set<ExactText> = []) -> [String] {
-        let taken = owed.filter { !waiting.contains(ExactText($0)) }
-        owed.removeAll { !waiting.contains(ExactText($0)) }
+    mutating func takeOwed(_ waiting: Set<RecordID> = []) -> [RecordID] {
+        let taken = owed.filter { !waiting.contains($0) }
+        owed.removeAll { !waiting.contains($0) }
         return taken
     }
 

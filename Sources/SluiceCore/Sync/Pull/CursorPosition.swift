@@ -7,14 +7,14 @@ package struct CursorPosition: Sendable, Hashable {
     /// The `updatedAt` up to which all is here, as the server wrote it; empty where none is known.
     package var updatedAt: String
     /// The id up to which all rows of that very time are here; nil where they have to be read again.
-    package var id: String?
+    package var id: RecordID?
     /// Whether there are rows without a time, which have to be asked for by themselves.
     package var hasUntimed: Bool
     /// Whether it is not known yet if there are such rows, as the first pull has not come to look for them.
     package var owesUntimed: Bool
 
     package init(
-        grade: PullGrade = .timestamps, token: String? = nil, updatedAt: String, id: String? = nil,
+        grade: PullGrade = .timestamps, token: String? = nil, updatedAt: String, id: RecordID? = nil,
         hasUntimed: Bool = false, owesUntimed: Bool = false
     ) {
         self.grade = grade

@@ -10,20 +10,20 @@ package struct FullPullSession: Sendable {
     private enum Way { case id, passes, once }
 
     private struct StateOfRow: Hashable {
-        var id: ExactText
+        var id: RecordID
         var version: String?
     }
 
     private let pageSize: Int
     private var way: Way
     private var state = State.idle
-    private var lastID: String?
+    private var lastID: RecordID?
     private var skip: Int
     private var remaining: Int?
     /// What was taken so far; only where there may be another pass.
     private var seen: Set<StateOfRow> = []
     private var foundNew = false
-    private var previous: [ExactText] = []
+    private var previous: [RecordID] = []
     /// How many rows came one after the other that were all known.
     private var known = 0
     /// Whether it is known that the server looks at the order.
@@ -117,7 +117,7 @@ package struct FullPullSession: Sendable {
         isChecking = false
         let ids = (page?.rows ?? []).filter { !$0.isUnfit }.map(\.id)
         if let first = ids.first, let last = lastID, IDOrder.isAscending(ids.reversed()),
-            ExactText(first) == ExactText(last) || IDOrder.isAscending([last, first])
+            first == last || IDOrder.isAscending([last, first])
         {
             return finish(nil)
         }
@@ -135,7 +135,7 @@ package struct FullPullSession: Sendable {
             (foundNew, skip, previous, known) = (false, 0, [], 0)
             return request()
         }
-        let ids = page.rows.map { ExactText($0.id) }
+        let ids = page.rows.map { $0.id }
         if ids == previous {
             return finish(
                 SluiceError(.brokenProtocol, "the server sends the same rows again: it ignores the filter and $skip"))

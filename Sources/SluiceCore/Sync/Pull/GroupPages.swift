@@ -40,7 +40,7 @@ struct GroupPages: Sendable {
     private var step = Step.along
     /// How many rows this pass has gone past.
     private(set) var place = 0
-    private var passed: [ExactText: String?] = [:]
+    private var passed: [RecordID: String?] = [:]
     private var isAlone = false
     private var hasAskedForOthers = false
     /// How often a page did not begin with a known row. A server that gives out rows of one time in another order each
@@ -113,7 +113,7 @@ struct GroupPages: Sendable {
     mutating func pass(_ page: PullPage, skip: Int, known: Int) {
         if skip == 0 { passed = [:] }
         repeats = page.rows.allSatisfy(hasPassed) ? repeats + 1 : 0
-        for row in page.rows { passed[ExactText(row.id)] = .some(row.version) }
+        for row in page.rows { passed[row.id] = .some(row.version) }
         place = skip + page.rows.count
         isAlone = page.rows.count == 1
         step = .along
@@ -132,5 +132,5 @@ struct GroupPages: Sendable {
         self.slips = slips
     }
 
-    private func hasPassed(_ row: RowPage.Row) -> Bool { passed[ExactText(row.id)] == .some(row.version) }
+    private func hasPassed(_ row: RowPage.Row) -> Bool { passed[row.id] == .some(row.version) }
 }

@@ -33,7 +33,7 @@ package struct IncrementalPullSession: Sendable {
     private var looksForUntimed: Bool
     private var hasUntimed: Bool
     /// The rows without a time that were taken in this pull, by id, with their versions.
-    private var untimed: [ExactText: String?] = [:]
+    private var untimed: [RecordID: String?] = [:]
     private var untimedPass: UntimedPass?
     private var untimedPage = PullPage(rows: [])
 
@@ -241,7 +241,7 @@ package struct IncrementalPullSession: Sendable {
         case .finish(let error): return finish(error)
         case .commit(let rows, _):
             let page = untimedPage
-            let fresh = rows.filter { untimed[ExactText(page.rows[$0].id)] != .some(page.rows[$0].version) }
+            let fresh = rows.filter { untimed[page.rows[$0].id] != .some(page.rows[$0].version) }
             remember(untimedOf: page)
             if fresh.isEmpty { return followUntimed(.committed) }
             position?.hasUntimed = hasUntimed
@@ -263,7 +263,7 @@ package struct IncrementalPullSession: Sendable {
     private mutating func remember(untimedOf page: PullPage) {
         for row in page.rows where row.updatedAt == nil {
             hasUntimed = true
-            untimed[ExactText(row.id)] = .some(row.version)
+            untimed[row.id] = .some(row.version)
         }
     }
 

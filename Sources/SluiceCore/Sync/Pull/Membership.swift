@@ -20,10 +20,10 @@ package struct Membership {
         }
     }
 
-    private static func id(_ key: Int64, _ recordID: String) -> String { "\(key)/\(recordID)" }
+    private static func id(_ key: Int64, _ recordID: RecordID) -> RecordID { "\(key)/\(recordID)" }
 
     /// The query holds those rows from now on.
-    package func claim(_ ids: [String]) throws {
+    package func claim(_ ids: [RecordID]) throws {
         if cursor.isOfAll || ids.isEmpty { return }
         // As a page, so that the store binds the ids without a document for each.
         var bytes = Array("[".utf8)
@@ -39,10 +39,10 @@ package struct Membership {
     }
 
     /// The rows are gone from the server: no query holds them any more.
-    package func forget(_ ids: [String]) throws { try Self.forget(ids, of: [cursor] + others, in: store) }
+    package func forget(_ ids: [RecordID]) throws { try Self.forget(ids, of: [cursor] + others, in: store) }
 
     /// The rows are gone: none of the queries holds them any more.
-    static func forget(_ ids: [String], of cursors: [Cursor], in store: any StoreWriter) throws {
+    static func forget(_ ids: [RecordID], of cursors: [Cursor], in store: any StoreWriter) throws {
         if ids.isEmpty { return }
         for holder in cursors where !holder.isOfAll {
             try store.delete(ids.map { id(holder.key, $0) }, from: schema.name)
@@ -50,7 +50,7 @@ package struct Membership {
     }
 
     /// Whether the query of that cursor holds a row.
-    static func holds(_ cursor: Cursor, _ recordID: String, in store: any StoreReader) throws -> Bool {
+    static func holds(_ cursor: Cursor, _ recordID: RecordID, in store: any StoreReader) throws -> Bool {
         if cursor.isOfAll || cursor.heldAll { return true }
         return try store.record(id(cursor.key, recordID), in: schema.name) != nil
     }
@@ -58,7 +58,7 @@ package struct Membership {
     /// The query lets those rows go.
     ///
     /// - Returns: the ids that no other query holds.
-    package func release(_ ids: [String]) throws -> [String] {
+    package func release(_ ids: [RecordID]) throws -> [RecordID] {
         try store.delete(ids.map { Self.id(cursor.key, $0) }, from: Self.schema.name)
         return try ids.filter { try !Self.isHeld($0, by: others, in: store) }
     }
@@ -67,8 +67,8 @@ package struct Membership {
     ///
     /// - Returns: the ids of those that none of `others` holds.
     package static func release(
-        _ ids: [String], of cursors: [Cursor], besides others: [Cursor], in store: any StoreWriter
-    ) throws -> [String] {
+        _ ids: [RecordID], of cursors: [Cursor], besides others: [Cursor], in store: any StoreWriter
+    ) throws -> [RecordID] {
         let held = try ids.filter { recordID in try cursors.contains { try holds($0, recordID, in: store) } }
         for cursor in cursors { try store.delete(held.map { id(cursor.key, $0) }, from: schema.name) }
         return try held.filter { try !isHeld($0, by: others, in: store) }
@@ -77,7 +77,7 @@ package struct Membership {
     /// What one query holds is held by another one from now on.
     static func move(from former: Cursor, to cursor: Cursor, in store: any StoreWriter) throws {
         let membership = try Membership(of: cursor, in: store)
-        var last: String?
+        var last: RecordID?
         while true {
             let ids = try ids(heldBy: former, behind: last, top: 500, in: store)
             guard let end = ids.last else { break }
@@ -88,13 +88,13 @@ package struct Membership {
     }
 
     /// Those of the ids that no named query holds.
-    package static func unheld(_ ids: [String], of table: String, in store: any StoreReader) throws -> [String] {
+    package static func unheld(_ ids: [RecordID], of table: String, in store: any StoreReader) throws -> [RecordID] {
         if ids.isEmpty { return [] }
         let cursors = try Cursor.all(of: table, in: store)
         return try ids.filter { try !isHeld($0, by: cursors, in: store) }
     }
 
-    private static func isHeld(_ recordID: String, by cursors: [Cursor], in store: any StoreReader) throws -> Bool {
+    private static func isHeld(_ recordID: RecordID, by cursors: [Cursor], in store: any StoreReader) throws -> Bool {
         try cursors.contains { try $0.isOfAll || store.record(id($0.key, recordID), in: schema.name) != nil }
     }
 
@@ -104,19 +104,19 @@ package struct Membership {
     }
 
     /// The ids that a query of a part of a table holds, in the order of their bytes.
-    package static func ids(heldBy cursor: Cursor, behind last: String?, top: Int, in store: any StoreReader) throws
-        -> [String]
+    package static func ids(heldBy cursor: Cursor, behind last: RecordID?, top: Int, in store: any StoreReader) throws
+        -> [RecordID]
     {
         var query = Query(schema.name, filter: range(cursor.key, behind: last), order: [.init("id")], top: top)
         query.select = ["id"]
         let prefix = "\(cursor.key)/"
         return try store.records(matching: query).compactMap { record in
-            record["id"]?.string.map { String($0.unicodeScalars.dropFirst(prefix.unicodeScalars.count)) }
+            record["id"]?.string.map { .string(String($0.unicodeScalars.dropFirst(prefix.unicodeScalars.count))) }
         }
     }
 
     /// Slash is followed by zero.
-    private static func range(_ key: Int64, behind last: String? = nil) -> QueryExpression {
+    private static func range(_ key: Int64, behind last: RecordID? = nil) -> QueryExpression {
         let start = QueryExpression.binary(
             last == nil ? .ge : .gt, .column("id"), .literal(.string("\(key)/\(last ?? "")")))
         return .binary(.and, start, .binary(.lt, .column("id"), .literal(.string("\(key)0"))))

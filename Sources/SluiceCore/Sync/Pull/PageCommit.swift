@@ -40,15 +40,15 @@ package struct PageCommit: Sendable {
         /// How many rows a hook has dropped.
         package var dropped = 0
         /// The ids of rows that were not written because their records have changed since.
-        package var stale: [String] = []
+        package var stale: [RecordID] = []
         /// The ids of rows that the query may have lost, which cannot be let go now: see ``Cursor/owed``.
-        package var owed: [String] = []
+        package var owed: [RecordID] = []
         /// The moment behind the page.
         package var mark = ChangeStamps.Mark()
         /// How many transactions it took.
         package var commits = 1
         /// Of rows that were asked for by their ids, those that the server has.
-        package var found: Set<ExactText> = []
+        package var found: Set<RecordID> = []
 
         mutating func add(_ other: Outcome) {
             stored += other.stored
@@ -82,16 +82,16 @@ package struct PageCommit: Sendable {
         let queue = QueueWriter(store)
         let pending = planted(.pageOverwritesPending) ? [] : try queue.reader.recordIDs(in: table, among: ids)
         var upserts: [Int] = []
-        var left: [String] = []
+        var left: [RecordID] = []
         var gone: [Int] = []
         var dropped: [Int] = []
         var unfit = sorted.unfit
         for index in sorted.fit {
             let row = page.rows[index]
             let isDropped = revised?.dropped.contains(index) ?? false
-            if !stale.isEmpty, stale.contains(ExactText(row.id)) {
+            if !stale.isEmpty, stale.contains(row.id) {
                 outcome.stale.append(row.id)
-            } else if !pending.isEmpty, pending.contains(ExactText(row.id)) {
+            } else if !pending.isEmpty, pending.contains(row.id) {
                 outcome.pending += 1
                 // The server has shown it: what was sent for an earlier one of its id is late no more.
                 try SentTombstone.remove(row.id, in: table, from: store)
@@ -116,8 +116,8 @@ package struct PageCommit: Sendable {
         }
         let late = try SentTombstone.bury(page, upserts + dropped + gone, of: table, in: store)
         if !late.isEmpty {
-            upserts.removeAll { late.contains(ExactText(page.rows[$0].id)) }
-            dropped.removeAll { late.contains(ExactText(page.rows[$0].id)) }
+            upserts.removeAll { late.contains(page.rows[$0].id) }
+            dropped.removeAll { late.contains(page.rows[$0].id) }
         }
         let refused = try put(upserts, store)
         unfit += refused
@@ -174,7 +174,8 @@ package struct PageCommit: Sendable {
     }
 
     /// Removes rows that are gone, and those that left the query or were dropped if no other holds them.
-    private func remove(left: [String], gone: [String], dropped: [String], _ store: any StoreWriter) throws -> Int {
+    private func remove(left: [RecordID], gone: [RecordID], dropped: [RecordID], _ store: any StoreWriter) throws -> Int
+    {
         if left.isEmpty, gone.isEmpty, dropped.isEmpty { return 0 }
         let membership = try cursor.map { try Membership(of: $0, in: store) }
         try membership?.forget(gone)
@@ -199,28 +200,28 @@ package struct PageCommit: Sendable {
     }
 
     /// Forgets what is known of records without operations besides the record itself: that a hook kept them here alone.
-    private func forgetStates(of ids: some Collection<String>, _ store: any StoreWriter) throws {
+    private func forgetStates(of ids: some Collection<RecordID>, _ store: any StoreWriter) throws {
         if ids.isEmpty { return }
         let schema = RecordState.schema.name
         let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
         // Most tables have none, or few of records with operations: then nothing is looked for row by row.
         let few = 64
         let some = Query(schema, filter: ofTable, top: few + 1, select: ["id"])
-        let known = try Set(store.records(matching: some).compactMap { $0["id"]?.string.map(ExactText.init) })
+        let known = try Set(store.records(matching: some).compactMap { $0["id"]?.textID })
         if known.isEmpty { return }
         let states = ids.map { RecordState.id(table, $0) }
-        try store.delete(known.count > few ? states : states.filter { known.contains(ExactText($0)) }, from: schema)
+        try store.delete(known.count > few ? states : states.filter { known.contains($0) }, from: schema)
     }
 
-    private func claim(_ fit: [Int], _ stale: Set<ExactText>, _ cursor: Cursor, _ store: any StoreWriter) throws {
+    private func claim(_ fit: [Int], _ stale: Set<RecordID>, _ cursor: Cursor, _ store: any StoreWriter) throws {
         if cursor.isOfAll { return }
         let kept = revised.map { revised in fit.filter { !revised.dropped.contains($0) } } ?? fit
         let ids = kept.lazy.map { page.rows[$0] }.filter { !$0.isDeleted && !$0.leftQuery }.map(\.id)
-        try Membership(of: cursor, in: store).claim(ids.filter { stale.isEmpty || !stale.contains(ExactText($0)) })
+        try Membership(of: cursor, in: store).claim(ids.filter { stale.isEmpty || !stale.contains($0) })
     }
 
     private func quarantine(
-        _ unfit: [PageRows.Unfit], clearing ids: [String], _ store: any StoreWriter
+        _ unfit: [PageRows.Unfit], clearing ids: [RecordID], _ store: any StoreWriter
     ) throws {
         let schema = QuarantinedRow.schema.name
         let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))

@@ -6,7 +6,7 @@ struct PageRows {
         var reason: String
 
         /// Whether the row has an id of its own.
-        func hasID(in page: RowPage) -> Bool { page.rows[index].id.utf8.first != 0 }
+        func hasID(in page: RowPage) -> Bool { page.rows[index].id.text.utf8.first != 0 }
     }
 
     /// The rows to store, each id once.
@@ -18,16 +18,16 @@ struct PageRows {
     /// Of an id that comes twice the later state counts, by its version; two rows of one version that differ contradict
     /// each other, and neither can be stored, unless one of another version comes behind them.
     init(_ page: RowPage, _ rows: [Int]) {
-        var last: [ExactText: Int] = [:]
+        var last: [RecordID: Int] = [:]
         last.reserveCapacity(rows.count)
-        var disputed: Set<ExactText> = []
+        var disputed: Set<RecordID> = []
         for index in rows {
             let row = page.rows[index]
             if row.isUnfit {
                 unfit.append(Unfit(index: index, reason: page.problems[index] ?? "the row cannot be read"))
                 continue
             }
-            let id = ExactText(row.id)
+            let id = row.id
             guard let other = last.updateValue(index, forKey: id) else { continue }
             if page.rows[other].version != row.version {
                 disputed.remove(id)
@@ -40,7 +40,7 @@ struct PageRows {
             return
         }
         for index in rows where !page.rows[index].isUnfit {
-            let id = ExactText(page.rows[index].id)
+            let id = page.rows[index].id
             guard last[id] == index else { continue }
             if disputed.contains(id) {
                 unfit.append(Unfit(index: index, reason: "the page has two rows of this id and version that differ"))

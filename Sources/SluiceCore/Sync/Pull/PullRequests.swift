@@ -38,27 +38,27 @@ struct PullRequests: Sendable {
             query.restrict(.binary(planted(.cursorGreater) ? .gt : .ge, updatedAt, try time(text)))
         case .others(let text, let known):
             if let text { query.restrict(.binary(.ge, updatedAt, try time(text))) }
-            for known in known { query.restrict(.binary(.ne, id, .literal(.string(known)))) }
+            for known in known { query.restrict(.binary(.ne, id, .literal(.id(known)))) }
         case .behind(let text, let last):
             let time = try time(text)
             let tie = QueryExpression.binary(
-                .and, .binary(.eq, updatedAt, time), .binary(.gt, id, .literal(.string(last))))
+                .and, .binary(.eq, updatedAt, time), .binary(.gt, id, .literal(.id(last))))
             query.restrict(.binary(.or, .binary(.gt, updatedAt, time), tie))
         case .ties(let text, let last):
             query.restrict(.binary(.eq, updatedAt, try time(text)))
-            query.restrict(.binary(.le, id, .literal(.string(last))))
+            query.restrict(.binary(.le, id, .literal(.id(last))))
             query.order = [.init(columns.updatedAt), .init(columns.id, descending: true)]
         case .newestFirst:
             query.order = [.init(columns.updatedAt, descending: true), .init(columns.id, descending: true)]
         case .withoutTime(let last):
             query.restrict(.binary(.eq, updatedAt, .literal(.null)))
-            if let last { query.restrict(.binary(.gt, id, .literal(.string(last)))) }
+            if let last { query.restrict(.binary(.gt, id, .literal(.id(last)))) }
             query.order = [.init(columns.id)]
         case .lastWithoutTime:
             query.restrict(.binary(.eq, updatedAt, .literal(.null)))
             query.order = [.init(columns.id, descending: true)]
         case .behindID(let last):
-            query.restrict(.binary(.gt, id, .literal(.string(last))))
+            query.restrict(.binary(.gt, id, .literal(.id(last))))
             query.order = [.init(columns.id)]
         case .lastIDs:
             query.order = [.init(columns.id, descending: true)]
@@ -78,7 +78,7 @@ struct PullRequests: Sendable {
     /// The request for the first of those rows of the query, deleted ones too: for as many as an address holds.
     ///
     /// - Returns: the request, and for how many rows it is.
-    func request(someOf ids: [String], most: Int) throws(SluiceError) -> (request: Request, count: Int) {
+    func request(someOf ids: [RecordID], most: Int) throws(SluiceError) -> (request: Request, count: Int) {
         var count = max(1, min(ids.count, most))
         while true {
             let request = try request(ids: ids.prefix(count))
@@ -93,10 +93,10 @@ struct PullRequests: Sendable {
         return path.firstIndex(of: "?").map { path[$0...].utf8.count } ?? 0
     }
 
-    private func request(ids: ArraySlice<String>) throws(SluiceError) -> Request {
+    private func request(ids: ArraySlice<RecordID>) throws(SluiceError) -> Request {
         var query = query
         let id = QueryExpression.column(dialect.columns.id)
-        let terms = ids.map { QueryExpression.binary(.eq, id, .literal(.string($0))) }
+        let terms = ids.map { QueryExpression.binary(.eq, id, .literal(.id($0))) }
         guard var condition = terms.first else {
             throw SluiceError(.invalidArgument, "no ids to ask for", table: query.table)
         }

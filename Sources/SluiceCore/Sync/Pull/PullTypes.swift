@@ -58,19 +58,19 @@ package struct PullRequest: Sendable, Hashable {
         /// Rows changed at or after that time, as the server wrote it.
         case changedSince(String)
         /// Rows changed at or after that time, any where there is none, but for those with these ids.
-        case others(since: String?, than: [String])
+        case others(since: String?, than: [RecordID])
         /// Rows changed after that time, or at it and with an id behind that one.
-        case behind(time: String, id: String)
+        case behind(time: String, id: RecordID)
         /// Rows changed at that very time whose id is that one or before it, the last id first.
-        case ties(time: String, id: String)
+        case ties(time: String, id: RecordID)
         /// The rows that changed last, the last of all first.
         case newestFirst
         /// Rows whose id comes behind that one.
-        case behindID(String)
+        case behindID(RecordID)
         /// The rows with the last ids, the last of all first.
         case lastIDs
         /// Rows without a time of change, whose id comes behind that one.
-        case withoutTime(behindID: String?)
+        case withoutTime(behindID: RecordID?)
         /// The rows without a time of change with the last ids, the last of all first.
         case lastWithoutTime
     }

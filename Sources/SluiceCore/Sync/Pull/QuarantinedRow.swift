@@ -2,11 +2,11 @@
 /// server sends the row in a shape that can be stored, this entry goes.
 public struct QuarantinedRow: Sendable, Hashable, Identifiable {
     /// The entry's id.
-    public let id: String
+    public let id: RecordID
     /// The table.
     public let table: String
     /// The row's id, where it has one that can be read.
-    public let recordID: String?
+    public let recordID: RecordID?
     /// Why it could not be stored.
     public let reason: String
     /// The row as the server wrote it; of more than 64 KiB the beginning.
@@ -17,9 +17,9 @@ public struct QuarantinedRow: Sendable, Hashable, Identifiable {
     static let mostRawBytes = 65_536
 
     /// The entry's id: of a row with an id by that, of any other by what it is told from others by.
-    static func id(_ table: String, _ distinction: String) -> String { "\(table)/\(distinction)" }
+    static func id(_ table: String, _ distinction: RecordID) -> RecordID { "\(table)/\(distinction)" }
 
-    init(table: String, recordID: String?, distinction: String, reason: String, raw: String, at: Timestamp) {
+    init(table: String, recordID: RecordID?, distinction: RecordID, reason: String, raw: String, at: Timestamp) {
         id = Self.id(table, distinction)
         self.table = table
         self.recordID = recordID
@@ -47,13 +47,13 @@ public struct QuarantinedRow: Sendable, Hashable, Identifiable {
     }
 
     init?(record: JSON) {
-        guard let id = record["id"]?.string, let table = record["table"]?.string,
+        guard let id = record["id"]?.textID, let table = record["table"]?.string,
             let reason = record["reason"]?.string, let raw = record["raw"]?.string,
             let at = record["at"]?.string.flatMap({ Timestamp($0) })
         else { return nil }
         self.id = id
         self.table = table
-        recordID = record["record"]?.string
+        recordID = record["record"]?.textID
         self.reason = reason
         self.raw = raw
         self.at = at

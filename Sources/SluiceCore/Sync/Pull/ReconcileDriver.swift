@@ -9,7 +9,7 @@ struct ReconcileDriver: Sendable {
     private var cursor: Cursor
     private var removals: RemovalGuard
     private var mark = ChangeStamps.Mark()
-    private var pending: Set<ExactText> = []
+    private var pending: Set<RecordID> = []
     private var result = ReconcileResult()
     /// How many digests and lists were asked for, and how many rows came.
     private var (asked, came) = (0, 0)
@@ -59,10 +59,10 @@ struct ReconcileDriver: Sendable {
         let (table, owed, version) = (table, cursor.owed, dialect.columns.version)
         let (now, waiting, here) = try await exchange.store.read { reader in
             let waiting = try QueueReader(reader).recordIDs(in: table, among: owed)
-            var here: [ExactText: String?] = [:]
-            for id in owed where !waiting.contains(ExactText(id)) {
+            var here: [RecordID: String?] = [:]
+            for id in owed where !waiting.contains(id) {
                 guard let record = try reader.record(id, in: table) else { continue }
-                here[ExactText(id)] = .some(record[version]?.string)
+                here[id] = .some(record[version]?.string)
             }
             return (try ChangeStamps.mark(of: table, in: reader), waiting, here)
         }
@@ -71,7 +71,7 @@ struct ReconcileDriver: Sendable {
         if free.isEmpty { return nil }
         let owner = cursor
         let held = try await exchange.store.read { reader in
-            try free.filter { try here[ExactText($0)] != nil && Membership.holds(owner, $0, in: reader) }
+            try free.filter { try here[$0] != nil && Membership.holds(owner, $0, in: reader) }
         }
         try await letGo(held, here)
         return result
@@ -82,14 +82,14 @@ struct ReconcileDriver: Sendable {
     /// What the server and the store disagree on.
     private struct Difference {
         /// Rows that are missing here or have another version.
-        var wanted: [String] = []
+        var wanted: [RecordID] = []
         /// Rows that the server did not list.
-        var missing: [String] = []
+        var missing: [RecordID] = []
         var pending = 0
         /// Rows whose changes wait: the versions of those that the server listed.
-        var listed: [ExactText: String?] = [:]
+        var listed: [RecordID: String?] = [:]
         /// Rows whose changes wait and that the server did not list.
-        var unlisted: Set<ExactText> = []
+        var unlisted: Set<RecordID> = []
     }
 
     private mutating func differences(_ held: HeldRows) async throws -> Difference {
@@ -109,12 +109,12 @@ struct ReconcileDriver: Sendable {
     /// Compares the ranges of a digest with those of `ids` that lie in them; what lies in none, the server does not
     /// have.
     private mutating func descend(
-        _ digest: TableDigest, _ ids: [String], _ held: HeldRows, _ difference: inout Difference, depth: Int
+        _ digest: TableDigest, _ ids: [RecordID], _ held: HeldRows, _ difference: inout Difference, depth: Int
     ) async throws {
-        var outside = Set(ids.map(ExactText.init))
+        var outside = Set(ids)
         for range in digest.ranges {
             let here = held.ids(in: range)
-            for id in here { outside.remove(ExactText(id)) }
+            for id in here { outside.remove(id) }
             if held.sum(of: here) == range.sum { continue }
             if range.sum.count > Self.leastRange, depth < Self.mostDepth, let finer = try await self.digest(of: range),
                 finer.ranges.count > 1
@@ -124,11 +124,11 @@ struct ReconcileDriver: Sendable {
                 compare(Array(here), held, with: try await list(range), &difference)
             }
         }
-        compare(ids.filter { outside.contains(ExactText($0)) }, held, with: [:], &difference)
+        compare(ids.filter { outside.contains($0) }, held, with: [:], &difference)
     }
 
     private mutating func compare(
-        _ ids: [String], _ held: HeldRows, with listed: [ExactText: (id: String, version: String?)],
+        _ ids: [RecordID], _ held: HeldRows, with listed: [RecordID: (id: RecordID, version: String?)],
         _ difference: inout Difference
     ) {
         for (key, row) in listed {
@@ -137,10 +137,10 @@ struct ReconcileDriver: Sendable {
             if held.versions[key] == .some(row.version) { continue }
             if isPending { difference.pending += 1 } else { difference.wanted.append(row.id) }
         }
-        for id in ids where listed[ExactText(id)] == nil {
-            if pending.contains(ExactText(id)) {
+        for id in ids where listed[id] == nil {
+            if pending.contains(id) {
                 difference.pending += 1
-                difference.unlisted.insert(ExactText(id))
+                difference.unlisted.insert(id)
             } else {
                 difference.missing.append(id)
             }
@@ -150,23 +150,23 @@ struct ReconcileDriver: Sendable {
     /// Of the rows whose changes wait, those of which a newer copy is to be had, and those that the server has no
     /// longer though it once had. If such a change is given up, the record is as the server last had it.
     private func behindChanges(_ difference: Difference, _ held: HeldRows) async throws -> (
-        old: [String], lost: [String]
+        old: [RecordID], lost: [RecordID]
     ) {
         let (table, version, pending, cursor) = (table, dialect.columns.version, pending, cursor)
         if pending.isEmpty { return ([], []) }
         return try await exchange.store.read { reader in
             let queue = QueueReader(reader)
-            var (old, lost): ([String], [String]) = ([], [])
+            var (old, lost): ([RecordID], [RecordID]) = ([], [])
             for key in pending {
-                let mirror = try queue.state(of: key.text, in: table)?.mirror
+                let mirror = try queue.state(of: key, in: table)?.mirror
                 if let listed = difference.listed[key] {
-                    if mirror == nil || mirror?[version]?.string != listed { old.append(key.text) }
+                    if mirror == nil || mirror?[version]?.string != listed { old.append(key) }
                 } else if mirror != nil {
                     // A record that a waiting delete has taken away is in no digest of what is here.
                     let isLost =
                         held.versions[key] == nil
-                        ? try Membership.holds(cursor, key.text, in: reader) : difference.unlisted.contains(key)
-                    if isLost { lost.append(key.text) }
+                        ? try Membership.holds(cursor, key, in: reader) : difference.unlisted.contains(key)
+                    if isLost { lost.append(key) }
                 }
             }
             return (old, lost.sorted())
@@ -198,19 +198,19 @@ struct ReconcileDriver: Sendable {
     }
 
     /// The ids and versions of the query's rows, or of those in a range.
-    private mutating func list(_ range: TableDigest.Range?) async throws -> [ExactText: (id: String, version: String?)]
+    private mutating func list(_ range: TableDigest.Range?) async throws -> [RecordID: (id: RecordID, version: String?)]
     {
         let columns = dialect.columns
         var query = query
         query.select = [columns.id, columns.version]
         if let range {
-            query.restrict(.binary(.ge, .column(columns.id), .literal(.string(range.from))))
-            query.restrict(.binary(.le, .column(columns.id), .literal(.string(range.to))))
+            query.restrict(.binary(.ge, .column(columns.id), .literal(.id(range.from))))
+            query.restrict(.binary(.le, .column(columns.id), .literal(.id(range.to))))
         }
         let requests = PullRequests(
             dialect: dialect, endpoint: exchange.client.endpoint, query: query, isNamed: false,
             includesDeleted: false)
-        var listed: [ExactText: (id: String, version: String?)] = [:]
+        var listed: [RecordID: (id: RecordID, version: String?)] = [:]
         var session = FullPullSession(query: query, pageSize: exchange.options.pageSize, sorts: sorts(range))
         var page: RowPage?
         var effect = session.handle(.began)
@@ -229,7 +229,7 @@ struct ReconcileDriver: Sendable {
                 }
             case .commit(let rows, _):
                 for row in rows.compactMap({ page?.rows[$0] }) where !row.isDeleted && !row.isUnfit {
-                    listed[ExactText(row.id)] = (row.id, row.version)
+                    listed[row.id] = (row.id, row.version)
                 }
                 effect = session.handle(.committed)
             case .finish(nil): return listed
@@ -260,7 +260,7 @@ struct ReconcileDriver: Sendable {
         }
     }
 
-    private mutating func bring(_ ids: [String]) async throws {
+    private mutating func bring(_ ids: [RecordID]) async throws {
         if ids.isEmpty { return }
         let outcome = try await fetch(ids)
         result.stored += outcome.stored
@@ -269,7 +269,7 @@ struct ReconcileDriver: Sendable {
     }
 
     /// Fetches rows, and does not take for a change here what the fetch itself has stored.
-    private mutating func fetch(_ ids: [String]) async throws -> PageCommit.Outcome {
+    private mutating func fetch(_ ids: [RecordID]) async throws -> PageCommit.Outcome {
         let table = table
         let before = try await exchange.store.read { try ChangeStamps.mark(of: table, in: $0) }
         let outcome = try await exchange.fetch(ids, like: try commit, since: before)
@@ -281,14 +281,14 @@ struct ReconcileDriver: Sendable {
     /// Lets rows go that a second read misses too, and saves the cursor.
     ///
     /// - Parameter versions: of the rows as they were when it began.
-    private mutating func letGo(_ ids: [String], _ versions: [ExactText: String?]) async throws {
-        var gone: [String] = []
+    private mutating func letGo(_ ids: [RecordID], _ versions: [RecordID: String?]) async throws {
+        var gone: [RecordID] = []
         if !ids.isEmpty {
             let outcome = try await fetch(ids)
             result.stored += outcome.stored
             result.removed += outcome.deleted
             removals.removed += outcome.deleted
-            gone = ids.filter { !outcome.found.contains(ExactText($0)) }
+            gone = ids.filter { !outcome.found.contains($0) }
         }
         let (table, held, mark, removals) = (table, cursor, mark, removals)
         let (version, system) = (dialect.columns.version, dialect.pushColumns.system)
@@ -299,8 +299,8 @@ struct ReconcileDriver: Sendable {
             let touched = try ChangeStamps.changed(missing, in: table, since: mark, writer)
             let waiting = try QueueReader(writer).recordIDs(in: table, among: missing)
             let busy = touched.union(waiting)
-            let free = missing.filter { !busy.contains(ExactText($0)) }
-            cursor.owe(missing.filter { busy.contains(ExactText($0)) })
+            let free = missing.filter { !busy.contains($0) }
+            cursor.owe(missing.filter { busy.contains($0) })
             let same = try free.filter { id in
                 guard let record = try writer.record(id, in: table) else { return false }
                 // What a hook keeps here alone the server never had: it has nothing that only the server sets.
@@ -309,7 +309,7 @@ struct ReconcileDriver: Sendable {
                 {
                     return false
                 }
-                return versions[ExactText(id)] == .some(record[version]?.string)
+                return versions[id] == .some(record[version]?.string)
             }
             let released = try membership.release(same)
             try removals.check(released.count, of: table, in: writer)

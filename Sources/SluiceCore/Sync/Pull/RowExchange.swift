@@ -38,7 +38,7 @@ struct RowExchange: Sendable {
         if outcome.stale.isEmpty { return outcome }
         let again = try await fetch(outcome.stale, like: commit, since: outcome.mark)
         // What the page told of these rows was not carried out, and the second read finds them no more.
-        outcome.owed += outcome.stale.filter { !again.found.contains(ExactText($0)) }
+        outcome.owed += outcome.stale.filter { !again.found.contains($0) }
         outcome.add(again)
         outcome.stale = []
         if var cursor = commit.cursor, commit.savesCursor {
@@ -57,7 +57,7 @@ struct RowExchange: Sendable {
     /// until an answer brings none of them: only that one says that they are not there.
     ///
     /// - Returns: what was done. ``PageCommit/Outcome/found`` are the ids that the server has.
-    func fetch(_ ids: [String], like commit: PageCommit, since mark: ChangeStamps.Mark) async throws
+    func fetch(_ ids: [RecordID], like commit: PageCommit, since mark: ChangeStamps.Mark) async throws
         -> PageCommit.Outcome
     {
         var total = PageCommit.Outcome()
@@ -66,7 +66,7 @@ struct RowExchange: Sendable {
         var waiting = ids
         var most = PullRequests.mostIDs
         for _ in 0..<Self.mostRounds where !waiting.isEmpty {
-            var again: [String] = []
+            var again: [RecordID] = []
             var left = waiting
             while !left.isEmpty {
                 let (page, count) = try await readSome(of: left, most: &most)
@@ -84,7 +84,7 @@ struct RowExchange: Sendable {
                 if outcome.found.isEmpty {
                     left.removeFirst(count)
                 } else {
-                    left.removeAll { outcome.found.contains(ExactText($0)) }
+                    left.removeAll { outcome.found.contains($0) }
                 }
             }
             waiting = again
@@ -102,7 +102,7 @@ struct RowExchange: Sendable {
     /// - Parameter most: how many ids to ask for at once. A server that refuses so many conditions, or so long an
     ///   address, is asked for half of them.
     /// - Returns: the page, and how many of the ids were asked for.
-    private func readSome(of ids: [String], most: inout Int) async throws -> (page: RowPage, count: Int) {
+    private func readSome(of ids: [RecordID], most: inout Int) async throws -> (page: RowPage, count: Int) {
         while true {
             let (request, count) = try requests.request(someOf: ids, most: most)
             do {
@@ -114,12 +114,12 @@ struct RowExchange: Sendable {
     }
 
     /// Stores those rows of the page that were asked for.
-    private func storeAsked(_ ids: [String], _ part: PageCommit) async throws -> PageCommit.Outcome {
-        let asked = Set(ids.map(ExactText.init))
-        let rows = part.page.rows.indices.filter { asked.contains(ExactText(part.page.rows[$0].id)) }
+    private func storeAsked(_ ids: [RecordID], _ part: PageCommit) async throws -> PageCommit.Outcome {
+        let asked = Set(ids)
+        let rows = part.page.rows.indices.filter { asked.contains(part.page.rows[$0].id) }
         let commit = try await reviewed(part.taking(rows))
         var outcome = try await store.write(at: .page, options.environment) { try commit.write(to: $0) }
-        outcome.found = Set(rows.map { ExactText(part.page.rows[$0].id) })
+        outcome.found = Set(rows.map { part.page.rows[$0].id })
         return outcome
     }
 }

@@ -8,8 +8,8 @@ struct TieCheck: Sendable {
 
     let time: String
     /// The ids in the order in which they came.
-    private let ids: [ExactText]
-    private let last: String
+    private let ids: [RecordID]
+    private let last: RecordID
 
     /// The question that a page raises; nil if its last rows do not share one time, or come in no order.
     init?(_ page: PullPage, pageSize: Int) {
@@ -18,7 +18,7 @@ struct TieCheck: Sendable {
         guard tied.count >= Self.leastRows, IDOrder.isAscending(tied.reversed().map(\.id)) else { return nil }
         self.time = time
         self.last = last.id
-        ids = tied.map { ExactText($0.id) }
+        ids = tied.map { $0.id }
     }
 
     var request: PullRequest {
@@ -26,5 +26,5 @@ struct TieCheck: Sendable {
     }
 
     /// Whether the answer proves it.
-    func isProven(by page: PullPage) -> Bool { page.rows.map { ExactText($0.id) } == ids }
+    func isProven(by page: PullPage) -> Bool { page.rows.map { $0.id } == ids }
 }

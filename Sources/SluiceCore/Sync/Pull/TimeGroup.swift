@@ -4,13 +4,13 @@ struct TimeGroup: Sendable {
     private(set) var time: String?
     private(set) var timestamp: Timestamp?
     /// The id of the last of those rows, in the server's order; nil where it is not known.
-    private(set) var lastID: String?
-    private var versions: [ExactText: String?] = [:]
+    private(set) var lastID: RecordID?
+    private var versions: [RecordID: String?] = [:]
 
     init() {}
 
     /// The place that a cursor remembers.
-    init(time: String, lastID: String?) {
+    init(time: String, lastID: RecordID?) {
         self.time = time
         self.lastID = lastID
         timestamp = Timestamp(time)
@@ -19,10 +19,10 @@ struct TimeGroup: Sendable {
     var count: Int { versions.count }
 
     /// The ids of its rows, in an order of their own.
-    var ids: [String] { versions.keys.map(\.text).sorted() }
+    var ids: [RecordID] { versions.keys.sorted() }
 
     /// Whether the row was taken already, with that version.
-    func holds(_ row: RowPage.Row) -> Bool { versions[ExactText(row.id)] == .some(row.version) }
+    func holds(_ row: RowPage.Row) -> Bool { versions[row.id] == .some(row.version) }
 
     /// Whether one of those times is behind the group's.
     func isBehind(_ times: [Timestamp?]) -> Bool {
@@ -31,14 +31,14 @@ struct TimeGroup: Sendable {
 
     /// Takes all rows of a page in, as one that brings no later time.
     mutating func add(_ page: PullPage) {
-        for row in page.rows { versions[ExactText(row.id)] = .some(row.version) }
+        for row in page.rows { versions[row.id] = .some(row.version) }
         if let last = page.rows.last, !last.isUnfit, last.updatedAt == time { lastID = last.id }
     }
 
     /// Takes the rows of the group's own time in.
     mutating func add(_ page: PullPage, _ times: [Timestamp?]) {
         for index in times.indices where times[index] == timestamp {
-            versions[ExactText(page.rows[index].id)] = .some(page.rows[index].version)
+            versions[page.rows[index].id] = .some(page.rows[index].version)
         }
     }
 

@@ -44,7 +44,7 @@ package struct OperationSession: Sendable {
         /// Seal and send the operation.
         case send(PushItem)
         /// Read the record by its id, deleted ones included.
-        case readBack(table: String, recordID: String)
+        case readBack(table: String, recordID: RecordID)
         /// See whether the table answers at all.
         case probe(table: String)
         /// Ask the conflict handlers, then the policy.

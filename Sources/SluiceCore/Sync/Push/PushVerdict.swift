@@ -149,7 +149,7 @@ package struct PushColumns: Sendable, Hashable {
         self.replaces = replaces
     }
 
-    func id(_ record: JSON) -> String? { record[id]?.string }
+    func id(_ record: JSON) -> RecordID? { record[id]?.textID }
     func isDeleted(_ record: JSON) -> Bool { record[deleted]?.bool == true }
 
     /// Whether the record has every value that was sent. Null and absent are the same here: servers differ in which

@@ -1,11 +1,11 @@
 extension PushWorker {
     /// The record by its id, from the list: the by-id route may hide a deleted one.
-    func readBack(_ table: String, _ id: String) async throws -> JSON? {
+    func readBack(_ table: String, _ id: RecordID) async throws -> JSON? {
         let query = Query(
-            table, filter: .binary(.eq, .column(client.dialect.pushColumns.id), .literal(.string(id))), top: 1,
+            table, filter: .binary(.eq, .column(client.dialect.pushColumns.id), .literal(.id(id))), top: 1,
             includesDeleted: true)
         let page = try await list(query)
-        if let index = page.rows.firstIndex(where: { ExactText($0.id) == ExactText(id) }) {
+        if let index = page.rows.firstIndex(where: { $0.id == id }) {
             let record = page.record(at: index).without(options.localOnly.columns[table])
             guard StoreRules.isShallow(record, RecordRules.maximumDepth) else {
                 throw SluiceError(

@@ -1,14 +1,12 @@
 /// A record of a table, wherever ids are compared: two ids are one only if their code points are.
 struct RecordKey: Sendable, Hashable {
     let table: String
-    private let exactID: ExactText
+    let id: RecordID
 
-    init(_ table: String, _ id: String) {
+    init(_ table: String, _ id: RecordID) {
         self.table = table
-        exactID = ExactText(id)
+        self.id = id
     }
-
-    var id: String { exactID.text }
 }
 
 /// An operation as the order of a push sees it: nothing of its content but what it refers to.
@@ -20,7 +18,7 @@ package struct QueuedOperation: Sendable, Hashable {
     /// The table.
     package var table: String
     /// The record.
-    package var recordID: String
+    package var recordID: RecordID
     /// What it does.
     package var kind: TableOperation.Kind
     /// The group with which it goes.
@@ -36,7 +34,7 @@ package struct QueuedOperation: Sendable, Hashable {
     /// Whether a dependency without a column orders this table.
     var isOrderedByTable = false
 
-    package init(id: String, sequence: Int64, table: String, recordID: String, kind: TableOperation.Kind) {
+    package init(id: String, sequence: Int64, table: String, recordID: RecordID, kind: TableOperation.Kind) {
         self.id = id
         self.sequence = sequence
         self.table = table
@@ -82,7 +80,7 @@ struct QueueOutline {
 
     private func operation(_ record: JSON) throws -> QueuedOperation {
         guard let id = record["id"]?.string, let sequence = record["sequence"]?.int,
-            let table = record["table"]?.string, let recordID = record["record"]?.string,
+            let table = record["table"]?.string, let recordID = record["record"]?.textID,
             let kind = record["kind"]?.string.flatMap(TableOperation.Kind.init),
             let state = record["state"]?.string.flatMap(TableOperation.State.init)
         else {
@@ -107,7 +105,7 @@ struct QueueOutline {
     private func addParents(of operation: inout QueuedOperation, _ references: [TableDependency]) throws {
         func parents(_ record: JSON?) -> [RecordKey] {
             references.compactMap { reference in
-                record?[reference.column ?? ""]?.string.map { RecordKey(reference.parent, $0) }
+                record?[reference.column ?? ""]?.textID.map { RecordKey(reference.parent, $0) }
             }
         }
         let queue = QueueReader(store)

@@ -6,7 +6,7 @@ package struct SentTombstone: Sendable, Hashable {
     /// The table.
     package var table: String
     /// The record.
-    package var recordID: String
+    package var recordID: RecordID
     /// The operation that went out of the queue; the delete that follows is a further revision of it.
     package var operationID: String
     /// The revision that the delete is to have.
@@ -45,7 +45,7 @@ package struct SentTombstone: Sendable, Hashable {
     }
 
     /// The record is here again, by the server's own answer: what is late now is refused.
-    package static func remove(_ recordID: String, in table: String, from store: any StoreWriter) throws {
+    package static func remove(_ recordID: RecordID, in table: String, from store: any StoreWriter) throws {
         try store.delete([RecordState.id(table, recordID)], from: schema.name)
     }
 
@@ -59,7 +59,7 @@ package struct SentTombstone: Sendable, Hashable {
 
     /// The tombstone that a record of ``schema`` stands for; nil for what is none.
     package init?(record: JSON) {
-        guard let table = record["table"]?.string, let recordID = record["record"]?.string,
+        guard let table = record["table"]?.string, let recordID = record["record"]?.textID,
             let operationID = record["operation"]?.string, let revision = record["revision"]?.int,
             let createdAt = record["createdAt"]?.string.flatMap({ Timestamp($0) })
         else { return nil }
@@ -69,7 +69,7 @@ package struct SentTombstone: Sendable, Hashable {
     }
 
     private init(
-        table: String, recordID: String, operationID: String, revision: Int, createdAt: Timestamp, bodies: [JSON]
+        table: String, recordID: RecordID, operationID: String, revision: Int, createdAt: Timestamp, bodies: [JSON]
     ) {
         self.table = table
         self.recordID = recordID
@@ -87,15 +87,15 @@ extension SentTombstone {
     /// - Returns: the ids of those.
     static func bury(
         _ page: RowPage, _ indices: [Int], of table: String, in store: any StoreWriter
-    ) throws -> Set<ExactText> {
+    ) throws -> Set<RecordID> {
         let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
         let left = try store.records(matching: Query(schema.name, filter: ofTable)).compactMap(SentTombstone.init)
         if left.isEmpty { return [] }
-        let rows = Dictionary(indices.map { (ExactText(page.rows[$0].id), $0) }) { _, last in last }
-        var buried: Set<ExactText> = []
+        let rows = Dictionary(indices.map { (page.rows[$0].id, $0) }) { _, last in last }
+        var buried: Set<RecordID> = []
         for tombstone in left {
             let id = tombstone.recordID
-            guard let index = rows[ExactText(id)] else { continue }
+            guard let index = rows[id] else { continue }
             try remove(id, in: table, from: store)
             let row = page.record(at: index)
             guard !page.rows[index].isDeleted, try store.record(id, in: table) == nil,
@@ -108,7 +108,7 @@ extension SentTombstone {
             operation.revision = tombstone.revision
             try queue.put(operation)
             try queue.put(RecordState(table: table, recordID: id, base: row, mirror: row))
-            buried.insert(ExactText(id))
+            buried.insert(id)
         }
         return buried
     }

@@ -57,7 +57,7 @@ public final class SyncScheduler: Sendable {
     private func follow(_ client: SluiceClient) async throws {
         let environment = context.options.environment
         let id = client.endpoint.description
-        let found = try await context.store.read { try $0.record(id, in: ScheduleState.schema.name) }
+        let found = try await context.store.read { try $0.record(RecordID(id), in: ScheduleState.schema.name) }
         var saved = found.map { ScheduleState(record: $0) } ?? ScheduleState()
         var machine = ScheduleMachine(
             schedule, failures: saved.failures, notBefore: saved.notBefore, now: environment.now(),

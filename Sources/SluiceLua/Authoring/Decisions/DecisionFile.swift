@@ -102,6 +102,6 @@ public struct DecisionFile: Sendable {
 
     /// The decision with that number, or the last one about that record.
     public func decision(_ key: String) -> PluginDecision? {
-        decisions.last { String($0.sequence) == key } ?? decisions.last { $0.recordID == key }
+        decisions.last { String($0.sequence) == key } ?? decisions.last { $0.recordID == RecordID(key) }
     }
 }

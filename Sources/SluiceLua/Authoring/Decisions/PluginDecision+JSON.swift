@@ -43,7 +43,7 @@ extension PluginDecision {
         self.init(
             sequence: Int(json["sequence"]?.int ?? 0), at: at, plugin: plugin,
             version: json["version"]?.string ?? "", hook: hook, table: json["table"]?.string,
-            recordID: json["record"]?.string, inputHash: json["input_hash"]?.string ?? "", input: json["input"],
+            recordID: json["record"]?.textID, inputHash: json["input_hash"]?.string ?? "", input: json["input"],
             decision: decision, answer: json["answer"], reason: json["reason"]?.string, failure: nil,
             fuel: Int(json["fuel"]?.int ?? 0), cpuTime: .nanoseconds(json["cpu_ns"]?.int ?? 0),
             elapsed: .nanoseconds(json["elapsed_ns"]?.int ?? 0), waits: Int(json["waits"]?.int ?? 0),

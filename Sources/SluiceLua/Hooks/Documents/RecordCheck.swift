@@ -48,12 +48,12 @@ struct RecordCheck: Sendable {
     /// The record, if it may stand in the place of those that it was made from.
     ///
     /// - Throws: ``ScriptFailure`` of kind `badResult` that names the field, and as ``requireWrite()``.
-    func checked(_ record: JSON, from originals: [JSON?], id: String) throws -> JSON {
+    func checked(_ record: JSON, from originals: [JSON?], id: RecordID) throws -> JSON {
         let originals = originals.compactMap { $0 }
         if !originals.contains(record) { try requireWrite() }
         var record = record
         // A part of a record would be the loss of the rest.
-        guard record.kind == .object, record["id"]?.string == id else {
+        guard record.kind == .object, record["id"]?.textID == id else {
             throw ScriptFailure(.badResult, "a decision takes the whole record with its id: begin with the one you got")
         }
         for (name, value) in record.members ?? [] where name != "id" {

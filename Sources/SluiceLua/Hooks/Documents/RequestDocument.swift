@@ -23,7 +23,7 @@ enum RequestDocument {
         document.set("source", context.source.rawValue)
         document.set("attempt", context.attempt)
         if let table = context.table { document.set("table", table) }
-        if let id = context.recordID { document.set("record_id", id) }
+        if let id = context.recordID { document.set("record_id", id.text) }
         if let version = context.version { document.set("version", version) }
         if let columns = context.systemProperties {
             document.set("system_properties", JSON(columns.map { JSON($0) }))

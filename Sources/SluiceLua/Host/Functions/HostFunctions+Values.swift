@@ -63,7 +63,7 @@ extension HostFunctions {
             guard let id = arguments[1]?.string else {
                 throw ScriptFailure(.runtime, "store.get takes a table and an id")
             }
-            return .wait(.record(table: table, id: id))
+            return .wait(.record(table: table, id: RecordID(id)))
         }
         guard let filter = arguments[1]?.string else { return .wait(.count(Query(table))) }
         return .wait(.count(Query(table, filter: try QueryExpression(odata: filter))))

@@ -56,7 +56,7 @@ extension SimulatedDevice {
             oracle.violate(.noLostWrite, "device \(index): \(kind.rawValue) of \(key) was acknowledged, and is nowhere")
         }
         parts.trace.note(
-            "edit", key.id, index,
+            "edit", key.id.text, index,
             line: "  device \(index) has made \(kind.rawValue) of \(key) \(SimulationText.of(record))")
     }
 

@@ -30,7 +30,8 @@ extension SimulatedDevice {
         }
         for edit in hand.edits {
             parts.trace.note(
-                "group", edit.key.id, index, line: "  device \(index) has made \(edit.kind.rawValue) of \(edit.key)")
+                "group", edit.key.id.text, index,
+                line: "  device \(index) has made \(edit.kind.rawValue) of \(edit.key)")
         }
     }
 

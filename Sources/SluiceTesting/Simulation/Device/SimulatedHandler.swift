@@ -33,7 +33,7 @@ struct SimulatedHandler: ConflictHandler {
             ? garbage(conflict) : try await inner?.decide(conflict) ?? .next
         parts.oracle.decided(conflict, decision, on: device.index)
         parts.trace.note(
-            "decision", conflict.recordID, device.index,
+            "decision", conflict.recordID.text, device.index,
             line: "  device \(device.index) decides \(conflict.table)/\(conflict.recordID): \(decision)")
         return decision
     }

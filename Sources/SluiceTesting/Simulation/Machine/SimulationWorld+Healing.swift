@@ -114,7 +114,7 @@ extension SimulatedDevice {
             for table in ["items", "notes"] {
                 let rows = try await read { try $0.records(matching: Query(table)).map(SimulatedMemo.without) }
                 let known = oracle.view(of: index) { ($0.tables[table] ?? [:]) }
-                if rows.count != known.count || rows.contains(where: { known[$0["id"]?.string ?? ""] != $0 }) {
+                if rows.count != known.count || rows.contains(where: { known[$0["id"]?.textID ?? ""] != $0 }) {
                     oracle.violate(.atomicity, "the store of device \(index) holds other rows than were committed")
                 }
             }
@@ -154,7 +154,9 @@ extension SimulatedDevice {
             // A row that no query holds, made here or pulled without a name, stays until it is purged.
             let ids = Set(rows.map(\.id))
             let members = parts.oracle.view(of: index) { view in
-                (view.tables[Membership.schema.name] ?? [:]).keys.map { String($0.drop { $0 != "/" }.dropFirst()) }
+                (view.tables[Membership.schema.name] ?? [:]).keys.map {
+                    RecordID(String($0.text.drop { $0 != "/" }.dropFirst()))
+                }
             }
             let held = Set(members)
             let mine = local.filter { id, row in

@@ -112,7 +112,7 @@ final class SimulationWorld {
         parts.server.edit(
             table,
             (0..<count).map { offset in
-                let id = "r\((first + offset) % (count > 1 ? 12 : 6))"
+                let id: RecordID = "r\((first + offset) % (count > 1 ? 12 : 6))"
                 if action.kind == .serverDelete { return (id, nil) }
                 let fields: JSON = [
                     "a": JSON(parts.oracle.newValue()), "group": JSON((action.choice / 512 + offset) % 4),

@@ -102,8 +102,8 @@ extension OracleState {
             return operation.key
         }
         guard let key = old.flatMap(OperationView.init)?.key else { return nil }
-        ended(change.id, on: DeviceRecord(device: device, key: key))
-        devices[device].operations[key]?[change.id] = nil
+        ended(change.id.text, on: DeviceRecord(device: device, key: key))
+        devices[device].operations[key]?[change.id.text] = nil
         if devices[device].operations[key]?.isEmpty ?? false { devices[device].operations[key] = nil }
         return key
     }
@@ -132,7 +132,7 @@ extension OracleState {
 
     /// I8: base and mirror are states that the server has had.
     private mutating func checkState(_ old: JSON?, _ new: JSON?, on device: Int) -> RecordKey? {
-        guard let record = new ?? old, let table = record["table"]?.string, let id = record["record"]?.string else {
+        guard let record = new ?? old, let table = record["table"]?.string, let id = record["record"]?.textID else {
             return nil
         }
         for name in ["base", "mirror"] {

@@ -65,7 +65,7 @@ extension OracleState {
 
     /// I3: a note is not made before its item, where it depends on it and both were made here in that order.
     mutating func checkParent(_ change: SimulatedChange, _ key: RecordKey, _ after: SimulatedRow, _ device: Int) {
-        guard let call = change.call, call.method == .post, call.id == nil, let item = after.fields["item"]?.string,
+        guard let call = change.call, call.method == .post, call.id == nil, let item = after.fields["item"]?.textID,
             let request = change.requestID, let operation = devices[device].operations[key]?[operation(of: request)]
         else { return }
         let parent = RecordKey(table: "items", id: item)
@@ -85,7 +85,7 @@ extension OracleState {
         else { return }
         for (child, operations) in devices[device].operations where child.table == "notes" && aliveSince[child] != nil {
             let state = devices[device].tables[RecordState.schema.name]?[RecordState.id(child.table, child.id)]
-            guard state?["base"]?["item"]?.string == key.id else { continue }
+            guard state?["base"]?["item"]?.textID == key.id else { continue }
             let isWaiting = operations.values.contains {
                 $0.kind == "delete" && isOlder($0, delete) && !effective.contains($0.id)
                     && ($0.state == "pending" || $0.state == "inFlight")

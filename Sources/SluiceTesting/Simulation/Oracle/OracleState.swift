@@ -95,7 +95,7 @@ struct OracleState: Sendable {
 struct DeviceView: Sendable {
     /// Who works on it.
     var user = 0
-    var tables: [String: [String: JSON]] = [:]
+    var tables: [String: [RecordID: JSON]] = [:]
     var operations: [RecordKey: [String: OperationView]] = [:]
     var audit: [RecordKey: [(moment: Int, entry: JSON)]] = [:]
     /// What stays on the device with a record, as it was written last.
@@ -136,7 +136,7 @@ struct OperationView: Sendable {
 
     init?(_ record: JSON) {
         guard let id = record["id"]?.string, let table = record["table"]?.string,
-            let recordID = record["record"]?.string, let kind = record["kind"]?.string,
+            let recordID = record["record"]?.textID, let kind = record["kind"]?.string,
             let state = record["state"]?.string, let sequence = record["sequence"]?.int
         else { return nil }
         self.id = id

@@ -104,7 +104,7 @@ final class SimulationOracle: Sendable {
 /// A record of a table.
 struct RecordKey: Hashable, Sendable, CustomStringConvertible {
     let table: String
-    let id: String
+    let id: RecordID
     var description: String { "\(table)/\(id)" }
 }
 

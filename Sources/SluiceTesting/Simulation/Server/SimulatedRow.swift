@@ -2,7 +2,7 @@ internal import SluiceCore
 
 /// A row of the simulated server.
 struct SimulatedRow: Sendable {
-    let id: String
+    let id: RecordID
     /// The application's properties, the id among them.
     var fields: JSON
     var version = 0
@@ -16,7 +16,7 @@ struct SimulatedRow: Sendable {
     /// The row as filters see it: with all digits of its times.
     private(set) var exact = JSON.null
 
-    init(id: String, createdAt: Timestamp) {
+    init(id: RecordID, createdAt: Timestamp) {
         self.id = id
         fields = ["id": JSON(id)]
         self.createdAt = createdAt

@@ -27,7 +27,7 @@ extension SimulatedServer {
     }
 
     private func insert(_ call: ModelCall, _ change: SimulatedChange, _ state: inout State) -> Response {
-        guard let id = call.body["id"]?.string else { return .model(400, ["error": "no id"]) }
+        guard let id = call.body["id"]?.textID else { return .model(400, ["error": "no id"]) }
         if let row = state.tables[change.table]?[id] { return reply(409, row) }
         if let reserved = call.body.names.first(where: dialect.isSystemProperty) {
             return .model(400, ["error": JSON("Cannot insert item with property '\(reserved)' as it is reserved")])
@@ -39,7 +39,7 @@ extension SimulatedServer {
     }
 
     private func update(
-        _ id: String, _ call: ModelCall, _ change: SimulatedChange, _ state: inout State,
+        _ id: RecordID, _ call: ModelCall, _ change: SimulatedChange, _ state: inout State,
         _ body: (inout SimulatedRow) -> Void
     ) -> Response {
         guard var row = state.tables[change.table]?[id], !row.isDeleted else {
@@ -52,12 +52,12 @@ extension SimulatedServer {
     }
 
     /// The newer servers say of a row that is marked as deleted that it is gone.
-    private func gone(_ id: String, _ change: SimulatedChange, _ state: State) -> Int {
+    private func gone(_ id: RecordID, _ change: SimulatedChange, _ state: State) -> Int {
         dialect.odata == .v4 && state.tables[change.table]?[id] != nil ? 410 : 404
     }
 
     private func restore(
-        _ id: String, _ call: ModelCall, _ change: SimulatedChange, _ state: inout State, replacing: Bool = false
+        _ id: RecordID, _ call: ModelCall, _ change: SimulatedChange, _ state: inout State, replacing: Bool = false
     ) -> Response {
         guard var row = state.tables[change.table]?[id] else {
             return .model(404, ["error": "The item does not exist"])

@@ -29,7 +29,7 @@ extension SimulatedServer {
     /// The digest of the rows of a query, or of those between two ids.
     func digest(_ call: ModelCall, _ table: String, _ state: State) -> Response {
         guard let matches = try? matches(query(call)) else { return .model(400, ["error": "no such query"]) }
-        let (from, to) = (call.parameters["from"] ?? "", call.parameters["to"] ?? "~")
+        let (from, to) = (RecordID(call.parameters["from"] ?? ""), RecordID(call.parameters["to"] ?? "~"))
         let rows = (state.tables[table] ?? [:]).values.filter {
             !$0.isDeleted && matches($0) && $0.id >= from && $0.id <= to
         }.sorted { $0.id < $1.id }

@@ -6,7 +6,7 @@ internal import Synchronization
 /// wire that was drawn. It shares no code with the embedded backend or the engine's wire.
 final class SimulatedServer: Sendable {
     struct State {
-        var tables: [String: [String: SimulatedRow]] = [:]
+        var tables: [String: [RecordID: SimulatedRow]] = [:]
         var version = 0
         /// By how many ticks the server's clock is behind.
         var behind: Int64 = 0
@@ -161,7 +161,7 @@ final class SimulatedServer: Sendable {
     func rows(_ table: String) -> [SimulatedRow] { state.withLock { Array(($0.tables[table] ?? [:]).values) } }
 
     /// Changes rows as another client would, all at one time.
-    func edit(_ table: String, _ edits: [(id: String, fields: JSON?)]) {
+    func edit(_ table: String, _ edits: [(id: RecordID, fields: JSON?)]) {
         state.withLock { state in
             let time = edits.count > 1 ? self.time(&state) : nil
             for (id, fields) in edits {
@@ -177,7 +177,7 @@ final class SimulatedServer: Sendable {
     }
 
     /// Forgets a row, so that nothing tells that it was there.
-    func forget(_ id: String, in table: String) {
+    func forget(_ id: RecordID, in table: String) {
         state.withLock { state in
             if state.tables[table]?.removeValue(forKey: id) != nil { oracle.forgot(RecordKey(table: table, id: id)) }
         }

@@ -109,7 +109,7 @@ struct LiveQueryTests {
                     if let record {
                         try writer.put(record, in: "things")
                     } else {
-                        try writer.delete([id], from: "things")
+                        try writer.delete([RecordID(id)], from: "things")
                     }
                 }
             }

@@ -71,6 +71,6 @@ extension Device {
 
     /// The operation on that record.
     func operation(_ id: String) async throws -> TableOperation? {
-        try await context.queue.operations(QueueFilter(recordID: id)).first
+        try await context.queue.operations(QueueFilter(recordID: RecordID(id))).first
     }
 }

@@ -143,7 +143,7 @@ struct QuarantineTests {
         try await device.todos.pull(named: "all")
         text.value = #"[{"id":"a","version":7},{"id":"c","version":7}]"#
         try await device.todos.pull()
-        func rows() async throws -> Set<String?> { try await Set(device.context.quarantine().map(\.recordID)) }
+        func rows() async throws -> Set<RecordID?> { try await Set(device.context.quarantine().map(\.recordID)) }
         #expect(try await rows() == ["a", "c"])
         try await device.todos.purge(Query("todos", filter: try QueryExpression(odata: "id eq 'b'")))
         #expect(try await rows() == ["a", "c"])
@@ -180,7 +180,7 @@ private struct PickyStore: LocalStore {
 
     private struct Writer: StoreWriter {
         let inner: any StoreWriter
-        func record(_ id: String, in table: String) throws -> JSON? { try inner.record(id, in: table) }
+        func record(_ id: RecordID, in table: String) throws -> JSON? { try inner.record(id, in: table) }
         func records(matching query: Query) throws -> [JSON] { try inner.records(matching: query) }
         func count(matching query: Query) throws -> Int { try inner.count(matching: query) }
         func tables() throws -> [TableSchema] { try inner.tables() }
@@ -190,7 +190,7 @@ private struct PickyStore: LocalStore {
             if table == "todos", record["n"] == 3 { throw SluiceError(.invalidRecord, "no threes here") }
             try inner.put(record, in: table)
         }
-        func delete(_ ids: [String], from table: String) throws { try inner.delete(ids, from: table) }
+        func delete(_ ids: [RecordID], from table: String) throws { try inner.delete(ids, from: table) }
         func delete(matching query: Query) throws -> Int { try inner.delete(matching: query) }
     }
 }

@@ -28,7 +28,8 @@ struct DependentPushTests {
         let orphans = Recorder<String>()
         server.onRequest { request in
             let body = (try? request.body.json) ?? .null
-            if request.head.path == "/tables/items", let list = body["list"]?.string, server.rows("lists")[list] == nil
+            if request.head.path == "/tables/items", let list = body["list"]?.string,
+                server.rows("lists")[RecordID(list)] == nil
             {
                 orphans.add(list)
             }

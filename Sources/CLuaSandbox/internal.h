@@ -146,6 +146,7 @@ void sb_settle(sluice_vm *vm, bool is_killed);
 void sb_trip(sluice_vm *vm, sluice_outcome why);
 void sb_meter(sluice_vm *vm, int64_t fuel);
 void sb_look_at_clock(sluice_vm *vm);
+bool sb_may_go_on(sluice_vm *vm);
 void sb_charge(lua_State *L, int64_t fuel);
 void sb_tick(lua_State *L, int64_t work);
 void sb_hook(lua_State *L, lua_Debug *activation);

@@ -153,10 +153,8 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
 
     /// The order of an integer and a double, without the rounding of a conversion.
     package static func order(_ a: Int64, _ b: Double) -> Int {
-        if b >= 0x1p63 { return -1 }
-        if b < -0x1p63 { return 1 }
         let whole = b.rounded(.down)
-        let floor = Int64(whole)
+        guard let floor = Int64(exactly: whole) else { return b < 0 ? 1 : -1 }
         return a < floor ? -1 : a > floor ? 1 : b > whole ? -1 : 0
     }
 }

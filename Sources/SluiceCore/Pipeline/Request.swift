@@ -23,6 +23,8 @@ public struct Response: Sendable {
     public var head: HTTPResponse
     /// The body.
     public var body: Body
+    /// The names of the plugins that made this answer, or another of the server's: what they settle is noted.
+    package var madeBy: [String] = []
 
     /// An answer.
     public init(_ head: HTTPResponse, body: Body = .empty) {

@@ -77,8 +77,11 @@ struct HookAnswer: Sendable {
     /// The plugin's scratch and the exchange's, where the script wrote to them.
     var scratch: JSON?
     var shared: JSON?
+    /// Whether it is the answer to a push, or rewrites one.
+    var answersPush: Bool
 
-    init(_ value: any Sendable, _ name: String, reason: String? = nil) {
+    init(_ value: any Sendable, _ name: String, reason: String? = nil, answersPush: Bool = false) {
+        self.answersPush = answersPush
         self.value = value
         self.name = name
         self.reason = reason

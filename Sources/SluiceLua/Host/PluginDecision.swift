@@ -38,6 +38,8 @@ public struct PluginDecision: Sendable {
     public var waits: Int
     /// Whether it took effect.
     public var isShadow: Bool
+    /// Whether it took the place of the server's answer to a push, in whole or in part.
+    public var answersPush = false
     /// What the plugin logged.
     public var log: [PluginLogLine]
     /// What the plugin added to the trace.

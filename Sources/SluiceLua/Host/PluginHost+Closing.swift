@@ -39,6 +39,7 @@ extension PluginHost {
         switch ending {
         case .answered(let answer):
             entry.decision = answer.name
+            entry.answersPush = answer.answersPush
             entry.reason = answer.reason.map { instance.functions.redact($0) }
         case .failed(let failure):
             (entry.decision, entry.failure, outcome) = ("failed", failure, failure.kind.rawValue)

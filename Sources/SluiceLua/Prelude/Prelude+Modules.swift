@@ -32,7 +32,7 @@ extension Prelude {
 
         local http = { request = of "http.request" }
         local kv = { get = of "kv.get", set = of "kv.set", incr = of "kv.incr", ttl = of "kv.ttl" }
-        local secrets = { get = of "secrets.get" }
+        local secrets = { get = of "secrets.get", find = of "secrets.find" }
         local store = { get = of "store.get", count = of "store.count" }
 
         local text = { diff3 = of "text.diff3", levenshtein = of "text.distance" }
@@ -41,7 +41,7 @@ extension Prelude {
           if type(s) ~= "string" then fail("runtime", "text." .. name .. " takes a text, not " .. shown(s)) end
           return s
         end
-        function text.trim(s) return (gsub(gsub(a_text("trim", s), "^%s+", ""), "%s+$", "")) end
+        function text.trim(s) return p.trim(a_text("trim", s)) end
         function text.split(s, separator)
           s = a_text("split", s)
           if separator == nil or separator == "" then error("text.split needs a separator", 2) end

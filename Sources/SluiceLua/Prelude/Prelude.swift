@@ -27,7 +27,7 @@ enum Prelude {
         -- Which of the known names was meant; else all of them.
         local function nearest(name, known)
           sort(known)
-          return host("names.nearest", name, known) or "; it takes " .. concat(known, ", ")
+          return host("names.nearest", sub(name, 1, 65), known) or "; it takes " .. concat(known, ", ")
         end
 
         """#

@@ -1,11 +1,12 @@
-/// What someone gave up or changed in the queue on purpose. The audit keeps it for good.
+/// What someone gave up, changed or settled in the queue on purpose. The audit keeps it for good.
 public struct AuditEntry: Sendable, Hashable, Identifiable {
     /// The entry's id.
     public let id: String
     /// When it was.
     public let at: Timestamp
     /// What was done: `discard`, `undo`, `edit`, `change to …`, `server wins`, `merge` and `delete` where the decision
-    /// of a conflict gave something up, `purge` or `import`.
+    /// of a conflict gave something up, `purge` or `import`; `answered by …` where a plugin made the answer, or another
+    /// of the server's, that ended the operation.
     public let what: String
     /// The operation as it was before.
     public let operation: TableOperation

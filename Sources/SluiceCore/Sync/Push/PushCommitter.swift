@@ -176,6 +176,11 @@ package struct PushCommitter {
         _ store: any StoreWriter, _ queue: QueueWriter
     ) throws {
         let (table, id) = (operation.table, operation.recordID)
+        // What the server did is then a plugin's word.
+        if !item.answeredBy.isEmpty {
+            let names = item.answeredBy.joined(separator: ", ")
+            try queue.audit(operation, "answered by \(names)", local: item.local, at: environment.now())
+        }
         try queue.remove(operation)
         let successors = try queue.reader.all(on: id, in: table)
         let isLast = successors.isEmpty

@@ -9,6 +9,8 @@ package struct PushItem: Sendable, Hashable {
     package var base: JSON?
     /// The points at which hooks are to be asked about it.
     package var asks: Set<HookPoint> = []
+    /// The names of the plugins that made its answer, or another of the server's.
+    package var answeredBy: [String] = []
 
     package init(operation: TableOperation, local: JSON?, base: JSON?) {
         self.operation = operation

@@ -147,7 +147,8 @@ struct PushWorker: Sendable {
             request.context.unsealed = { sealed.withLock { $0.wasUnsent = true } }
             let response = try await client.send(request)
             try await options.environment.reached(.answered, .after)
-            let item = sealed.withLock { $0.item }
+            var item = sealed.withLock { $0.item }
+            item.answeredBy = response.madeBy
             return .answered(item, answer(response, for: item))
         } catch {
             let last = sealed.withLock { $0 }

@@ -157,7 +157,7 @@ struct GivenReader {
             code: members["code"]?.value.string.flatMap { SluiceError.Code($0) } ?? .serverFailure,
             message: try members["message"]?.text() ?? "failed",
             status: try members["status"]?.integer(in: 100...599),
-            retryAfter: members["retry_after"]?.value.double.map { .nanoseconds(Int64($0 * 1e9)) },
+            retryAfter: try members["retry_after"]?.seconds(),
             body: FixtureMessage.body(members["body"]?.value).bytes,
             mayBeApplied: try members["maybe_applied"]?.flag() ?? false)
         var document = OperationView.document(of: failure, dialect: dialect)

@@ -81,7 +81,7 @@ public struct BenchReport: ToolReport {
 
         /// The share of the budget that the dearest call used, from 0 to 1.
         public var share: Double { Double(fuel.max() ?? 0) / Double(max(budget, 1)) }
-        var nanoseconds: Int { Int((times.max() ?? .zero) / .nanoseconds(1)) }
+        var nanoseconds: Int { Int((times.max() ?? .zero).wholeNanoseconds) }
     }
 
     /// The plugin.
@@ -97,7 +97,7 @@ public struct BenchReport: ToolReport {
     /// A line for each hook.
     public var lines: [String] {
         let measured = hooks.map { hook in
-            let tenths = Int((hook.share * 1000).rounded(.up))
+            let tenths = Int64(nearest: (hook.share * 1000).rounded(.up)) ?? .max
             return "\(hook.hook.rawValue): \(hook.fixtures.counted("fixture")), fuel \(hook.fuel.min() ?? 0) to "
                 + "\(hook.fuel.max() ?? 0) of \(hook.budget) (\(tenths / 10).\(tenths % 10) %, \(hook.dearest)), "
                 + "up to \(hook.nanoseconds) ns, \((hook.memory + 1023) / 1024) KiB"

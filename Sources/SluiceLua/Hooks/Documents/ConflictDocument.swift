@@ -60,14 +60,15 @@ struct ConflictDocument: Sendable {
         }
         var merged = server
         let both = bothChanged
-        for name in changes(of: client) ?? [] where !both.contains(name) { merged[name] = client[name] }
+        let isBoth = Set(both)
+        for name in changes(of: client) ?? [] where !isBoth.contains(name) { merged[name] = client[name] }
         for name in both {
             guard let rule = fields[name] else {
                 throw ScriptFailure(.badResult, "the merge says nothing of \(name), which both sides changed")
             }
             try follow(rule, name, client, server, &merged)
         }
-        for (name, rule) in fields.members ?? [] where !both.contains(name) && !check.isSystem(name) {
+        for (name, rule) in fields.members ?? [] where !isBoth.contains(name) && !check.isSystem(name) {
             try follow(rule, name, client, server, &merged)
         }
         return try check.checked(merged, from: [client, server], id: conflict.recordID)
@@ -80,20 +81,6 @@ struct ConflictDocument: Sendable {
         case nil: merged[name] = rule["value"] ?? .null
         case let side?: throw ScriptFailure(.badResult, "there is no side \(side)")
         }
-    }
-
-    /// Refuses a table in which fields are missing that both sides have: a part of a record would be the loss of the
-    /// rest.
-    private func requireWhole(_ record: JSON, _ removed: JSON?) throws {
-        let named = Set((removed?.elements ?? []).compactMap(\.string))
-        let missing = (conflict.client?.names ?? []).filter { name in
-            !check.isSystem(name) && conflict.server?[name] != nil && record[name] == nil && !named.contains(name)
-        }
-        guard let first = missing.first else { return }
-        throw ScriptFailure(
-            .badResult,
-            "decide.merge leaves out \(missing.joined(separator: ", ")), which both sides have: begin with c.server, or "
-                + "say that it is to go with remove = { \"\(first)\" }")
     }
 
     /// The decision that the hook's answer comes to.
@@ -119,7 +106,7 @@ struct ConflictDocument: Sendable {
                 merge = try merged(fields)
             } else {
                 let given = try decision.record()
-                if decision.json["built"]?.bool == true { try requireWhole(given, decision.json["remove"]) }
+                try decision.requireWhole(of: [conflict.client, conflict.server], check)
                 merge = try check.checked(
                     given, from: [conflict.client, conflict.server, conflict.base], id: conflict.recordID)
             }

@@ -50,10 +50,4 @@ enum RequestDocument {
 
     /// The call's own body, the first of its bodies.
     private static let bodyOfCall: JSON = ["slot": 0]
-
-    /// Header fields that hold credentials, in small letters.
-    static let credentials: Set<String> = [
-        "authorization", "proxy-authorization", "x-zumo-auth", "x-zumo-application", "x-zumo-master", "x-api-key",
-        "cookie", "set-cookie",
-    ]
 }

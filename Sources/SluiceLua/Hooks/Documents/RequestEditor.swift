@@ -149,10 +149,14 @@ final class RequestEditor: Sendable {
             return Dictionary(members.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
         }
         var (before, after) = (ids(old), ids(new))
-        if before.isEmpty, let id = context.recordID, after["id"]?.text == id { before["id"] = after["id"] }
+        if before.isEmpty, let id = context.recordID, after["id"]?.text?.hasSameBytes(as: id.text) == true {
+            before["id"] = after["id"]
+        }
         if after.isEmpty, context.action != .insert, new?.kind == .object || body.isEmpty { after = before }
         let isUnreadable = new == nil && old != nil && !body.isEmpty
-        if before != after || isUnreadable { try permissions.require(.id) }
+        // By their bytes: another form of a letter is another id.
+        let isSame = before.mapValues { $0.bytes() } == after.mapValues { $0.bytes() }
+        if !isSame || isUnreadable { try permissions.require(.id) }
     }
 
     /// Refuses to make an answer to a push, where the plugin may not.

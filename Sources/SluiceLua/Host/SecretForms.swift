@@ -19,7 +19,7 @@ enum SecretForms {
             forms += [percent(secret, alphabet, space: nil), percent(secret, alphabet, space: UInt8(ascii: "+"))]
         }
         let text = String(decoding: secret, as: UTF8.self)
-        forms.append(JSON(text).bytes().dropFirst().dropLast())
+        forms.append(Array(JSON(text).bytes().dropFirst().dropLast()))
         return forms.filter { $0.count >= shortest }
     }
 

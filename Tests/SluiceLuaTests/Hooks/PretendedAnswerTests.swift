@@ -31,7 +31,7 @@ struct PretendedAnswerTests {
     static let answers = [
         ("request", "return decide.respond { status = 200, json = { id = '1', version = '9' } }"),
         ("filter", "return decide.respond { status = 200 }"),
-        ("filter", "local res = b(a) res.status = 200 return res"),
+        ("filter", "local res = b(a) res.status = 201 return res"),
         ("filter", "local res = b(a) res.body:set_text('{}') return res"),
         ("filter", "local res = b(a) res.headers:set('ETag', '\"9\"') return res"),
         ("response", "a.status = 201"), ("response", "a.body:set_json(json.object {})"),

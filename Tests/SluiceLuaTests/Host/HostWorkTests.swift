@@ -10,7 +10,7 @@ struct HostWorkTests {
     private func fuel(_ body: String, _ n: Int, permissions: JSON = .object) async throws -> Int? {
         let text = PluginText(
             ["request"], "return { request = function(req, ctx) local n = \(n) \(body) end }",
-            extra: ["permissions": permissions])
+            extra: ["permissions": permissions, "deterministic": true])
         let plugins = try await text.loaded()
         _ = try? await plugins.send(.sample(), to: ScriptedTransport([], otherwise: .json(200, "{}")))
         let decision = try #require(await plugins.decisions.first)

@@ -11,7 +11,7 @@ struct SecretTests {
 
     private func run(_ body: String, hosts: JSON = ["*.example.com"]) async throws -> PluginFailure? {
         var options = PluginOptions(transport: net)
-        options.secret = { $0 == "key" ? "s3cr3t value/ü?" : $0 == "empty" ? "" : nil }
+        options.secret = { $0 == "key" ? "s3cr3t value/+?" : $0 == "empty" ? "" : nil }
         let text = PluginText(
             ["request"], "return { request = function(req, ctx)\n\(body)\nend }",
             extra: ["permissions": ["http": hosts, "secrets": ["key", "gone", "empty"]]])
@@ -68,14 +68,14 @@ struct SecretTests {
 
     @Test("a secret leaves over TLS, and over plain http to this machine alone")
     func plain() async throws {
-        let hosts: JSON = ["a.example.com", "127.0.0.1:8080", "localhost:80", "127.0.0.1.example.com"]
+        let hosts: JSON = ["a.example.com", "127.0.0.1:8080", "localhost", "127.0.0.1.example.com"]
         let line = "http.request { url = '%', headers = { A = secrets.get('key') } }"
         for url in ["http://a.example.com/", "http://127.0.0.1.example.com/"] {
             let failure = try await run(line.replacing("%", with: url), hosts: hosts)
             #expect(failure?.kind == .permission && failure?.message.contains("TLS") == true, "\(url)")
         }
         #expect(net.requests.isEmpty)
-        for url in ["https://a.example.com/", "http://127.0.0.1:8080/", "http://localhost:80/"] {
+        for url in ["https://a.example.com/", "http://127.0.0.1:8080/", "http://localhost/"] {
             #expect(try await run(line.replacing("%", with: url), hosts: hosts) == nil, "\(url)")
         }
         #expect(
@@ -83,14 +83,14 @@ struct SecretTests {
         #expect(net.requests.count == 4)
     }
 
-    static let secret = "s3cr3t value/ü?"
+    static let secret = "s3cr3t value/+?"
 
     static var shapes: [String] {
         let bytes = Array(secret.utf8)
         return [
             secret, String(decoding: bytes.reversed(), as: UTF8.self), Base16.text(bytes),
             Base16.text(bytes).uppercased(),
-            "s3cr3t%20value%2F%C3%BC%3F", "s3cr3t%20value%2f%c3%bc%3f", "s3cr3t+value%2F%C3%BC%3F",
+            "s3cr3t%20value%2F%2B%3F", "s3cr3t%20value%2f%2b%3f", "s3cr3t+value%2F%2B%3F",
         ]
             + (0..<3).flatMap { offset -> [String] in
                 let text = Base64.text(Array("abc".utf8.prefix(offset)) + bytes + Array("xy".utf8))
@@ -118,7 +118,7 @@ struct SecretTests {
 
     @Test("a secret with a mark after its last letter is found all the same")
     func combined() {
-        #expect(Redactor(["s3cr3t"])("s3cr3t\u{301}").hasPrefix("(hidden)"))
+        #expect(Redactor(["s3cr3t"])("s3cr3t\u{301}").utf8.starts(with: "(hidden)".utf8))
         #expect(Redactor(["abcd"])("xabcdabcdx") == "x(hidden)(hidden)x")
         #expect(Redactor(["abc"])("abc") == "abc")
         #expect(Redactor(["a\"bc\\d"])(#"{"a":"a\"bc\\d"}"#).contains("hidden"))

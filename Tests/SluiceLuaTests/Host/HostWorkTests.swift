@@ -40,14 +40,14 @@ struct HostWorkTests {
         let distance = "text.levenshtein(('a'):rep(n), ('b'):rep(n))"
         let once = try #require(try await fuel(distance, 400))
         let twice = try #require(try await fuel(distance, 800))
-        #expect(twice - once > 3 * 400 * 400 / 32)
+        #expect(twice - once > 3 * 400 * 400 / 16)
         let lines = """
             local a, b = {}, {} for i = 1, n do a[i], b[i] = 'x' .. i % 7, 'x' .. i * 3 % 7 end
             text.diff3(table.concat(a, '\\n'), table.concat(b, '\\n'), table.concat(a, '\\n'))
             """
         let few = try #require(try await fuel(lines, 100))
         let many = try #require(try await fuel(lines, 200))
-        #expect(many - few > 2 * 100 * 100 / 32)
+        #expect(many - few > 2 * 100 * 100 / 16)
     }
 
     @Test("a text that is too long for its function is refused, and its call goes on")

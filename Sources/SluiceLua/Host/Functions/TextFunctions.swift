@@ -5,7 +5,7 @@ enum TextFunctions {
     private static let maximumLines = 2000
     private static let maximumCharacters = 1000
     /// How many cells of a table of two texts are worth a unit of fuel.
-    private static let cellsOfFuel = 32
+    private static let cellsOfFuel = 16
 
     private static func lines(_ text: String) -> [ArraySlice<UInt8>] {
         Array(text.utf8).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)

@@ -38,6 +38,19 @@ package enum RecordRules {
         }
     }
 
+    /// Checks what is to take a record's place, in an edit or a merge.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidRecord` for what is no object, has another id, or no operation could
+    ///   keep.
+    package static func validate(whole record: JSON, id: RecordID, table: String) throws(SluiceError) {
+        guard record.kind == .object, record["id"].map({ $0.textID == id }) ?? true else {
+            throw SluiceError(
+                .invalidRecord, "what takes a record's place is a whole record, and its id cannot be another",
+                table: table, recordID: id)
+        }
+        try validate(depthOf: record, id: id, table: table)
+    }
+
     /// The id of a record that is to be made: its own, or a new one.
     package static func id(ofNew record: JSON, table: String, _ environment: SyncEnvironment) throws(SluiceError)
         -> RecordID

@@ -16,7 +16,7 @@ extension SyncQueue {
         try await repair(id, revision) { operation, tools in
             try Discard(
                 columns: tools.columns, environment: tools.environment, store: tools.store, queue: tools.queue,
-                reason: goesOnElsewhere ? "moved elsewhere" : "discard", goesOnElsewhere: goesOnElsewhere
+                reason: goesOnElsewhere ? "moved elsewhere" : "discard", lateRowsStay: goesOnElsewhere
             ).carryOut(operation)
         }
     }

@@ -5,7 +5,8 @@ internal import HTTPTypes
 /// Down: the version in the body, else that of the context, leaves as `If-Match` on PATCH, PUT, DELETE and undelete,
 /// never on insert, and as `If-None-Match` on a lookup. A version that is no string, or empty, is none, and so is that
 /// of a record whose id is an integer: such tables have no versions. A condition that is there already stays. Up: a
-/// strong `ETag` of an answer that is one record is written into it; a weak one is a hash of the answer and no version.
+/// strong `ETag` of an answer that is one record without a version is written into it. The body's own version wins: a
+/// web server in front may have changed the tag (`"…-gzip"`). A weak tag is a hash of the answer and no version.
 struct LiftVersion: Filter {
     let dialect: Dialect
 
@@ -44,14 +45,12 @@ struct LiftVersion: Filter {
     }
 
     private func tagged(_ response: Response, for context: RequestContext) -> Response {
-        guard context.action != .read, context.action != .custom, [200, 201, 409, 412].contains(response.status),
+        // A refusal may echo what it was sent, under a tag that is a hash of the echo.
+        guard context.action != .read, context.action != .custom, [200, 201].contains(response.status),
             let version = response.head.headerFields[.eTag].flatMap({ ETag($0).version }), !version.isEmpty,
             !response.body.isEmpty, var record = try? response.body.json,
-            record[dialect.columns.id]?.string != nil, record[dialect.columns.version]?.string != version
+            record[dialect.columns.id]?.string != nil, record[dialect.columns.version]?.string?.isEmpty ?? true
         else { return response }
-        // A refusal may echo what it was sent, under a tag that is a hash of the echo: only a body that has a version
-        // of its own is the server's record.
-        if response.status >= 400, record[dialect.columns.version]?.string == nil { return response }
         record[dialect.columns.version] = JSON(version)
         var response = response
         response.body = Body(json: record)

@@ -62,8 +62,10 @@ struct ConflictSettlement {
     private func settleGroup(_ decision: ConflictDecision) throws {
         guard let group = operation.group else { return }
         if decision == .server || decision == .discard {
-            try Discard(columns: columns, environment: environment, store: store, queue: queue)
-                .carryOut(groups: [group])
+            // What the server has stands, all of the group if it was done already.
+            try Discard(
+                columns: columns, environment: environment, store: store, queue: queue, lateRowsStay: true
+            ).carryOut(groups: [group])
         } else {
             try queue.revive(group)
         }

@@ -12,7 +12,8 @@ struct HeldConflict {
             SluiceError(code, reason, table: table, recordID: id, operationID: operation.id)
         }
         switch decision {
-        case .server, .client, .merge, .delete, .discard: break
+        case .server, .client, .delete, .discard: break
+        case .merge(let record): try RecordRules.validate(whole: record, id: id, table: table)
         case .defer, .ask, .abort, .next:
             throw refuse(.invalidArgument, "decide for server, client, a merged record, delete or discard")
         }

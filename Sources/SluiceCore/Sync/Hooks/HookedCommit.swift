@@ -47,7 +47,7 @@ extension PushCommitter {
 
     private func fail(_ operation: inout TableOperation, _ failure: TableOperation.Failure?, _ uncertain: Bool) {
         operation.fail(failure, .pending, reachedServer: uncertain, maximum: maximumAttempts)
-        operation.isUncertain = operation.isUncertain || uncertain
+        if uncertain { operation.doubt() }
     }
 
     /// A group that may have arrived goes out again as it was, or its parts would not fit together.
@@ -86,9 +86,7 @@ extension PushCommitter {
             SluiceError(code, reason, table: table, recordID: id, operationID: operation.id)
         }
         if let record {
-            guard record.kind == .object, record["id"].map({ $0.textID == id }) ?? true else {
-                throw refuse(.invalidRecord, "the new record is a whole one, and its id cannot be another")
-            }
+            try RecordRules.validate(whole: record, id: id, table: table)
             guard try queue.reader.all(on: id, in: table).count == 1 else {
                 throw refuse(.operationRefused, "other changes of the record wait too")
             }

@@ -7,8 +7,8 @@ struct Discard {
     let queue: QueueWriter
     /// What the audit calls it.
     var reason = "discard"
-    /// Whether the operation goes on elsewhere: then a row that it makes is nothing to be deleted.
-    var goesOnElsewhere = false
+    /// Whether a row that a lost insert makes after all stays; else it is deleted again.
+    var lateRowsStay = false
 
     /// Gives the operation up, and all of the groups that this takes something from.
     func carryOut(_ operation: TableOperation) throws {
@@ -31,6 +31,10 @@ struct Discard {
         let (table, id) = (operation.table, operation.recordID)
         let local = try store.record(id, in: table)
         let state = try queue.reader.state(of: id, in: table)
+        // Its row would be deleted when it comes, and the rest of the group would stand on the server.
+        if operation.group != nil, !lateRowsStay, operation.mayHaveMadeRecord(mirror: state?.mirror) {
+            throw operation.unknownOutcome("the server may have done its group already")
+        }
         let all = try queue.reader.all(on: id, in: table)
         let ahead = all.last { $0.sequence < operation.sequence }
         let behind = all.filter { $0.sequence > operation.sequence }
@@ -59,7 +63,7 @@ struct Discard {
             if !planted(.discardLeavesRow) { try queue.setLocal(before, id, in: table) }
             if ahead == nil {
                 try queue.removeState(of: id, in: table)
-                if !goesOnElsewhere {
+                if !lateRowsStay {
                     try SentTombstone.leave(behind: operation, known: state?.mirror, columns: columns, in: store)
                 }
             }

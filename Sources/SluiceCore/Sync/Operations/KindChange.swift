@@ -36,7 +36,7 @@ struct KindChange {
                 .operationRefused, "cannot make \(given.kind.rawValue) \(kind.rawValue): \(reason)", table: table,
                 recordID: id, operationID: given.id)
         }
-        guard given.state != .inFlight else { throw refuse("it is on its way; push to learn what became of it") }
+        guard given.state != .inFlight else { throw given.unknownOutcome("the operation is on its way") }
         guard let need = Self.need(given.kind, kind) else { throw refuse("that makes no sense") }
         guard let operation = try queue.absorbEdits(of: id, in: table).first(where: { $0.id == given.id }),
             try queue.reader.all(on: id, in: table).count == 1
@@ -55,7 +55,8 @@ struct KindChange {
         changed.revise()
         var wanted: JSON?
         if kind != .delete {
-            wanted = try body(record, id, table) ?? local ?? state?.mirror ?? (kind == .insert ? state?.base : nil)
+            if let record { try RecordRules.validate(whole: record, id: id, table: table) }
+            wanted = record ?? local ?? state?.mirror ?? (kind == .insert ? state?.base : nil)
             guard wanted != nil else { throw refuse("there is no body for it; give one") }
             wanted = wanted.map {
                 RecordRules.record($0, withSystemColumns: columns.system, of: state?.mirror, id: id)
@@ -72,15 +73,5 @@ struct KindChange {
         try queue.put(changed)
         try queue.setLocal(wanted, id, in: table)
         if let group = operation.group { try queue.revive(group) }
-    }
-
-    private func body(_ record: JSON?, _ id: RecordID, _ table: String) throws(SluiceError) -> JSON? {
-        guard let record else { return nil }
-        guard record.kind == .object, record["id"].map({ $0.textID == id }) ?? true else {
-            throw SluiceError(
-                .invalidRecord, "the new body is a whole record, and its id cannot be another", table: table,
-                recordID: id)
-        }
-        return record
     }
 }

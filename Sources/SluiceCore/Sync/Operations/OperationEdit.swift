@@ -7,18 +7,13 @@ struct OperationEdit {
 
     func carryOut(_ operation: TableOperation, _ record: JSON) throws {
         let (table, id) = (operation.table, operation.recordID)
-        func refuse(_ code: SluiceError.Code, _ reason: String) -> SluiceError {
-            SluiceError(code, reason, table: table, recordID: id, operationID: operation.id)
-        }
-        guard operation.state != .inFlight else {
-            throw refuse(.operationRefused, "the operation is on its way; push to learn what became of it")
-        }
+        guard operation.state != .inFlight else { throw operation.unknownOutcome("the operation is on its way") }
         guard operation.kind == .insert || operation.kind == .update else {
-            throw refuse(.operationRefused, "\(operation.kind.rawValue) has no body; discard it, or change its kind")
+            throw SluiceError(
+                .operationRefused, "\(operation.kind.rawValue) has no body; discard it, or change its kind",
+                table: table, recordID: id, operationID: operation.id)
         }
-        guard record.kind == .object, record["id"].map({ $0.textID == id }) ?? true else {
-            throw refuse(.invalidRecord, "the new body is a whole record, and its id cannot be another")
-        }
+        try RecordRules.validate(whole: record, id: id, table: table)
         let local = try store.record(id, in: table)
         let state = try queue.reader.state(of: id, in: table)
         let behind = try queue.reader.all(on: id, in: table).filter { $0.sequence > operation.sequence }

@@ -17,6 +17,8 @@ package struct SentBody: Sendable, Hashable {
     package var known: String?
     /// Whether it went out under an id: not where the server has refused the one before.
     package var isIdentified = true
+    /// Whether a send of it ended without an answer that says what became of it.
+    package var mayBeDone = false
 
     package init(
         revision: Int, request: JSON, final: JSON, local: JSON?, firstSent: Timestamp = Timestamp(ticks: 0),
@@ -42,6 +44,7 @@ extension SentBody {
         if let local { json["local"] = local }
         if let known { json["known"] = JSON(known) }
         if !isIdentified { json["identified"] = false }
+        if mayBeDone { json["mayBeDone"] = true }
         return json
     }
 
@@ -53,5 +56,6 @@ extension SentBody {
             digest: json["digest"]?.string ?? "")
         known = json["known"]?.string
         isIdentified = json["identified"]?.bool ?? true
+        mayBeDone = json["mayBeDone"]?.bool ?? false
     }
 }

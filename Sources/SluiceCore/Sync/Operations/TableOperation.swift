@@ -136,6 +136,19 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     /// What was sent for the revision that it has now.
     var sentAsIs: SentBody? { sent.last { $0.revision == revision } }
 
+    /// Notes that the last send ended without an answer that says what became of it.
+    mutating func doubt() {
+        isUncertain = true
+        if let index = sent.lastIndex(where: { $0.revision == revision }) { sent[index].mayBeDone = true }
+    }
+
+    /// Whether it may have made a record on the server that was never seen here.
+    ///
+    /// - Parameter mirror: the newest record that is known from the server.
+    func mayHaveMadeRecord(mirror: JSON?) -> Bool {
+        mirror == nil && (isUncertain || state == .inFlight) && (kind == .insert || kind == .delete)
+    }
+
     /// Ready to be sent with a new body, whatever it waited for before.
     mutating func revise() {
         if !planted(.revisionNotCounted), !(planted(.noSuccessor) && state == .inFlight) { revision += 1 }

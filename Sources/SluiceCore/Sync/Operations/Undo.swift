@@ -15,15 +15,11 @@ struct Undo {
         let groups = Set(all.compactMap(\.group))
         let others = try groups.sorted().flatMap { try queue.reader.members(of: $0) }
         if let sent = (all + others).first(where: { $0.state == .inFlight }) {
-            throw SluiceError(
-                .operationRefused, "a change is on its way; push to learn what became of it", table: table,
-                recordID: id, operationID: sent.id)
+            throw sent.unknownOutcome("a change is on its way")
         }
         let mirror = try queue.reader.state(of: id, in: table)?.mirror
-        if mirror == nil, first.isUncertain, first.kind == .insert || first.kind == .delete {
-            throw SluiceError(
-                .operationRefused, "the server may have the record already; push to learn whether it has", table: table,
-                recordID: id, operationID: first.id)
+        if first.mayHaveMadeRecord(mirror: mirror) {
+            throw first.unknownOutcome("the server may have the record already")
         }
         let local = try store.record(id, in: table)
         for operation in all {

@@ -155,7 +155,12 @@ package struct PageCommit: Sendable {
     private func put(_ upserts: [Int], _ store: any StoreWriter) throws -> [PageRows.Unfit] {
         func put(_ rows: [Int]) throws {
             try store.put(.init(revised?.page ?? page, rows), in: table)
+            for index in rows where page.rows[index].version == nil {
+                guard let known = versions[ExactText(page.rows[index].id)] else { continue }
+                try store.put(record(at: index).versioned(known, version), in: table)
+            }
         }
+        let versions = try knownVersions(upserts, store)
         do {
             try put(upserts)
             return []
@@ -171,6 +176,17 @@ package struct PageCommit: Sendable {
             }
             return refused
         }
+    }
+
+    /// The versions that are known of records whose rows have none: some lists leave them out. They stay, or the next
+    /// change would go out without a condition; if the record has changed since, the server refuses that change, and
+    /// the conflict is shown.
+    private func knownVersions(_ upserts: [Int], _ store: any StoreWriter) throws -> [ExactText: JSON] {
+        var known: [ExactText: JSON] = [:]
+        for index in upserts where page.rows[index].version == nil {
+            known[ExactText(page.rows[index].id)] = try store.record(page.rows[index].id, in: table)?[version]
+        }
+        return known
     }
 
     /// Removes rows that are gone, and those that left the query or were dropped if no other holds them.
@@ -248,12 +264,22 @@ package struct PageCommit: Sendable {
             try queue.reader.state(of: row.id, in: table)
             ?? RecordState(table: table, recordID: row.id, base: nil, mirror: nil)
         if planted(.mirrorNotMoved) { return false }
-        let newest = record(at: index)
+        let newest = record(at: index).versioned(state.mirror?[version], version)
         state.mirror = row.isDeleted ? nil : newest
         if planted(.mirrorMovesBase) { state.base = state.mirror }
         try queue.put(state, isNoted: false)
         // An undelete is made on the very tombstone.
         if row.isDeleted { return state.base.map { $0[version] != newest[version] } ?? false }
         return newest[version] != state.base?[version]
+    }
+}
+
+extension JSON {
+    /// The record with that version, where it has none of its own.
+    fileprivate func versioned(_ known: JSON?, _ name: String) -> JSON {
+        guard let known, !known.isNull, self[name]?.isNull ?? true else { return self }
+        var record = self
+        record[name] = known
+        return record
     }
 }

@@ -9,7 +9,7 @@ extension Dialect {
             replaces: !patchesUpdates)
     }
 
-    /// An answer reduced to what decides about an operation. Only a record that carries a version is evidence: a
+    /// An answer reduced to what decides about an operation. Only a record that carries a version can be evidence: a
     /// server may echo what it was sent. A version that could not go back in a header field is none, and a part of a
     /// record (206), for which nobody asked, is no record; nor is one that nests deeper than an operation could keep.
     package func pushAnswer(_ response: Response) -> PushAnswer {
@@ -26,6 +26,6 @@ extension Dialect {
         return PushAnswer(
             status: response.status, record: record, message: ServerMessage.text(of: response),
             isIDRefused: response.status >= 400 && result?.lowercased() == "rejected",
-            isUnreadable: body == nil && !response.body.isEmpty)
+            isEmpty: response.body.isEmpty)
     }
 }

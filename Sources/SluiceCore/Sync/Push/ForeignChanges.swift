@@ -35,14 +35,3 @@ struct ForeignChanges {
         }
     }
 }
-
-extension PushItem {
-    /// The record as the send left it, where nobody has changed it since; nil if that is not known.
-    func made(by sent: SentBody?, _ columns: PushColumns) -> JSON? {
-        guard operation.kind != .undelete else { return operation.frozen ?? base }
-        guard let sent else { return nil }
-        var made = columns.replaces ? .object : base ?? .object
-        for (name, value) in sent.final.members ?? [] { made[name] = value }
-        return made
-    }
-}

@@ -8,8 +8,8 @@ package struct OperationSession: Sendable {
     package enum Event: Sendable {
         /// The operation, as it is stored now.
         case loaded(PushItem)
-        /// It cannot be sent: it is gone, or it is held.
-        case notLoaded(isGone: Bool)
+        /// It cannot be sent now.
+        case notLoaded(Absence)
         /// The hooks looked at the operation before it is sent.
         case reviewed(PushItem, HookVerdict<BeforePushDecision>)
         /// The hooks looked at the operation's failure.
@@ -23,8 +23,6 @@ package struct OperationSession: Sendable {
         case unanswered(PushItem, SluiceError, wasSent: Bool)
         /// The server's record as it is now, read by its id; nil if it has none, not even a deleted one.
         case readBack(JSON?)
-        /// Whether the table itself answers.
-        case probed(Bool)
         /// The handlers decided.
         case decided(ConflictDecision)
         /// The commit is done, or was not needed because the operation was changed or discarded meanwhile.
@@ -35,6 +33,16 @@ package struct OperationSession: Sendable {
         case failed(SluiceError)
     }
 
+    /// Why an operation cannot be sent now.
+    package enum Absence: Sendable, Hashable {
+        /// It is out of the queue, or stands at another place of it.
+        case gone
+        /// It is held, or waits for its time or for one before it.
+        case held
+        /// What happened during this push has put it behind others that have to go with it or before it.
+        case moved
+    }
+
     /// What the session wants done.
     package enum Effect: Sendable {
         /// Ask the hooks whether to send the operation.
@@ -43,10 +51,8 @@ package struct OperationSession: Sendable {
         case consult(PushFailure)
         /// Seal and send the operation.
         case send(PushItem)
-        /// Read the record by its id, deleted ones included.
-        case readBack(table: String, recordID: RecordID)
-        /// See whether the table answers at all.
-        case probe(table: String)
+        /// Read the operation's record by its id, deleted ones included.
+        case readBack(PushItem)
         /// Ask the conflict handlers, then the policy.
         case decide(Conflict)
         /// Write this, in one transaction.
@@ -65,6 +71,8 @@ package struct OperationSession: Sendable {
         case skipped
         /// It stays in the queue: what stands behind it has to wait.
         case kept
+        /// It stays in the queue although nothing speaks against it: it, and what waits for it, go with the next push.
+        case left
         /// It stays in the queue, and the push cannot go on.
         case stopped(SluiceError)
     }
@@ -77,7 +85,6 @@ package struct OperationSession: Sendable {
         case attempting(PushItem, or: PushCommit, then: Outcome)
         case sending(PushItem)
         case readingBack(PushItem, status: Int)
-        case probing(PushItem)
         case deciding(PushItem, Conflict)
         case applying(PushItem, server: JSON)
         case confirming(PushItem, server: JSON, doubted: JSON?)
@@ -104,7 +111,9 @@ package struct OperationSession: Sendable {
     package mutating func handle(_ event: Event) -> Effect {
         switch (state, event) {
         case (.loading, .loaded(let item)): return begin(item)
-        case (.loading, .notLoaded(let isGone)): return end(isGone ? .done : .kept)
+        case (.loading, .notLoaded(.gone)): return end(.done)
+        case (.loading, .notLoaded(.held)): return end(.kept)
+        case (.loading, .notLoaded(.moved)): return end(.left)
         case (.loading, .failed(let error)): return end(.stopped(error))
         case (.reviewing, .reviewed(let item, let answer)): return take(answer, item)
         case (.reviewing(let item), .failed(let error)): return postpone(item, by: error)
@@ -127,13 +136,11 @@ package struct OperationSession: Sendable {
         case (.readingBack(let item, let status), .readBack(let record)):
             return act(
                 on: .judge(item, readBack: record, columns: columns, status: status), item, status: status,
-                message: "the server's answer (\(status)) and its record do not fit together")
-        case (.readingBack(let item, _), .failed(let error)), (.probing(let item), .failed(let error)):
-            return fail(item, error, wasSent: true)
-        case (.probing(let item), .probed(let answers)):
-            if answers { return commit(.gone(item), then: .done) }
+                message: Self.contradiction(status))
+        case (.readingBack(let item, 400...), .failed(let error)) where error.code == .notFound:
             return keep(
                 item, .pending, .init(code: "notFound", message: "the server does not know the table", status: 404))
+        case (.readingBack(let item, _), .failed(let error)): return fail(item, error, wasSent: true)
         case (.deciding(let item, let conflict), .decided(let decision)): return settle(item, conflict, decision)
         case (.deciding(let item, let conflict), .failed(let error)):
             if error.code == .cancelled { return hold(item, .pending, conflict, then: .stopped(error)) }
@@ -176,7 +183,16 @@ package struct OperationSession: Sendable {
                 item, .pending, .init(code: "conflict", message: "the record moves all the time"), uncertain: true)
         }
         state = .confirming(item, server: server, doubted: newest)
-        return .readBack(table: item.operation.table, recordID: item.operation.recordID)
+        return .readBack(item)
+    }
+
+    /// Why an operation is kept of which the server's answer says another thing than its record.
+    private static func contradiction(_ status: Int) -> String {
+        switch status {
+        case ..<300: "the server answered \(status), and its record does not show the change"
+        case 404, 410: "the server answered \(status), and it lists the record all the same"
+        default: "the server's answer (\(status)) and its record do not fit together"
+        }
     }
 
     private mutating func keep(
@@ -253,10 +269,8 @@ package struct OperationSession: Sendable {
             return .decide(conflict)
         case .readBack:
             state = .readingBack(item, status: status)
-            return .readBack(table: operation.table, recordID: operation.recordID)
-        case .goneIfTableAnswers:
-            state = .probing(item)
-            return .probe(table: operation.table)
+            return .readBack(item)
+        case .gone: return commit(.gone(item), then: .done)
         case .idRefused:
             rounds += 1
             return rounds > Self.maximumRounds
@@ -277,7 +291,16 @@ package struct OperationSession: Sendable {
     private mutating func settle(
         _ item: PushItem, _ conflict: Conflict, _ decision: ConflictDecision
     ) -> Effect {
-        if case .merge = decision {} else { lastMerge = nil }
+        if case .merge(let record) = decision {
+            do {
+                try RecordRules.validate(whole: record, id: conflict.recordID, table: conflict.table)
+            } catch {
+                return hold(
+                    item, .parked, conflict, .conflict, "the conflict's merge is refused: \(error.message)")
+            }
+        } else {
+            lastMerge = nil
+        }
         switch decision {
         case .defer: return hold(item, .pending, conflict)
         case .ask, .next: return hold(item, .parked, conflict)

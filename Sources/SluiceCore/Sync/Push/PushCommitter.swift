@@ -27,7 +27,7 @@ package struct PushCommitter {
         let queue = QueueWriter(store)
         guard var operation = try current(item, queue) else { return nil }
         // A send before this one ended without an answer that counts, in this process or in one that is gone.
-        operation.isUncertain = operation.isUncertain || (operation.state == .inFlight && !wasUnsent)
+        if operation.state == .inFlight, !wasUnsent { operation.doubt() }
         if planted(.uncertaintyForgotten) { operation.isUncertain = false }
         operation.state = .inFlight
         operation.attempts += 1
@@ -103,10 +103,10 @@ package struct PushCommitter {
             for index in operation.sent.indices { operation.sent[index].isIdentified = false }
             // An undelete's is what the application saw when it edited the restored record.
             if operation.kind != .undelete { operation.frozen = operation.sentAsIs?.local }
+            // The effect may be older than what the server remembers.
+            operation.doubt()
             operation.revision += 1
             operation.state = .pending
-            // The effect may be older than what the server remembers.
-            operation.isUncertain = true
             try queue.put(operation)
         case .unneeded(let item):
             guard let operation = try current(item, queue) else { return .done }
@@ -115,7 +115,8 @@ package struct PushCommitter {
             guard let operation = try current(item, queue) else { return .done }
             var failed = operation
             failed.fail(failure, state, reachedServer: uncertain, maximum: maximumAttempts)
-            try keep(failed, item, uncertain, queue)
+            if uncertain { failed.doubt() }
+            try keep(failed, item, queue)
         case .held(let item, let state, let failure, let conflict):
             guard let operation = try current(item, queue) else { return .done }
             var held = operation
@@ -124,7 +125,9 @@ package struct PushCommitter {
             if conflict.status >= 300, let last = held.sent.indices.last {
                 held.sent[last].known = version(conflict.server)
             }
-            try keep(held, item, conflict.maybeApplied, queue)
+            if conflict.status < 300 { held.doubt() }
+            held.isUncertain = held.isUncertain || conflict.maybeApplied
+            try keep(held, item, queue)
             try moveMirror(of: operation, to: conflict.isDeletedOnServer ? nil : conflict.server, queue)
         case .decided(let item, let conflict, let decision):
             guard let operation = try current(item, queue) else { return .done }
@@ -146,11 +149,9 @@ package struct PushCommitter {
         return operation
     }
 
-    private func keep(
-        _ operation: TableOperation, _ item: PushItem, _ uncertain: Bool, _ queue: QueueWriter
-    ) throws {
+    private func keep(_ operation: TableOperation, _ item: PushItem, _ queue: QueueWriter) throws {
         var operation = operation
-        operation.isUncertain = operation.isUncertain || item.operation.isUncertain || uncertain
+        operation.isUncertain = operation.isUncertain || item.operation.isUncertain
         try queue.put(operation)
     }
 

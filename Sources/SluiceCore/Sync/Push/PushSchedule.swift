@@ -12,6 +12,8 @@ struct PushSchedule: Sendable {
         /// The leaders of those that wait for this one.
         var waiters: [Int64] = []
         var isBarred = false
+        /// Whether it is barred although nothing speaks against it: the next push sends it.
+        var isLeft = false
         var isRunning = false
     }
 
@@ -24,7 +26,11 @@ struct PushSchedule: Sendable {
         var isForced = false
     }
 
-    private enum Standing { case ready, barred, waits(for: Int64) }
+    private enum Standing {
+        case ready
+        case barred(isLeft: Bool)
+        case waits(for: Int64)
+    }
 
     private let dependencies: PushDependencies
     let selection: PushSelection
@@ -42,6 +48,9 @@ struct PushSchedule: Sendable {
         self.selection = selection
         index = PushDependencies.Index()
     }
+
+    /// How many operations are left for the next push although nothing speaks against them.
+    var left: Int { nodes.values.count(where: \.isLeft) }
 
     /// Whether an operation is under way.
     var isRunning: Bool { !running.isEmpty }
@@ -121,12 +130,15 @@ struct PushSchedule: Sendable {
         switch outcome {
         case .done: remove(place)
         case .kept, .stopped: bar(place)
+        case .left: bar(place, isLeft: true)
         case .again, .skipped: break
         }
         guard let unit = units[leader], !unit.members.contains(where: { nodes[$0]?.isRunning == true }) else { return }
         let isStuck = unit.rounds > Self.maximumRounds + unit.members.count
-        if isStuck || unit.members.contains(where: { nodes[$0]?.isBarred == true }) {
-            for member in unit.members { bar(member) }
+        let barred = unit.members.filter { nodes[$0]?.isBarred == true }
+        if isStuck || !barred.isEmpty {
+            let isLeft = !isStuck && barred.allSatisfy { nodes[$0]?.isLeft == true }
+            for member in unit.members { bar(member, isLeft: isLeft) }
         } else {
             look(at: leader)
         }
@@ -146,18 +158,23 @@ struct PushSchedule: Sendable {
     }
 
     /// Bars an operation for the rest of the push, and whatever waits for it.
-    private mutating func bar(_ place: Int64) {
+    private mutating func bar(_ place: Int64, isLeft: Bool = false) {
         var places = [place]
         while let place = places.popLast() {
             guard let node = nodes[place], !node.isBarred else { continue }
             nodes[place]?.isBarred = true
+            nodes[place]?.isLeft = isLeft
             nodes[place]?.waiters = []
             open -= 1
             for waiter in node.waiters {
                 guard let unit = units[waiter], !unit.isReady, !unit.members.contains(where: running.contains) else {
                     continue
                 }
-                if case .barred = standing(of: unit) { places += unit.members } else { look(at: waiter) }
+                if case .barred(isLeft: let left) = standing(of: unit), left == isLeft {
+                    places += unit.members
+                } else {
+                    look(at: waiter)
+                }
             }
         }
     }
@@ -173,21 +190,22 @@ struct PushSchedule: Sendable {
             while place > 0, ready[place - 1] < leader { place -= 1 }
             ready.insert(leader, at: place)
         case .waits(let place): nodes[place]?.waiters.append(leader)
-        case .barred: for member in unit.members { bar(member) }
+        case .barred(let isLeft): for member in unit.members { bar(member, isLeft: isLeft) }
         }
     }
 
     private func standing(of unit: Unit) -> Standing {
         for place in unit.members {
             guard let node = nodes[place] else { continue }
-            if node.isBarred { return .barred }
+            if node.isBarred { return .barred(isLeft: node.isLeft) }
             var blockers: [Int64] = []
             if let predecessor = index.predecessor(of: node.operation), !planted(.parkedLetsSuccessorsPass) {
                 blockers.append(predecessor)
             }
             if !unit.isForced { blockers += dependencies.blockers(of: node.operation, index) }
             blockers.removeAll { unit.members.contains($0) }
-            if blockers.contains(where: { nodes[$0]?.isBarred == true }) { return .barred }
+            let barred = blockers.compactMap { nodes[$0] }.filter(\.isBarred)
+            if !barred.isEmpty { return .barred(isLeft: barred.allSatisfy(\.isLeft)) }
             if let blocker = blockers.last { return .waits(for: blocker) }
         }
         return .ready

@@ -47,8 +47,10 @@ package struct PushSession: Sendable {
     private var owed: Set<RecordKey> = []
     /// How often it has looked for those.
     private var looks = 0
-    /// How many operations that it would send came while it ran: they wait for the next one.
-    package private(set) var waiting = 0
+    private var passedBy = 0
+    /// How many operations wait for the next push although nothing speaks against them: they came while it ran, or a
+    /// decision has put them elsewhere.
+    package var waiting: Int { passedBy + schedule.left }
 
     package init(
         columns: PushColumns, pace: PushPace = PushPace(), dependencies: [TableDependency] = [],
@@ -95,7 +97,7 @@ package struct PushSession: Sendable {
         }
         owed = []
         let ids = Set(taken.map(\.id))
-        waiting += operations.count { !ids.contains($0.id) && !$0.isHeld && schedule.selection.takes($0) }
+        passedBy += operations.count { !ids.contains($0.id) && !$0.isHeld && schedule.selection.takes($0) }
         return taken
     }
 
@@ -106,7 +108,7 @@ package struct PushSession: Sendable {
         if isOwed, let key = schedule.key(of: place) { owed.insert(key) }
         switch outcome {
         case .again, .skipped: sessions[place]?.restart()
-        case .done, .kept: sessions[place] = nil
+        case .done, .kept, .left: sessions[place] = nil
         case .stopped(let error):
             sessions[place] = nil
             self.error = self.error ?? error

@@ -23,28 +23,28 @@ package struct PushItem: Sendable, Hashable {
 package struct PushAnswer: Sendable, Hashable {
     /// The status code.
     package var status: Int
-    /// The server's record, if the body was one that carries a server version: only such a body is evidence.
+    /// The server's record, if the body was one that carries a server version: only such a body can be evidence.
     package var record: JSON?
     /// What the server says, for a person.
     package var message: String
     /// Whether the server refuses the request because of its id: it was first sent longer ago than the server
     /// remembers, by the clocks of both sides.
     package var isIDRefused: Bool
-    /// Whether the body is no JSON: a web page of someone on the way, or an answer that was cut short.
-    package var isUnreadable: Bool
+    /// Whether there is no body.
+    package var isEmpty: Bool
     /// The body, for hooks that are to see a failure.
     package var body: [UInt8] = []
     /// How long the server asked to be left alone.
     package var retryAfter: Duration?
 
     package init(
-        status: Int, record: JSON? = nil, message: String = "", isIDRefused: Bool = false, isUnreadable: Bool = false
+        status: Int, record: JSON? = nil, message: String = "", isIDRefused: Bool = false, isEmpty: Bool = false
     ) {
         self.status = status
         self.record = record
         self.message = message
         self.isIDRefused = isIDRefused
-        self.isUnreadable = isUnreadable
+        self.isEmpty = isEmpty
     }
 }
 

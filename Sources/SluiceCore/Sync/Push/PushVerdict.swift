@@ -11,8 +11,8 @@ package enum PushVerdict: Sendable, Hashable {
     case conflict(server: JSON?, isDeleted: Bool)
     /// The answer proves nothing: the record has to be read back.
     case readBack
-    /// The record is gone, if the table itself answers.
-    case goneIfTableAnswers
+    /// The server has no such record any more.
+    case gone
     /// The server refuses it for that reason; it will not do so less the next time. `uncertain`: it says that it has
     /// done something.
     case refused(SluiceError.Code, uncertain: Bool = false)
@@ -34,25 +34,24 @@ package enum PushVerdict: Sendable, Hashable {
         let isTombstone = answer.record.map(columns.isDeleted) ?? false
         switch answer.status {
         case 200..<300:
-            if operation.kind == .delete {
-                // A web page says nothing of the record, whatever its status.
-                return answer.isUnreadable ? .later(.brokenProtocol, uncertain: true) : .done(nil)
-            }
+            if operation.kind == .delete { return judge(deleteOf: item, answer, columns: columns) }
             guard let record = answer.record else {
                 return planted(.answerWithoutRecordIsDone) ? .done(item.local) : .readBack
             }
             guard columns.id(record) == operation.recordID else {
                 return .refused(.brokenProtocol, uncertain: true)
             }
-            return isTombstone ? .conflict(server: record, isDeleted: true) : .done(record)
+            // The record as it was, or the request's own body: something on the way has answered, and done nothing.
+            if item.isUnmoved(record, columns), !planted(.unmovedIsDone) { return .readBack }
+            return isTombstone
+                ? .conflict(server: record, isDeleted: true) : .done(item.completing(record, columns))
         // From something in between, which has not passed it on: a login page of a network, say.
         case 300..<400: return .later(.brokenProtocol, uncertain: false)
         case 401: return .unauthorized
         case 404, 410:
             switch operation.kind {
-            case .delete: return .goneIfTableAnswers
-            // The by-id route may hide a deleted row: the list tells.
-            case .update: return planted(.notFoundIsDone) ? .done(nil) : .readBack
+            // The by-id route may hide a deleted row, or a live one: the list tells.
+            case .update, .delete: return planted(.notFoundIsDone) ? .done(nil) : .readBack
             case .insert, .undelete: return .refused(.notFound)
             }
         case 409, 412:
@@ -63,7 +62,10 @@ package enum PushVerdict: Sendable, Hashable {
                 return answer.status == 409 ? .readBack : .later(.preconditionFailed, uncertain: mayBeDone)
             }
             guard columns.id(record) == operation.recordID else { return .refused(.brokenProtocol) }
-            return compare(item, with: record, columns: columns)
+            // What leaves properties out cannot take the record's place, and what has not moved proves nothing.
+            let isUnmoved = operation.kind != .undelete && item.isUnmoved(record, columns)
+            guard !isUnmoved, isTombstone || item.isWhole(record, columns) else { return .readBack }
+            return compare(item, with: record, columns: columns, isRefusal: true)
         case 424: return .skipped
         case 408, 429, 503: return .later(.serverFailure, uncertain: false)
         case 400..<500 where planted(.refusalIsDone): return .done(item.local)
@@ -80,7 +82,8 @@ package enum PushVerdict: Sendable, Hashable {
     ) -> PushVerdict {
         guard let record else {
             switch item.operation.kind {
-            case .delete: return .goneIfTableAnswers
+            // The list was answered, so the table is there.
+            case .delete: return .gone
             case .update: return .conflict(server: nil, isDeleted: true)
             // Refused as existing, and not there: what the server says does not fit together.
             case .insert, .undelete:
@@ -88,17 +91,40 @@ package enum PushVerdict: Sendable, Hashable {
                 return .later(claimsSuccess ? .brokenProtocol : .conflict, uncertain: claimsSuccess)
             }
         }
-        if status < 300, item.operation.kind != .undelete, let version = item.base?[columns.version],
-            record[columns.version] == version
-        {
-            // Success was claimed, by a page of something in between perhaps, and nothing has happened yet.
-            return .later(.brokenProtocol, uncertain: true)
+        let verdict = compare(item, with: record, columns: columns, isRefusal: status >= 300)
+        guard item.isUnmoved(record, columns), item.operation.kind != .undelete, !columns.isDeleted(record) else {
+            return verdict
         }
-        return compare(item, with: record, columns: columns)
+        // A server whose versions do not move with each change has the values all the same.
+        if case .found = verdict { return verdict }
+        // Success was claimed, by a page of something in between perhaps, and nothing has happened yet.
+        if status < 300 { return .later(.brokenProtocol, uncertain: true) }
+        // Said to be gone, and listed.
+        if item.operation.kind == .delete, status == 404 || status == 410 {
+            return .later(.notFound, uncertain: false)
+        }
+        return verdict
+    }
+
+    /// What a good answer to a delete shows. Most servers answer with nothing, some with the record, marked as deleted;
+    /// anything else, a web page or an error under a good status, says nothing of the record.
+    private static func judge(
+        deleteOf item: PushItem, _ answer: PushAnswer, columns: PushColumns
+    ) -> PushVerdict {
+        if planted(.anyAnswerDeletes) || (answer.isEmpty && (answer.status == 200 || answer.status == 204)) {
+            return .done(nil)
+        }
+        guard let record = answer.record, columns.id(record) == item.operation.recordID, columns.isDeleted(record)
+        else { return .readBack }
+        return .done(nil)
     }
 
     /// Holds the server's record against what was sent, newest revision first.
-    private static func compare(_ item: PushItem, with record: JSON, columns: PushColumns) -> PushVerdict {
+    ///
+    /// - Parameter isRefusal: whether the server says that it has not done what was sent last.
+    private static func compare(
+        _ item: PushItem, with record: JSON, columns: PushColumns, isRefusal: Bool
+    ) -> PushVerdict {
         let operation = item.operation
         if columns.isDeleted(record) {
             if planted(.tombstoneIsDone) { return .done(nil) }
@@ -115,6 +141,13 @@ package enum PushVerdict: Sendable, Hashable {
             return .conflict(server: record, isDeleted: false)
         }
         if says(operation, nothingBeyond: sent) { return .found(record, sent) }
+        // If a later revision has been there too, somebody has set the record back since: the values alone do not say
+        // whether they are ours.
+        let mayBePast = operation.sent.contains { later in
+            later.revision > sent.revision
+                && (later.mayBeDone || (later.revision == operation.revision && !isRefusal))
+        }
+        if mayBePast, !planted(.olderRevisionIsOurs) { return .conflict(server: record, isDeleted: false) }
         let foreign = ForeignChanges(of: record, since: item.made(by: sent, columns), columns: columns)
         if operation.kind != .delete, foreign.collide(withEditFrom: sent.local, to: item.local) {
             return .conflict(server: record, isDeleted: false)

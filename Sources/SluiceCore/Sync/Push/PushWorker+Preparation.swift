@@ -26,7 +26,7 @@ extension PushWorker {
         case .undelete: if version(item.base) != nil { return .item(item) }
         }
         let isPut = operation.kind == .undelete && client.dialect.undelete == .put
-        guard let record = try await readBack(operation.table, operation.recordID) else {
+        guard let record = try await readBack(item) else {
             // A server that shows no deleted records has to say itself whether there is one.
             if operation.kind == .undelete, !isPut { return .item(item) }
             return .answer(PushAnswer(status: 404, message: "the server has no such record, not even a deleted one"))

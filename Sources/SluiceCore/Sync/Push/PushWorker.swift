@@ -30,7 +30,7 @@ struct PushWorker: Sendable {
             do {
                 try Task.checkCancellation()
                 let event = asking(try await load(operation))
-                if case .notLoaded = event { gatherer.leave(operation.id) }
+                if case .notLoaded(let absence) = event { gatherer.leave(operation.id, isGone: absence == .gone) }
                 return .operation(operation.sequence, event)
             } catch {
                 gatherer.leave(operation.id)
@@ -50,8 +50,7 @@ struct PushWorker: Sendable {
                 let event = await send(item)
                 gatherer.leave(item.operation.id)
                 return event
-            case .readBack(let table, let id): return try await .readBack(readBack(table, id))
-            case .probe(let table): return try await .probed(probe(table))
+            case .readBack(let item): return try await .readBack(readBack(item))
             case .decide(let conflict): return try await .decided(decide(conflict))
             case .commit(let commit):
                 let committer = committer
@@ -78,21 +77,21 @@ struct PushWorker: Sendable {
         let dependencies = options.dependencies
         return try await store.read { reader in
             let queue = QueueReader(reader)
+            // Out of a group, too, it goes only by a decision: then the others are the group.
+            guard var operation = try queue.operation(queued.id) else { return .notLoaded(.gone) }
             // One that was moved behind others is read again at its new place. A group is not: the others would go
             // without it, so the next push reads it anew.
-            guard var operation = try queue.operation(queued.id), operation.sequence == queued.sequence else {
-                return .notLoaded(isGone: queued.group == nil)
+            guard operation.sequence == queued.sequence else {
+                return .notLoaded(queued.group == nil ? .gone : .moved)
             }
             let (table, id) = (operation.table, operation.recordID)
             let onRecord = try queue.all(on: id, in: table)
             let mayPass = planted(.parkedLetsSuccessorsPass)
-            if operation.waits(at: options.environment.now()) { return .notLoaded(isGone: false) }
-            if planted(.inFlightNeverRepeated), operation.state == .inFlight { return .notLoaded(isGone: false) }
-            guard !operation.isHeld, mayPass || onRecord.first?.id == operation.id else {
-                return .notLoaded(isGone: false)
-            }
+            if operation.waits(at: options.environment.now()) { return .notLoaded(.held) }
+            if planted(.inFlightNeverRepeated), operation.state == .inFlight { return .notLoaded(.held) }
+            guard !operation.isHeld, mayPass || onRecord.first?.id == operation.id else { return .notLoaded(.held) }
             if try QueueOutline(store: reader, dependencies: dependencies).isAheadOfParent(queued) {
-                return .notLoaded(isGone: false)
+                return .notLoaded(.moved)
             }
             let state = try queue.state(of: id, in: table)
             // A frozen body stays as it is: the record has moved on, and its successor will say so.

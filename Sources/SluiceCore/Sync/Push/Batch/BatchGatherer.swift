@@ -72,10 +72,14 @@ final class BatchGatherer: Transport {
     }
 
     /// Notes that an operation will not send anything any more.
-    func leave(_ id: String) {
+    ///
+    /// - Parameter isGone: whether it is no part of its group any more, so that the others go without it.
+    func leave(_ id: String, isGone: Bool = false) {
         update { state in
             state.expected.remove(id)
-            if let group = state.groupOf.removeValue(forKey: id), state.groups[group]?.expected.remove(id) != nil {
+            if let group = state.groupOf.removeValue(forKey: id), state.groups[group]?.expected.remove(id) != nil,
+                !isGone
+            {
                 state.groups[group]?.isBroken = true
             }
         }
@@ -93,7 +97,11 @@ final class BatchGatherer: Transport {
         }
         let part = BatchRequest.Part(id: id, group: group, request: request)
         let turn = await withTaskCancellationHandler {
-            await withCheckedContinuation { arrive(Waiting(part: part, turn: $0)) }
+            await withCheckedContinuation {
+                arrive(Waiting(part: part, turn: $0))
+                // Where the task was cancelled before, nobody has found it waiting.
+                if Task.isCancelled { withdraw(id) }
+            }
         } onCancel: {
             withdraw(id)
         }

@@ -70,7 +70,8 @@ package enum ServerMessage {
         return "the server answered \(response.status)\(reason.isEmpty ? "" : " \(reason)")\(meaning)"
     }
 
-    private static func shortened(_ text: String) -> String {
+    /// The text on one line, without control characters, cut where it is long.
+    static func shortened(_ text: String, to maximumLength: Int = maximumLength) -> String {
         var output = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             let isSpace = scalar == "\n" || scalar == "\r" || scalar == "\t"

@@ -12,6 +12,7 @@ struct Discard {
 
     /// Gives the operation up, and all of the groups that this takes something from.
     func carryOut(_ operation: TableOperation) throws {
+        if let group = operation.group { try check(group) }
         try carryOut(groups: giveUp(operation))
     }
 
@@ -20,7 +21,20 @@ struct Discard {
         var groups = groups
         while let group = groups.min() {
             groups.remove(group)
+            try check(group)
             while let member = try queue.reader.members(of: group).last { groups.formUnion(try giveUp(member)) }
+        }
+    }
+
+    /// Refuses to give up a group with a creation that may have arrived: its row would be deleted when a pull brings it,
+    /// and the rest of the group would stand on the server.
+    func check(_ group: String) throws {
+        if lateRowsStay { return }
+        let members = try queue.reader.members(of: group)
+        for member in members {
+            let mirror = try queue.reader.state(of: member.recordID, in: member.table)?.mirror
+            guard member.mayHaveMadeRecord(mirror: mirror) else { continue }
+            throw member.unknownOutcome("the server may have done its group already", with: members)
         }
     }
 
@@ -31,10 +45,6 @@ struct Discard {
         let (table, id) = (operation.table, operation.recordID)
         let local = try store.record(id, in: table)
         let state = try queue.reader.state(of: id, in: table)
-        // Its row would be deleted when it comes, and the rest of the group would stand on the server.
-        if operation.group != nil, !lateRowsStay, operation.mayHaveMadeRecord(mirror: state?.mirror) {
-            throw operation.unknownOutcome("the server may have done its group already")
-        }
         let all = try queue.reader.all(on: id, in: table)
         let ahead = all.last { $0.sequence < operation.sequence }
         let behind = all.filter { $0.sequence > operation.sequence }

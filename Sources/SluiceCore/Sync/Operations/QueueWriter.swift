@@ -74,9 +74,9 @@ package struct QueueWriter {
         }
     }
 
-    /// Has the next push try what is held of the group.
+    /// Has the next push try what is held of the group, or waits for its time.
     func revive(_ group: String) throws {
-        for var member in try reader.members(of: group) where member.isHeld {
+        for var member in try reader.members(of: group) where member.isHeld || member.notBefore != nil {
             member.revive()
             try put(member)
         }

@@ -21,6 +21,8 @@ struct Undo {
         if first.mayHaveMadeRecord(mirror: mirror) {
             throw first.unknownOutcome("the server may have the record already")
         }
+        let discard = Discard(columns: columns, environment: environment, store: store, queue: queue, reason: "undo")
+        for group in groups.sorted() { try discard.check(group) }
         let local = try store.record(id, in: table)
         for operation in all {
             let made = operation.id == all.last?.id ? local : operation.resultingRecord(local: local, mirror: mirror)
@@ -29,8 +31,7 @@ struct Undo {
         }
         try queue.setLocal(mirror, id, in: table)
         try queue.removeState(of: id, in: table)
-        try Discard(columns: columns, environment: environment, store: store, queue: queue, reason: "undo")
-            .carryOut(groups: groups)
+        try discard.carryOut(groups: groups)
         return mirror
     }
 }

@@ -207,10 +207,11 @@ package struct OperationSession: Sendable {
 
     private mutating func hold(
         _ item: PushItem, _ kept: TableOperation.State, _ conflict: Conflict, _ code: SluiceError.Code = .conflict,
-        _ message: String = "the record was changed on the server too", then outcome: Outcome = .kept
+        _ message: String? = nil, then outcome: Outcome = .kept
     ) -> Effect {
         let failure = TableOperation.Failure(
-            code: code.description, message: message, status: conflict.status, serverRecord: conflict.server)
+            code: code.description, message: message ?? conflict.reason, status: conflict.status,
+            serverRecord: conflict.server)
         return commit(.held(item, kept, failure, conflict), then: outcome)
     }
 

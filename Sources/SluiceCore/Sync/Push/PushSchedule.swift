@@ -49,8 +49,8 @@ struct PushSchedule: Sendable {
         index = PushDependencies.Index()
     }
 
-    /// How many operations are left for the next push although nothing speaks against them.
-    var left: Int { nodes.values.count(where: \.isLeft) }
+    /// The operations that are left for the next push although nothing speaks against them.
+    var left: Set<String> { Set(nodes.values.filter(\.isLeft).map(\.operation.id)) }
 
     /// Whether an operation is under way.
     var isRunning: Bool { !running.isEmpty }

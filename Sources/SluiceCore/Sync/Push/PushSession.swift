@@ -47,10 +47,10 @@ package struct PushSession: Sendable {
     private var owed: Set<RecordKey> = []
     /// How often it has looked for those.
     private var looks = 0
-    private var passedBy = 0
+    private var passedBy: Set<String> = []
     /// How many operations wait for the next push although nothing speaks against them: they came while it ran, or a
     /// decision has put them elsewhere.
-    package var waiting: Int { passedBy + schedule.left }
+    package var waiting: Int { passedBy.union(schedule.left).count }
 
     package init(
         columns: PushColumns, pace: PushPace = PushPace(), dependencies: [TableDependency] = [],
@@ -97,7 +97,8 @@ package struct PushSession: Sendable {
         }
         owed = []
         let ids = Set(taken.map(\.id))
-        passedBy += operations.count { !ids.contains($0.id) && !$0.isHeld && schedule.selection.takes($0) }
+        passedBy.formUnion(
+            operations.filter { !ids.contains($0.id) && !$0.isHeld && schedule.selection.takes($0) }.map(\.id))
         return taken
     }
 

@@ -107,8 +107,8 @@ extension SimulatedDevice {
             let operations = try await queue.operations()
             guard !operations.isEmpty else { return }
             try await queue.discard(operations[choice % operations.count].id)
-        } catch let error as SluiceError where error.code == .invalidArgument {
-            // It has gone meanwhile.
+        } catch let error as SluiceError where error.code == .invalidArgument || error.code == .operationRefused {
+            // It has gone meanwhile, or its group may have arrived.
         } catch {
             explain(error, "discard")
         }

@@ -54,7 +54,8 @@ enum QueueReport {
             })
     }
 
-    /// The copies of a record side by side, one line a property; `*` marks those that are not all equal.
+    /// The copies of a record side by side, one line a property; `*` marks those that are not all equal. Where values are
+    /// of several types, each says its own: `5 (number)`, `5 (text)`.
     static func table(_ copies: SyncQueue.Copies, server: JSON?) -> TextTable {
         let columns = [copies.local, copies.base, server ?? copies.mirror]
         var names: [String] = []
@@ -64,7 +65,9 @@ enum QueueReport {
             rows: names.map { name in
                 let values = columns.map { $0?[name] }
                 let isEqual = values.allSatisfy { $0 == values[0] }
-                return [isEqual ? "" : "*", Plain.line(name)] + values.map { TextTable.cell($0) }
+                let hasTypes = Set(values.compactMap { $0?.kind }.filter { $0 != .null }).count > 1
+                return [isEqual ? "" : "*", Plain.line(name)]
+                    + values.map { TextTable.cell($0) + (hasTypes ? $0.map { " (\($0.kind.word))" } ?? "" : "") }
             })
     }
 }

@@ -71,7 +71,7 @@ package enum ServerMessage {
     }
 
     /// The text on one line, without control characters, cut where it is long.
-    static func shortened(_ text: String, to maximumLength: Int = maximumLength) -> String {
+    static func shortened(_ text: String, to maximumLength: Int = ServerMessage.maximumLength) -> String {
         var output = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             let isSpace = scalar == "\n" || scalar == "\r" || scalar == "\t"

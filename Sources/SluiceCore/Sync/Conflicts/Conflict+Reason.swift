@@ -33,8 +33,8 @@ extension Conflict {
 }
 
 extension JSON.Kind {
-    /// The kind as a person calls it.
-    package var word: String {
+    /// The kind as a person calls it: "number", "text".
+    public var word: String {
         switch self {
         case .null: "nothing"
         case .bool: "true or false"

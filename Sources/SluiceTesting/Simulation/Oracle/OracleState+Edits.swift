@@ -62,7 +62,7 @@ extension OracleState {
     }
 
     /// I7: an operation is no conflict with itself, and what may have been done is said to be. Only what follows a delete
-    /// that was given up may be.
+    /// that was given up may be, and what shows an older revision where a later one may have been there.
     mutating func met(_ conflict: Conflict, on device: Int) {
         let operation = conflict.operation
         conflicted.insert(operation.id)
@@ -73,7 +73,8 @@ extension OracleState {
         }
         let version = conflict.server?[columns.version]?.string ?? ""
         if let author = authors[version].map({ String($0.prefix { $0 != "-" }) }), !conflict.isDeletedOnServer,
-            stands(operation.id, behind: author), !hasGivenUpDelete(behind: author, of: conflict, on: device)
+            stands(operation.id, behind: author), !hasGivenUpDelete(behind: author, of: conflict, on: device),
+            !mayBePast(authors[version], operation)
         {
             violate(
                 .atomicity, "device \(device): \(operation.requestID) conflicts with \(author), which it stands behind")
@@ -81,6 +82,13 @@ extension OracleState {
         if effects[operation.requestID] != nil, !conflict.maybeApplied {
             violate(.atomicity, "device \(device): \(operation.requestID) was done, and its conflict denies it")
         }
+    }
+
+    /// Whether a later revision than that of the request may have taken effect: then the older one's values may be
+    /// somebody else's.
+    private func mayBePast(_ requestID: String?, _ operation: TableOperation) -> Bool {
+        guard let revision = requestID?.split(separator: "-").last.flatMap({ Int($0) }) else { return false }
+        return operation.sent.contains { $0.mayBeDone && $0.revision > revision }
     }
 
     private func stands(_ operation: String?, behind author: String) -> Bool {

@@ -138,7 +138,7 @@ struct AdviceTests {
         for kind in TableOperation.Kind.allCases {
             for inGroup in [false, true] {
                 let device = try await device(kind, standing, inGroup: inGroup)
-                let records = ["new", "a", "gone"]
+                let records: [RecordID] = ["new", "a", "gone"]
                 let found = try await device.context.queue.operations().first { records.contains($0.recordID) }
                 // A push of an undelete of what is there already, and the like, leaves nothing.
                 guard let operation = found else { continue }

@@ -156,7 +156,7 @@ package struct PageCommit: Sendable {
         func put(_ rows: [Int]) throws {
             try store.put(.init(revised?.page ?? page, rows), in: table)
             for index in rows where page.rows[index].version == nil {
-                guard let known = versions[ExactText(page.rows[index].id)] else { continue }
+                guard let known = versions[page.rows[index].id] else { continue }
                 try store.put(record(at: index).versioned(known, version), in: table)
             }
         }
@@ -181,10 +181,10 @@ package struct PageCommit: Sendable {
     /// The versions that are known of records whose rows have none: some lists leave them out. They stay, or the next
     /// change would go out without a condition; if the record has changed since, the server refuses that change, and
     /// the conflict is shown.
-    private func knownVersions(_ upserts: [Int], _ store: any StoreWriter) throws -> [ExactText: JSON] {
-        var known: [ExactText: JSON] = [:]
+    private func knownVersions(_ upserts: [Int], _ store: any StoreWriter) throws -> [RecordID: JSON] {
+        var known: [RecordID: JSON] = [:]
         for index in upserts where page.rows[index].version == nil {
-            known[ExactText(page.rows[index].id)] = try store.record(page.rows[index].id, in: table)?[version]
+            known[page.rows[index].id] = try store.record(page.rows[index].id, in: table)?[version]
         }
         return known
     }

@@ -15,7 +15,7 @@ package enum PlantedFault: String, Sendable, CaseIterable {
     case resultOverNewerEdit, queueRemovedBeforeRow, successorBaseStays, evidenceSkipped, uncertaintyForgotten
     case notFoundIsDone, refusalIsDone, failureIsDone, answerWithoutRecordIsDone, inFlightNeverRepeated
     case tombstoneIsDone, rebaseTakesLocal, groupInParts, batchesRefusedForGood, dependencyIgnored
-    case newRecordAbsorbsDelete, unmovedIsDone, anyAnswerDeletes, olderRevisionIsOurs
+    case newRecordAbsorbsDelete, unmovedIsDone, anyAnswerDeletes
     // Conflicts.
     case decisionDropsLaterEdits, decisionKeepsOldBase, decisionWithoutAudit
     // Pull.

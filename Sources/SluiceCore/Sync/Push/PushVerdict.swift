@@ -147,7 +147,7 @@ package enum PushVerdict: Sendable, Hashable {
             later.revision > sent.revision
                 && (later.mayBeDone || (later.revision == operation.revision && !isRefusal))
         }
-        if mayBePast, !planted(.olderRevisionIsOurs) { return .conflict(server: record, isDeleted: false) }
+        if mayBePast { return .conflict(server: record, isDeleted: false) }
         let foreign = ForeignChanges(of: record, since: item.made(by: sent, columns), columns: columns)
         if operation.kind != .delete, foreign.collide(withEditFrom: sent.local, to: item.local) {
             return .conflict(server: record, isDeleted: false)

@@ -39,7 +39,7 @@ struct SimulatedHandler: ConflictHandler {
     }
 
     private func garbage(_ conflict: Conflict) -> ConflictDecision {
-        switch parts.luck.below(9) {
+        switch parts.luck.below(10) {
         case 0: .server
         case 1: .client
         case 2: .delete
@@ -47,7 +47,8 @@ struct SimulatedHandler: ConflictHandler {
         case 4: .defer
         case 5: .ask
         case 6: .abort
-        case 7: .merge(["id": "someone else", "a": JSON(parts.oracle.newValue()), "version": "v999999"])
+        case 7: .merge(["id": "someone else", "a": JSON(parts.oracle.newValue())])
+        case 8: .merge(["a": JSON(parts.oracle.newValue()), "version": "v999999"])
         default: .merge([1, "no record"])
         }
     }

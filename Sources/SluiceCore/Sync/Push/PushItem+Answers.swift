@@ -17,8 +17,9 @@ extension PushItem {
     /// answer with the properties that were sent alone.
     func completing(_ answer: JSON, _ columns: PushColumns) -> JSON {
         var record = answer
+        let sent = operation.sentAsIs
         let kept = columns.replaces ? base?.members?.filter { columns.system.contains($0.name) } : nil
-        for (name, value) in (kept ?? []) + (made(by: operation.sentAsIs, as: \.request, columns)?.members ?? [])
+        for (name, value) in (kept ?? []) + (made(by: sent, saying: sent?.request, columns)?.members ?? [])
         where record[name] == nil && !value.isNull && name != columns.deleted {
             record[name] = value
         }
@@ -27,14 +28,12 @@ extension PushItem {
 
     /// The record as the send left it, where nobody has changed it since; nil if that is not known.
     ///
-    /// - Parameter body: whether as it went out, or as the engine made it before any filter.
-    func made(
-        by sent: SentBody?, as body: KeyPath<SentBody, JSON> & Sendable = \.final, _ columns: PushColumns
-    ) -> JSON? {
+    /// - Parameter body: what was sent; nil means the body as it went out.
+    func made(by sent: SentBody?, saying body: JSON? = nil, _ columns: PushColumns) -> JSON? {
         guard operation.kind != .undelete else { return operation.frozen ?? base }
         guard let sent else { return nil }
         var made = columns.replaces ? .object : base ?? .object
-        for (name, value) in sent[keyPath: body].members ?? [] { made[name] = value }
+        for (name, value) in (body ?? sent.final).members ?? [] { made[name] = value }
         return made
     }
 }

@@ -61,6 +61,14 @@ struct HostWorkTests {
         }
     }
 
+    @Test("an address that is longer than any server takes is refused before it is read")
+    func longAddress() throws {
+        #expect(try PluginAddress("https://a.example/?q=" + String(repeating: "a", count: 60_000)).host == "a.example")
+        #expect(throws: ScriptFailure.self) {
+            try PluginAddress("https://a.example/" + String(repeating: "a", count: 70_000))
+        }
+    }
+
     @Test("the sum of a key costs the same the thousandth time")
     func sums() async throws {
         let body = "for i = 1, n do kv.incr('a') end"

@@ -8,8 +8,14 @@ struct PluginAddress: Sendable, Hashable {
     /// The path with its query, encoded.
     let path: String
 
+    /// Longer than any server takes.
+    private static let maximumBytes = 64 << 10
+
     /// Reads `https://host:port/path?query`.
     init(_ url: String) throws {
+        guard url.utf8.count <= Self.maximumBytes else {
+            throw ScriptFailure(.badResult, "the address has more than \(Self.maximumBytes) bytes")
+        }
         let endpoint: Endpoint
         do {
             endpoint = try Endpoint(url)

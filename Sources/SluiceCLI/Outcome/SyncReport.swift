@@ -14,7 +14,7 @@ enum SyncReport {
         guard StandardStream.error.isTerminal else { return try await context.push() }
         let operations = Query("sluice_operations")
         let total = try await context.store.read { try $0.count(matching: operations) }
-        let bar = ProgressBar("push", total: total, noun: "changes")
+        let bar = ProgressBar("push", total: total, noun: "change")
         defer { bar.finish() }
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -32,7 +32,8 @@ enum SyncReport {
 
     static func json(_ result: PullResult, _ table: String) -> JSON {
         var json: JSON = [
-            "table": JSON(table), "stored": JSON(result.stored), "deleted": JSON(result.deleted),
+            "table": JSON(table), "stored": JSON(result.stored), "unchanged": JSON(result.unchanged),
+            "deleted": JSON(result.deleted),
             "pending": JSON(result.pending), "conflicts": JSON(result.conflicts),
             "quarantined": JSON(result.quarantined), "dropped": JSON(result.dropped), "pages": JSON(result.pages),
         ]
@@ -42,12 +43,18 @@ enum SyncReport {
         return json
     }
 
-    static func text(_ result: PullResult, _ table: String) -> String {
-        var parts = ["\(Plain.count(result.stored, "row")) stored"]
-        if result.deleted > 0 { parts.append("\(Plain.count(result.deleted)) deleted") }
+    static func text(_ result: PullResult, _ table: String) -> String { "pull \(table): \(words(of: result))" }
+
+    /// What a pull did; of rows that came again as they are here nothing is said.
+    static func words(of result: PullResult) -> String {
+        var parts: [String] = []
+        if result.stored > result.unchanged {
+            parts.append("\(Plain.count(result.stored - result.unchanged, "row")) stored")
+        }
+        if result.deleted > 0 { parts.append("\(Plain.count(result.deleted, "row")) deleted") }
         if result.pending > 0 { parts.append("\(Plain.count(result.pending)) left alone, with changes that wait") }
         if result.dropped > 0 { parts.append("\(Plain.count(result.dropped)) dropped by a hook") }
-        return "pull \(table): \(parts.joined(separator: ", "))"
+        return parts.isEmpty ? "nothing new" : parts.joined(separator: ", ")
     }
 
     /// Adds the rows that a pull could not store.

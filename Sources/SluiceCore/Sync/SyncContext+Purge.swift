@@ -28,7 +28,7 @@ extension SyncContext {
                 guard force || operations.isEmpty else {
                     throw SluiceError(
                         .operationsPending,
-                        "\(operations.count) changes of this table wait in the queue; push them, discard them, or force",
+                        "the queue has \(operations.count.counted("change")) of this table; push or discard first, or force",
                         table: table)
                 }
                 for operation in operations {

@@ -74,7 +74,8 @@ public struct StoreImport: Sendable {
             }
             guard let end else { throw SluiceError(.invalidRecord, "the export was cut off behind line \(number)") }
             guard end == Int64(summary.rows) else {
-                throw SluiceError(.invalidRecord, "the export says that it has \(end) rows, and has \(summary.rows)")
+                throw SluiceError(
+                    .invalidRecord, "the export says that it has \(end.counted("row")), and has \(summary.rows)")
             }
             if let problem = try StoreConsistency.problems(in: writer).first {
                 throw SluiceError(.invalidRecord, "what the export holds does not fit together: \(problem)")

@@ -32,7 +32,7 @@ extension PluginHost {
             fuel: fuel, cpuTime: cpuTime, elapsed: elapsed, waits: state.waits,
             isShadow: instance.plan.mode == .shadow, log: state.log, trace: state.trace ?? .object)
         if state.droppedLines > 0 {
-            let note = "\(state.droppedLines) lines more were left out"
+            let note = "left out \(state.droppedLines.counted("line")) more"
             entry.log.append(PluginLogLine(level: "warn", message: note, fields: nil))
         }
         var outcome = "ok"

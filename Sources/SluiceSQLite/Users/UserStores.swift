@@ -127,7 +127,7 @@ public actor UserStores {
             let count = try writer.count(matching: Query(TableOperation.schema.name))
             guard unsent == .discard || count == 0 else {
                 throw SluiceError(
-                    .operationsPending, "\(count) changes wait that were not sent; send or discard them")
+                    .operationsPending, "\(count.counted("change")) not sent; send or discard first")
             }
             try UserSalt.overwrite(beside: path)
             try StoreFiles.remove(path)

@@ -11,7 +11,8 @@ struct LimitsFilter: Filter {
         var response = try await beforeDeadline(request, next)
         if let bytes = response.body.untouchedBytes {
             guard bytes.count <= limits.responseBytes else {
-                throw error(.tooLarge, "the answer is larger than \(limits.responseBytes) bytes", request.context)
+                let most = limits.responseBytes.counted("byte")
+                throw error(.tooLarge, "the answer is larger than \(most)", request.context)
             }
             response.body = Body(bytes: bytes, maximumValues: limits.responseValues)
         }

@@ -106,7 +106,7 @@ package struct StoreConsistency {
         if let first = unknown.first {
             problems.append(
                 StoreProblem(
-                    .orphanedMember, "\(unknown.count) rows are held by queries that nobody knows",
+                    .orphanedMember, "queries that nobody knows hold \(unknown.count.counted("row"))",
                     recordID: first["id"]?.textID))
         }
     }

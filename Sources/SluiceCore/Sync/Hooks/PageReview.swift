@@ -49,7 +49,7 @@ struct PageReview {
         let shown = PulledPage(table: chain.table, queryName: queryName, rows: rows)
         let decisions = try await chain.ask(hook) { try await $0.afterPull(shown) }
         guard decisions.count == rows.count else {
-            throw chain.broken(hook, "\(decisions.count) decisions for \(rows.count) rows")
+            throw chain.broken(hook, "\(decisions.count.counted("decision")) for \(rows.count.counted("row"))")
         }
         return decisions
     }

@@ -144,8 +144,8 @@ struct StoreMigrator {
         guard operations.isEmpty || (discardsChanges && !isTorn) else {
             throw SluiceError(
                 .operationsPending,
-                "\(operations.count) changes of a table that a migration removes wait in the queue; push them first, or "
-                    + "have the migration discard them", table: table)
+                "the queue has \(operations.count.counted("change")) of a table that a migration removes; push first, or have "
+                    + "the migration discard what is queued", table: table)
         }
         for operation in operations {
             let local = try store.record(operation.recordID, in: table)

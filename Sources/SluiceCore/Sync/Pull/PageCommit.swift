@@ -33,6 +33,8 @@ package struct PageCommit: Sendable {
     /// What a page did.
     package struct Outcome: Sendable, Hashable {
         package var stored = 0
+        /// How many of those were here already as they came.
+        package var unchanged = 0
         package var deleted = 0
         package var pending = 0
         package var conflicts = 0
@@ -52,6 +54,7 @@ package struct PageCommit: Sendable {
 
         mutating func add(_ other: Outcome) {
             stored += other.stored
+            unchanged += other.unchanged
             deleted += other.deleted
             pending += other.pending
             conflicts += other.conflicts
@@ -119,6 +122,7 @@ package struct PageCommit: Sendable {
             upserts.removeAll { late.contains(page.rows[$0].id) }
             dropped.removeAll { late.contains(page.rows[$0].id) }
         }
+        outcome.unchanged = try unchanged(upserts, store)
         let refused = try put(upserts, store)
         unfit += refused
         outcome.stored = upserts.count - refused.count
@@ -132,6 +136,17 @@ package struct PageCommit: Sendable {
         outcome.mark = try ChangeStamps.notePage(of: table, store)
         if let cursor { try save(cursor, outcome, store) }
         return outcome
+    }
+
+    /// How many of the rows are here already as they come. Those that a pull asks for again come first, so that only they
+    /// and one more are looked at, and none in the first pull of a query.
+    private func unchanged(_ upserts: [Int], _ store: any StoreWriter) throws -> Int {
+        guard let cursor, try store.record(cursor.owner.id, in: Cursor.schema.name) != nil else { return 0 }
+        let same = try upserts.prefix { (index: Int) throws -> Bool in
+            guard let here = try store.record(page.rows[index].id, in: table) else { return false }
+            return (record(at: index).members ?? []).allSatisfy { (here[$0.name] ?? .null) == $0.value }
+        }
+        return same.count
     }
 
     private func save(_ cursor: Cursor, _ outcome: Outcome, _ store: any StoreWriter) throws {

@@ -105,7 +105,7 @@ struct PullDriver: Sendable {
         guard max(result.pages, idle) < limits.mostPages, result.rows < limits.mostRows else {
             throw SluiceError(
                 .limitReached,
-                "the pull brought \(result.rows) rows in \(asked) pages, as many as its limits allow; the next "
+                "the pull brought \(result.rows.counted("row")) in \(asked.counted("page")), as many as its limits allow; the next "
                     + "goes on from there", table: query.table)
         }
     }

@@ -2,6 +2,10 @@
 public struct PullResult: Sendable, Hashable {
     /// How many rows were stored.
     public var stored = 0
+    /// How many of those were here already as they came: a named pull asks again for the newest rows that it has, and
+    /// one that has to read all rows reads those too that have not changed. Not counted where the page has changed rows
+    /// before them, and in a first pull.
+    public var unchanged = 0
     /// How many rows were removed: those that the server marks as deleted, and those that left the query and that no
     /// other query holds.
     public var deleted = 0
@@ -34,6 +38,7 @@ public struct PullResult: Sendable, Hashable {
 
     mutating func add(_ outcome: PageCommit.Outcome) {
         stored += outcome.stored
+        unchanged += outcome.unchanged
         deleted += outcome.deleted
         pending += outcome.pending
         conflicts += outcome.conflicts

@@ -191,7 +191,8 @@ struct ReconcileDriver: Sendable {
         let limits = exchange.options.pull
         guard asked < limits.mostPages, came < limits.mostRows else {
             throw SluiceError(
-                .limitReached, "the server has listed \(came) rows in \(asked) answers, as many as its limits allow",
+                .limitReached,
+                "the server has listed \(came.counted("row")) in \(asked.counted("answer")), as many as its limits allow",
                 table: table)
         }
         asked += 1

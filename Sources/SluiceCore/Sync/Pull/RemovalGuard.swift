@@ -21,7 +21,7 @@ package struct RemovalGuard: Sendable {
         guard total * 100 > rows * options.mostRemovedPercent else { return }
         throw SluiceError(
             .removalsHeld,
-            "the server would have \(total) of \(rows) rows removed here, more than \(options.mostRemovedPercent) %; "
+            "the server would have \(total.grouped) of \(rows.counted("row")) removed here, more than \(options.mostRemovedPercent) %; "
                 + "allow it if that is right", table: table)
     }
 }

@@ -96,6 +96,10 @@ private struct PushTally {
     var failed: Set<String> = []
     /// Those that a hook has wait.
     var postponed: Set<String> = []
+    /// Operations that a decision has made to restore a record, which may leave the rest of what they say to another.
+    private var restoring: Set<String> = []
+    /// The records that were restored so: the next update of each says the rest of a change that is counted.
+    private var restored: Set<RecordID> = []
     /// What is being committed as applied, by its place.
     private var applying: [Int64: TableOperation] = [:]
 
@@ -107,6 +111,8 @@ private struct PushTally {
             case .commit(.kept(let item, let state, let failure, _)): note(item, state, failure)
             case .commit(.held(let item, let state, let failure, _)): note(item, state, failure)
             case .commit(.hooked(let item, let commit)): note(item, commit)
+            case .commit(.decided(let item, let conflict, _)) where conflict.isDeletedOnServer:
+                if item.operation.kind != .undelete { restoring.insert(item.operation.id) }
             case .commit(.applied(let item, _)), .commit(.confirmed(let item, _, _)),
                 .commit(.found(let item, _, _)), .commit(.gone(let item)):
                 applying[place] = item.operation
@@ -122,8 +128,11 @@ private struct PushTally {
         guard case .operation(let place, let event) = event, let operation = applying.removeValue(forKey: place),
             case .committed = event
         else { return }
-        applied += 1
         logger.debug("operation applied", metadata: operation.logMetadata)
+        let record = RecordState.id(operation.table, operation.recordID)
+        if operation.kind == .update, restored.remove(record) != nil { return }
+        if operation.kind == .undelete, restoring.contains(operation.id) { restored.insert(record) }
+        applied += 1
     }
 
     private mutating func note(_ item: PushItem, _ commit: HookedCommit) {

@@ -36,7 +36,8 @@ extension PushWorker {
             // A tombstone that is seen only after a send may be a newer one than that send found.
             guard operation.kind == .undelete, columns.isDeleted(record), !operation.isUncertain else {
                 return .answer(
-                    PushAnswer(status: 412, record: record, message: "the record was changed on the server too"))
+                    PushAnswer(
+                        status: 412, record: record, message: "the change was not made on the server's record"))
             }
         } else if !isPut {
             return .item(item)

@@ -26,7 +26,8 @@ public struct DecisionExplanation: ToolReport {
         }
         if entry.answersPush { lines.append("this stood for the server's answer to a push") }
         if entry.isShadow { lines.append("in shadow: it had no effect") }
-        lines.append("cost \(entry.fuel) fuel, \(entry.elapsed.wholeNanoseconds / 1000) µs, \(entry.waits) waits")
+        let micros = entry.elapsed.wholeNanoseconds / 1000
+        lines.append("cost \(entry.fuel) fuel, \(micros) µs, \(entry.waits.counted("wait"))")
         lines += entry.log.map { "logged \($0.level): \($0.message)" + ($0.fields.map { " \($0)" } ?? "") }
         guard let input = entry.input else { return lines + ["its input was not kept"] }
         if let conflict = input["conflict"] {

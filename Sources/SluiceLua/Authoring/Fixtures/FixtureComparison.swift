@@ -81,7 +81,7 @@ struct FixtureComparison {
     mutating func log(_ expected: JSON, _ found: [PluginLogLine]) {
         let lines = expected.elements ?? []
         guard lines.count == found.count else {
-            return note("log", "\(lines.count) lines", "\(found.count): \(found.map(\.message))")
+            return note("log", lines.count.counted("line"), "\(found.count): \(found.map(\.message))")
         }
         for (index, line) in lines.enumerated() {
             let place = "log[\(index + 1)]"
@@ -129,7 +129,7 @@ struct FixtureComparison {
 
     private mutating func body(_ place: String, _ expected: JSON, _ found: Body) {
         if expected.isNull {
-            if !found.isEmpty { note("\(place).body", "nothing", "\(found.bytes.count) bytes") }
+            if !found.isEmpty { note("\(place).body", "nothing", found.bytes.count.counted("byte")) }
         } else if let text = expected.string {
             whole("\(place).body", JSON(text), JSON(String(decoding: found.bytes, as: UTF8.self)))
         } else if let json = try? found.json {

@@ -48,7 +48,7 @@ extension HostFunctions {
             if values.values.size + call.kvGrowth + growth > permissions.kvBytes { values.values.makeRoom(at: now) }
             guard values.values.size + call.kvGrowth + growth <= permissions.kvBytes else {
                 call.changes[key] = before
-                throw ScriptFailure(.runtime, "kv is full: the plugin may keep \(permissions.kvBytes) bytes")
+                throw ScriptFailure(.runtime, "kv is full: the plugin may keep \(permissions.kvBytes.counted("byte"))")
             }
         }
         call.kvGrowth += growth

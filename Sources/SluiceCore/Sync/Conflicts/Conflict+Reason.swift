@@ -3,11 +3,12 @@ extension Conflict {
     var reason: String {
         let what =
             if isDeletedOnServer {
-                "the record was deleted on the server"
+                server == nil ? "the server has no such record any more" : "the record was deleted on the server"
             } else if operation.kind == .insert {
                 "the server has a record of this id already"
             } else {
-                "the record was changed on the server too"
+                // A deletion here is no change of the record beside the server's.
+                "the record was changed on the server" + (operation.kind == .update ? " too" : "")
             }
         guard maybeApplied else { return what }
         // A server may write a value otherwise than it was sent: a number as a text, or rounded.

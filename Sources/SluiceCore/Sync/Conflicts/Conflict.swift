@@ -36,17 +36,3 @@ public struct Conflict: Sendable {
         self.isDeletedOnServer = isDeletedOnServer
     }
 }
-
-extension Conflict {
-    /// What there is on the server, in words.
-    var reason: String {
-        if isDeletedOnServer {
-            return server == nil ? "the server has no such record any more" : "the record was deleted on the server"
-        }
-        switch operation.kind {
-        case .insert: return "the server has a record of this id already"
-        case .update: return "the record was changed on the server too"
-        case .delete, .undelete: return "the record was changed on the server meanwhile"
-        }
-    }
-}

@@ -210,6 +210,7 @@ int sb_names(lua_State *L);
 int sb_to_table(lua_State *L);
 int sb_raw(lua_State *L);
 int sb_is_changed(lua_State *L);
+int sb_is_number(lua_State *L);
 int sb_child(lua_State *L);
 int sb_copy_object(lua_State *L);
 int sb_overtaken(lua_State *L);

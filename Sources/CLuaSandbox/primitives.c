@@ -217,6 +217,7 @@ void sb_push_primitives(lua_State *L) {
         {"value_of", sb_to_table},
         {"raw", sb_raw},
         {"is_changed", sb_is_changed},
+        {"is_number", sb_is_number},
         {"object", primitive_object},
         {"child", sb_child},
         {"copy", sb_copy_object},

@@ -10,17 +10,25 @@ extension Prelude {
         function merge_rules.newest(c) return get(c, "newer") end
         function merge_rules.oldest(c) return get(c, "newer") == "client" and "server" or "client" end
         local function absent(v) return v == nil or v == null end
+        -- A number that Lua does not hold as it is written is read as a text, and would be compared as one.
+        local function comparable(c, side, field, v)
+          return type(v) == "string" and p.is_number(child(c, side, "rec_seen"), field) and tonumber(v) or v
+        end
         local function ordered(name, before)
           return function(c, field, client, server, base)
             -- A side that has no value cannot be compared: where the other has it as it was, what there is stands.
             if absent(client) ~= absent(server) and (client == base or server == base) then
               return absent(client) and "server" or "client"
             end
-            local t = type(client)
-            if t ~= type(server) or t ~= "number" and t ~= "string" then
+            local mine, theirs = comparable(c, "client", field, client), comparable(c, "server", field, server)
+            local t = type(mine)
+            if t ~= type(theirs) or t ~= "number" and t ~= "string" then
               return nil, name .. " of " .. field .. " needs two numbers or two texts"
             end
-            return before(client, server) and "client" or "server"
+            if t == "number" and mine == theirs and client ~= server and (mine >= 0x1p53 or mine <= -0x1p53) then
+              return nil, field .. " has two numbers too large to be told apart"
+            end
+            return before(mine, theirs) and "client" or "server"
           end
         end
         merge_rules.max = ordered("max", function(a, b) return a > b end)

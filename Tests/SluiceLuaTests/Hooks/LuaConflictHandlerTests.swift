@@ -144,6 +144,21 @@ struct LuaConflictHandlerTests {
         #expect(result["count"] == JSON(merged) && result["title"] == "milk" && result["version"] == "b")
     }
 
+    @Test(
+        "max and min compare numbers as numbers, however they are written, and ask where they cannot be told apart",
+        arguments: [
+            ("max", "10.10", "9.50", "10.10"), ("min", "10.10", "9.50", "9.50"), ("max", "9.50", "10", "10"),
+            ("max", "\"10\"", "\"9\"", "\"9\""), ("max", "9007199254740993", "9007199254740992", "9007199254740993"),
+            ("max", "18446744073709551617", "18446744073709551616", nil), ("max", "1.10", "1.1", "1.1"),
+            ("min", "18446744073709551617", "1", "1"), ("max", "10.10", "\"9\"", nil),
+        ] as [(String, String, String, String?)])
+    func ordered(rule: String, client: String, server: String, result: String?) async throws {
+        func record(_ number: String) throws -> JSON { try JSON(parsing: #"{"id": "1", "n": \#(number)}"#) }
+        let conflict = conflict(client: try record(client), server: try record(server), base: try record("0"))
+        let expected: ConflictDecision = try result.map { .merge(try record($0)) } ?? .ask
+        #expect(try await decide("return c:merge { n = '\(rule)' }", conflict) == expected)
+    }
+
     @Test("a function that always applies gets all three values; nil takes the server's, and ask asks")
     func alwaysFunction() async throws {
         let conflict = conflict(client: changed(["title": "tea", "count": 9]), server: changed(["version": "b"]))

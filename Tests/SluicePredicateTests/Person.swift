@@ -40,7 +40,7 @@ struct Person: TableRecord, QueryableRecord {
         [
             "id": JSON(id), "name": JSON(name), "nickName": nick.map { JSON($0) } ?? .null, "age": JSON(age),
             "score": score.map { JSON($0) } ?? .null,
-            "weight": weight == weight.rounded() ? JSON(Int(weight)) : JSON(weight),
+            "weight": Int64(exactly: weight).map { JSON($0) } ?? JSON(weight),
             "height": JSON(Double(height.description) ?? 0), "done": JSON(done),
             "agreed": agreed.map { JSON($0) } ?? .null,
             "made": JSON(

@@ -13,6 +13,8 @@ test: setup lint
 	$(SWIFT) build --build-tests
 	@.ci/test
 	@.ci/simulate 2000 1
+	@.ci/storage 29 5
+	@STORE=encrypted .ci/storage 29 5
 
 lint:
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources Tests/Simulation/Package.swift Tests/Threads/Package.swift

@@ -59,6 +59,35 @@ struct OracleTests {
         #expect(oracle.violation?.invariant == .session)
     }
 
+    @Test("I11: a row's version may go back with the server's, where a backup takes its place")
+    mutating func restored() {
+        let first = changed(to: row(1))
+        take(changed(to: row(2), from: first))
+        oracle.restored(["items": ["1": first]])
+        take(first)
+        #expect(oracle.violation == nil)
+    }
+
+    @Test("I1: a value that was to go on in another queue, and is in none")
+    func transfer() {
+        var oracle = OracleState(devices: 2, columns: Self.columns, hasFilters: false)
+        oracle.note(SimulatedEdit(key: Self.item, kind: .insert, fields: ["a": 7]), takesBack: false, on: 0)
+        oracle.moves(["0.1"], of: Self.item, from: 0, to: 1)
+        oracle.moved(Self.item, from: 0, to: 1)
+        #expect(oracle.violation?.invariant == .noLostWrite)
+    }
+
+    @Test(
+        "I1: an edit that a decision without a record for its content has ended",
+        arguments: [JSON.null, [], ["id": "2"]])
+    func decidedByNothing(_ nothing: JSON) {
+        var oracle = OracleState(devices: 1, columns: Self.columns, hasFilters: false)
+        oracle.note(SimulatedEdit(key: Self.item, kind: .update, fields: ["a": 7]), takesBack: false, on: 0)
+        oracle.decided("0.1", of: Self.item, ["id": "1", "a": 7], .merge(nothing), on: 0)
+        oracle.checkClaims(of: Self.item, on: 0)
+        #expect(oracle.violation?.invariant == .noLostWrite)
+    }
+
     @Test("I12: an operation that is sent for another user")
     mutating func users() {
         oracle.committed(SimulatedTransaction([operation]), on: 0)
@@ -100,7 +129,7 @@ struct OracleTests {
         var row = SimulatedRow(id: "1", createdAt: time)
         row.version = version
         edit(&row)
-        row.finish(.azureV2, digits: 3)
+        row.finish(.azureV2, SimulationSetting())
         return row
     }
 

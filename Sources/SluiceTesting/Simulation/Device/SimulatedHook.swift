@@ -1,5 +1,10 @@
 internal import SluiceCore
 
+/// A hook that lets all go on.
+struct SimulatedPassage: SyncHook {
+    let hookName = "passage"
+}
+
 /// A hook as the simulator runs it: before it is asked it may fail, or say something else of what waits in the queue.
 struct SimulatedHook: SyncHook {
     let inner: any SyncHook
@@ -12,7 +17,7 @@ struct SimulatedHook: SyncHook {
 
     /// Whether something happens other than what the hook itself says. Without mishaps no luck is drawn.
     private func isOff(_ point: HookPoint, _ record: RecordID) async throws -> Bool {
-        let probability = parts.configuration.hookMishaps
+        let probability = parts.hookMishaps
         guard probability > 0, parts.faults.strikes(probability) else { return false }
         parts.trace.note(
             "hook", record.text, device.index,

@@ -11,7 +11,9 @@ extension OracleState {
         let record = DeviceRecord(device: device, key: operation.key)
         var ahead = devices[device].operations(on: operation.key).map(\.id)
         if operation.kind == "delete", let last = lastEnded[record], last.moment == moment { ahead.append(last.id) }
-        heritages[operation.id] = ahead.reduce(into: [operation.id]) { $0.formUnion(heritages[$1] ?? []) }
+        heritages[operation.id] = ahead.reduce(into: heritages[operation.id] ?? [operation.id]) {
+            $0.formUnion(heritages[$1] ?? [])
+        }
         guard let group = operation.group else { return }
         groups[operation.id] = group
         members[group, default: []].insert(operation.id)
@@ -54,8 +56,8 @@ extension OracleState {
     /// I12: no request of one user brings what another wrote.
     mutating func checkUser(_ change: SimulatedChange, _ key: RecordKey, _ after: SimulatedRow) {
         guard let user = change.user else { return }
-        for field in Self.fields {
-            guard let number = after.fields[field]?.int else { continue }
+        for field in SimulatedFields.all {
+            guard let number = fields.value(field, of: after.fields) else { continue }
             let value = FieldValue(key: key, field: field, value: number)
             if !held.contains(value), let writer = writers[value], writer != user {
                 violate(.userIsolation, "\(field) = \(number) of \(key) is of user \(writer), and user \(user) sent it")

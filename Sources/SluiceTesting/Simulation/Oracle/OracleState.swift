@@ -60,6 +60,12 @@ struct OracleState: Sendable {
     var writers: [FieldValue: Int] = [:]
     var makers: [String: Int] = [:]
 
+    // Transfers and backups.
+    /// The operations that came from another device's queue.
+    var transferred: Set<String> = []
+    /// Whether the server's rows went back to what they were.
+    var hasRestored = false
+
     struct DeviceRecord: Hashable, Sendable {
         let device: Int
         let key: RecordKey
@@ -74,11 +80,19 @@ struct OracleState: Sendable {
         }
     }
 
+    /// Whether the server may make other values of what it is sent.
+    let mayChangeValues: Bool
     /// The properties that applications write.
-    static let fields = ["a", "b"]
+    let fields: SimulatedFields
 
-    init(devices: Int, columns: PushColumns, hasFilters: Bool) {
+    init(
+        devices: Int, columns: PushColumns, hasFilters: Bool,
+        fields: SimulatedFields = SimulatedFields(areTwins: false),
+        mayChangeValues: Bool = false
+    ) {
         self.columns = columns
+        self.fields = fields
+        self.mayChangeValues = mayChangeValues
         self.hasFilters = hasFilters
         self.devices = Array(repeating: DeviceView(), count: devices)
     }
@@ -151,11 +165,10 @@ struct OperationView: Sendable {
     /// Whether it failed last by a conflict, and not by the server's saying no to what was decided.
     var hasMetConflict: Bool { [409, 412].contains(record["failure"]?["status"]?.int ?? 0) }
 
-    /// Whether a body that was sent for it has that value.
-    func hasSent(_ field: String, _ value: Int64) -> Bool {
-        (record["sent"]?.elements ?? []).contains {
-            $0["final"]?[field]?.int == value || $0["local"]?[field]?.int == value
-        }
+    /// Whether a body that was sent or is to be sent for it has that value.
+    func says(_ field: String, _ value: Int64, _ fields: SimulatedFields) -> Bool {
+        let sent = (record["sent"]?.elements ?? []).flatMap { [$0["final"], $0["local"]] }
+        return ([record["frozen"]] + sent).contains { fields.value(field, of: $0) == value }
     }
 }
 

@@ -24,14 +24,17 @@ struct SimulatedRow: Sendable {
     }
 
     /// Takes the properties that are the application's.
-    mutating func merge(_ record: JSON, _ dialect: Dialect) {
+    mutating func merge(_ record: JSON, _ dialect: Dialect, _ setting: SimulationSetting) {
+        let texts = setting.habits.contains(.keepsTexts) ? SimulatedFields.all.map(setting.fields.name) : []
         for (name, value) in record.members ?? [] where !dialect.isSystemProperty(name) && name != dialect.columns.id {
-            fields[name] = value
+            let isText = texts.contains(name) && value.kind == .number
+            fields[name] = isText ? JSON("\(value)") : value
         }
     }
 
     /// Prints the row anew after a change.
-    mutating func finish(_ dialect: Dialect, digits: Int) {
+    mutating func finish(_ dialect: Dialect, _ setting: SimulationSetting) {
+        let digits = setting.digits
         let columns = dialect.columns
         var record = fields
         record[columns.version] = JSON("v\(version)")
@@ -39,6 +42,7 @@ struct SimulatedRow: Sendable {
         if let column = dialect.createdAtColumn { record[column] = JSON(createdAt.text(fractionDigits: digits)) }
         record[columns.updatedAt] = JSON(updatedAt.text(fractionDigits: digits))
         wire = record
+        if id == SimulatedServer.oddIDs[0] { wire[columns.updatedAt] = "some day" }
         if digits < 7 { record[columns.updatedAt] = JSON(updatedAt.description) }
         exact = record
     }

@@ -13,11 +13,11 @@ extension SimulatedServer {
         case (.put, let id?) where dialect.undelete == .put && call.body[dialect.columns.deleted]?.bool == false:
             return restore(id, call, change, &state, replacing: true)
         case (.patch, let id?) where dialect.patchesUpdates:
-            return update(id, call, change, &state) { $0.merge(call.body, dialect) }
+            return update(id, call, change, &state) { $0.merge(call.body, dialect, setting) }
         case (.put, let id?):
             return update(id, call, change, &state) { row in
                 row.fields = ["id": JSON(id)]
-                row.merge(call.body, dialect)
+                row.merge(call.body, dialect, setting)
             }
         case (.delete, let id?):
             let response = update(id, call, change, &state) { $0.isDeleted = true }
@@ -33,7 +33,7 @@ extension SimulatedServer {
             return .model(400, ["error": JSON("Cannot insert item with property '\(reserved)' as it is reserved")])
         }
         var row = SimulatedRow(id: id, createdAt: clock.now)
-        row.merge(call.body, dialect)
+        row.merge(call.body, dialect, setting)
         commit(&row, change, &state)
         return reply(201, row)
     }
@@ -68,7 +68,7 @@ extension SimulatedServer {
         row.isDeleted = false
         if replacing {
             row.fields = ["id": JSON(id)]
-            row.merge(call.body, dialect)
+            row.merge(call.body, dialect, setting)
         }
         commit(&row, change, &state)
         return reply(dialect.undelete == .post ? 201 : 200, row)

@@ -23,6 +23,16 @@ struct Simulate {
     static func configuration(_ options: Options) throws -> SimulationConfiguration {
         var configuration = SimulationConfiguration()
         configuration.stores = SimulatedStores.mixed
+        for name in options.including {
+            SimulationFault(rawValue: name).map { _ = configuration.faults.insert($0) }
+            SimulationHabit(rawValue: name).map { _ = configuration.habits.insert($0) }
+        }
+        for name in options.without {
+            let (fault, habit) = (SimulationFault(rawValue: name), SimulationHabit(rawValue: name))
+            if fault == nil, habit == nil { throw Complaint("what is the fault \(name)?") }
+            fault.map { _ = configuration.faults.remove($0) }
+            habit.map { _ = configuration.habits.remove($0) }
+        }
         guard let store = options.store else { return configuration }
         configuration.stores = SimulatedStores.all.filter { $0.name == store }
         if configuration.stores.isEmpty { throw Complaint("what is the store \(store)?") }

@@ -25,6 +25,8 @@ package enum PlantedFault: String, Sendable, CaseIterable {
     case cursorsShared, tokenNotKept, membershipIgnored
     // Status.
     case statusHidesHeld
+    // Errors.
+    case credentialsTold
 }
 
 #if PlantedFaults

@@ -2,8 +2,8 @@ internal import HTTPTypes
 
 /// The request and the answer that an error is about, kept for whoever wants to look closer.
 ///
-/// Fields that hold credentials are taken out of both; the rest is what the caller asked and the server said, so think
-/// before you log it. Its own description says no more than method and status.
+/// Fields and query parameters whose names are those of credentials are taken out of both; the rest is what the caller
+/// asked and the server said, so think before you log it. Its own description says no more than method and status.
 public struct Exchange: Sendable {
     /// Behind a reference, so that an error stays small.
     private final class Storage: Sendable {
@@ -33,17 +33,21 @@ public struct Exchange: Sendable {
     init(_ request: Request, _ response: Response, _ dialect: Dialect, _ properties: Set<SystemProperty> = .all) {
         var request = request
         var response = response
-        for name in Self.secrets.compactMap({ HTTPField.Name($0) }) {
-            request.head.headerFields[name] = nil
-            response.head.headerFields[name] = nil
+        request.head.headerFields = Self.withoutCredentials(request.head.headerFields)
+        response.head.headerFields = Self.withoutCredentials(response.head.headerFields)
+        request.head.path = request.head.path.map { path in
+            var query = QueryString(ofPath: path)
+            for name in query.parts.map(QueryString.name(of:)) where CredentialNames.isCredential(parameter: name) {
+                query[name] = nil
+            }
+            return query.path
         }
         storage = Storage(request, response, dialect, properties)
     }
 
-    private static let secrets = [
-        "Authorization", "Proxy-Authorization", "X-ZUMO-AUTH", "X-ZUMO-APPLICATION", "X-ZUMO-MASTER", "X-API-Key",
-        "Cookie", "Set-Cookie",
-    ]
+    private static func withoutCredentials(_ fields: HTTPFields) -> HTTPFields {
+        HTTPFields(fields.filter { !CredentialNames.isCredential($0.name) })
+    }
 }
 
 extension Exchange: CustomStringConvertible, CustomReflectable {

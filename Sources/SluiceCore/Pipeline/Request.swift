@@ -25,6 +25,8 @@ public struct Response: Sendable {
     public var body: Body
     /// The names of the plugins that made this answer, or another of the server's: what they settle is noted.
     package var madeBy: [String] = []
+    /// What no error about the answer may hold: the credentials of its client's requests.
+    package var credentials: CredentialBook?
 
     /// An answer.
     public init(_ head: HTTPResponse, body: Body = .empty) {

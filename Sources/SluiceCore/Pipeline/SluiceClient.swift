@@ -19,12 +19,15 @@ public struct SluiceClient: Sendable {
     public let chain: FilterChain
     /// What the server's answers say about the pace at which it wants to be asked.
     package let pace: ServerPace
+    /// The credentials of its requests, which no error may hold.
+    package let credentials: CredentialBook
     private let refresh: TokenRefresh?
 
     /// A client.
     ///
     /// From the outside in a request passes: correlation id, retry, authentication, `filters`, system properties,
-    /// lift of the version, strip of the system properties, client headers, seal, limits, transport. So the caller's
+    /// lift of the version, strip of the system properties, client headers, seal, limits, transport; at both ends the
+    /// credentials are taken out of errors. So the caller's
     /// filters see every attempt, and every system field before it leaves the body.
     ///
     /// The first of `filters` is the outermost. A ``PlacedFilter`` among them stands where its placement says, whatever
@@ -36,26 +39,30 @@ public struct SluiceClient: Sendable {
     ) {
         self.init(
             endpoint: endpoint, dialect: dialect, transport: transport, filters: filters, options: options,
-            pace: ServerPace(budget: options.retry.budget),
+            pace: ServerPace(budget: options.retry.budget), credentials: CredentialBook(),
             refresh: options.tokenProvider.map { TokenRefresh($0, options) })
     }
 
     private init(
         endpoint: Endpoint, dialect: Dialect, transport: any Transport, filters: [any Filter],
-        options: ClientOptions, pace: ServerPace, refresh: TokenRefresh?
+        options: ClientOptions, pace: ServerPace, credentials: CredentialBook, refresh: TokenRefresh?
     ) {
         self.endpoint = endpoint
         self.dialect = dialect
         self.filters = filters
         self.options = options
         self.pace = pace
+        self.credentials = credentials
         self.refresh = refresh
+        let hiding = HideCredentials(book: credentials, idColumn: dialect.columns.id)
         var links: [any Filter] = [
-            CorrelationID(makeID: options.environment.makeID),
+            hiding, CorrelationID(makeID: options.environment.makeID),
             Retry(policy: options.retry, environment: options.environment, pace: pace),
         ]
         if let refresh {
-            links.append(Authentication(refresh: refresh, scheme: options.tokenScheme, endpoint: endpoint))
+            links.append(
+                Authentication(
+                    refresh: refresh, scheme: options.tokenScheme, endpoint: endpoint, credentials: credentials))
         }
         do throws(SluiceError) {
             links += try FilterOrder.resolve(filters).map(\.link)
@@ -68,7 +75,7 @@ public struct SluiceClient: Sendable {
             ClientHeaders(
                 dialect: dialect, endpoint: endpoint, applicationKey: options.applicationKey.map { Secret($0) },
                 installationID: options.installationID),
-            Seal(), Metering(), LimitsFilter(limits: options.limits, timer: options.timer),
+            Seal(), Metering(), hiding, LimitsFilter(limits: options.limits, timer: options.timer),
         ]
         chain = FilterChain(links, transport: transport)
     }
@@ -86,14 +93,14 @@ public struct SluiceClient: Sendable {
     public func with(_ filter: any Filter) -> SluiceClient {
         SluiceClient(
             endpoint: endpoint, dialect: dialect, transport: chain.transport, filters: filters + [filter],
-            options: options, pace: pace, refresh: refresh)
+            options: options, pace: pace, credentials: credentials, refresh: refresh)
     }
 
     /// The same client on another transport.
     func sending(through transport: any Transport) -> SluiceClient {
         SluiceClient(
             endpoint: endpoint, dialect: dialect, transport: transport, filters: filters, options: options,
-            pace: pace, refresh: refresh)
+            pace: pace, credentials: credentials, refresh: refresh)
     }
 
     /// Sends a request through the chain. An answer of any status is an answer.

@@ -89,12 +89,12 @@ extension SyncContext {
 
     /// Where this context's rows come from; nil without a client.
     var source: RowSource? {
-        client.map { RowSource(endpoint: $0.endpoint.description, user: options.user) }
+        client.map { RowSource(endpoint: $0.endpoint.identity, user: options.user) }
     }
 
     func owner(of table: String, named name: String, _ client: SluiceClient) -> Cursor.Owner {
         Cursor.Owner(
-            endpoint: client.endpoint.description, user: options.user, wire: client.dialect.name, table: table,
+            endpoint: client.endpoint.identity, user: options.user, wire: client.dialect.name, table: table,
             name: name)
     }
 

@@ -49,6 +49,14 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     /// The address in one normal form.
     public var description: String { "\(scheme)://\(authority)\(path)\(query.isEmpty ? "" : "?\(query)")" }
 
+    /// The address as stores keep it: without query parameters that hold credentials.
+    package var identity: String {
+        let parts = query.split(separator: "&").filter {
+            !CredentialNames.isCredential(parameter: QueryString.name(of: String($0)))
+        }
+        return "\(scheme)://\(authority)\(path)\(parts.isEmpty ? "" : "?\(parts.joined(separator: "&"))")"
+    }
+
     /// Whether a request goes to this server: the same scheme, host and port.
     package func isOrigin(of head: HTTPRequest) -> Bool {
         guard let scheme = head.scheme, let authority = head.authority else { return false }

@@ -79,7 +79,7 @@ extension Dialect {
                 allowsIntegerIDs: allowsIntegerIDs && context.source == .online,
                 requiresIDs: requiresIDs, setsAside: setsAside)
         } catch {
-            var failure = error
+            var failure = response.credentials?.hiding(error) ?? error
             failure.status = response.status
             if ServerMessage.isHTML(response) { failure.message = Self.notJSON(response) }
             throw failure
@@ -94,7 +94,7 @@ extension Dialect {
             let code: SluiceError.Code = cause.isTooLarge ? .tooLarge : .brokenProtocol
             var failure = error(code, Self.notJSON(response), context, response)
             failure.cause = cause
-            throw failure
+            throw response.credentials?.hiding(failure) ?? failure
         }
     }
 

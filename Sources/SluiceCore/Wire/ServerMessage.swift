@@ -10,9 +10,9 @@ package enum ServerMessage {
     /// The text of an answer that is an error, as the clients of this protocol look for it: a JSON string; of an
     /// object the member `error`, `description` or `message` (the .NET server's), or RFC 9457's `detail` or `title`
     /// with the problems of single properties behind it; of a list of problems all of them; else the body as it is,
-    /// unless it is a web page; else the status. Control characters are taken out and long texts cut.
+    /// unless it is a web page; else the status. Control characters and credentials are taken out and long texts cut.
     package static func text(of response: Response) -> String {
-        let text = shortened(found(in: response))
+        let text = shown(found(in: response), response)
         return text.isEmpty ? status(response) : text
     }
 
@@ -65,9 +65,16 @@ package enum ServerMessage {
     }
 
     private static func status(_ response: Response) -> String {
-        let reason = shortened(response.head.status.reasonPhrase)
+        let reason = shown(response.head.status.reasonPhrase, response)
         let meaning = meaning(ofStatus: response.status).map { ": \($0)" } ?? ""
         return "the server answered \(response.status)\(reason.isEmpty ? "" : " \(reason)")\(meaning)"
+    }
+
+    /// The text, cut and without credentials: neither those that a cut would leave a part of, nor those that had control
+    /// characters in them.
+    private static func shown(_ text: String, _ response: Response) -> String {
+        guard let credentials = response.credentials else { return shortened(text) }
+        return shortened(credentials.hiding(shortened(credentials.hiding(text))))
     }
 
     /// The text on one line, without control characters, cut where it is long.

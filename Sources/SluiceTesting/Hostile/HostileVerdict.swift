@@ -23,9 +23,17 @@ struct HostileVerdict {
             "ended with \(error.map { "the error \($0.code): \($0)" } ?? "no error") in the place of "
                 + (expected.map { "the error \($0)" } ?? "none"))
         let texts =
-            [error.map { "\($0)" }] + after.operations.map { $0.failure.map { "\($0.code) \($0.message)" } }
+            [error.map { "\($0)" }]
+            + after.operations.map {
+                $0.failure.map { "\($0.code) \($0.message) \($0.serverRecord?.description ?? "")" }
+            }
+        let secrets = Set(server.requests.flatMap(HostileEcho.credentials)).flatMap { secret in
+            HostileEcho.allCases.map { $0.text(secret).lowercased() }
+        }
         for case let text? in texts {
             report.demand(!text.contains(HostileScene.secret), "a secret stands in an error: \(text)")
+            let found = secrets.first { text.lowercased().contains($0) }
+            report.demand(found == nil, "a secret stands in an error as \(found ?? ""): \(text)")
             report.demand(text.utf8.count < 4096, "an error is \(text.utf8.count) bytes long")
             report.demand(
                 !text.unicodeScalars.contains { $0.properties.generalCategory == .control },

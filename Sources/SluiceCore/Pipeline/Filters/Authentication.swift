@@ -6,6 +6,7 @@ struct Authentication: Filter {
     let refresh: TokenRefresh
     let scheme: TokenScheme
     let endpoint: Endpoint
+    let credentials: CredentialBook
 
     func handle(_ request: Request, next: Next) async throws -> Response {
         guard let field, endpoint.isOrigin(of: request.head), request.head.headerFields[field] == nil else {
@@ -37,6 +38,7 @@ struct Authentication: Filter {
 
     private func authorized(_ request: Request, _ field: HTTPField.Name, _ token: String?) throws -> Request {
         guard let token else { return request }
+        credentials.note(token: token)
         let value = scheme == .bearer ? "Bearer \(token)" : token
         guard HTTPField.isValidValue(value) else {
             throw SluiceError(.invalidArgument, "the token holds characters that a header field cannot")

@@ -34,7 +34,7 @@ struct PullDriver: Sendable {
     }
 
     private var source: RowSource {
-        RowSource(endpoint: client.endpoint.description, user: options.user)
+        RowSource(endpoint: client.endpoint.identity, user: options.user)
     }
 
     private var requests: PullRequests {

@@ -57,7 +57,7 @@ struct PushWorker: Sendable {
                 if planted(.queueRemovedBeforeRow), case .applied(let item, _) = commit {
                     try await store.write { try QueueWriter($0).remove(item.operation) }
                 }
-                let source = RowSource(endpoint: client.endpoint.description, user: options.user)
+                let source = RowSource(endpoint: client.endpoint.identity, user: options.user)
                 let written = try await store.write(at: .applied, options.environment, from: commit.source) {
                     if let table = commit.answeredTable {
                         try Cursor.restartOthers(than: source, of: table, in: $0)

@@ -19,6 +19,8 @@ struct TableSession: Sendable {
     var repeatable: RepeatableRequest?
     /// The changes that this one is carried out with, and which of them it is.
     var group: (writes: WriteGroup, part: Int)?
+    /// Whether answers show null for what a record lacks and others have.
+    var completes = false
 
     // MARK: Reading
 
@@ -169,11 +171,15 @@ struct TableSession: Sendable {
     private func writing(
         _ reply: @escaping @Sendable (JSON) -> Reply, _ body: @escaping WriteGroup.Write
     ) async throws -> JSON {
+        let carryOut: WriteGroup.Write = { connection in
+            let stored = try body(connection)
+            return completes ? try table.completed([stored], selected: [], connection).first ?? stored : stored
+        }
         let write: WriteGroup.Write = { connection in
-            guard let repeatable else { return try body(connection) }
+            guard let repeatable else { return try carryOut(connection) }
             // Its twin may have been faster.
             if let effect = try repeatable.effect(connection) { throw CarriedOut(effect: effect) }
-            let stored = try body(connection)
+            let stored = try carryOut(connection)
             let effect = RememberedEffect(reply: reply(stored), stored: hooks == nil ? nil : stored)
             try repeatable.remember(effect, now: backend.environment.now(), connection)
             return stored

@@ -156,17 +156,24 @@ struct BackendTable: Sendable {
         }
         record[SystemColumn.left] = nil
         guard let view = rules.view, let id = record["id"]?.textID else {
-            try records.put(record, on: connection)
+            try store(record, connection)
             return record
         }
         let wasSeen = try isRecord(id, in: view, connection)
         if !wasSeen { record[SystemColumn.left] = try self.record(id, connection)?[SystemColumn.left] }
-        try records.put(record, on: connection)
+        try store(record, connection)
         if wasSeen, try !isRecord(id, in: view, connection) {
             record[SystemColumn.left] = JSON(stamp.time.description)
-            try records.put(record, on: connection)
+            try store(record, connection)
         }
         return record
+    }
+
+    /// Stores the record as it is.
+    func store(_ record: JSON, _ connection: SQLiteConnection) throws {
+        let names = record.names.filter { $0 != "id" && schema.column($0) == nil && !SystemColumn.hidden.contains($0) }
+        try KnownProperties.note(names, of: name, connection)
+        try records.put(record, on: connection)
     }
 
     private func isRecord(

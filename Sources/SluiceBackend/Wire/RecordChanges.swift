@@ -12,7 +12,7 @@ struct RecordChanges: Sendable {
 
     init(_ request: TableRequest) {
         self.request = request
-        conditions = EntityConditions(request.head.headerFields)
+        conditions = EntityConditions(request.head.headerFields, isLenient: request.wire.isLenient)
     }
 
     /// A new record: 201, or 409 with the record that has the id, be it a tombstone.
@@ -42,6 +42,7 @@ struct RecordChanges: Sendable {
 
     /// The id of a new record: the one that the body gives, or one that the server makes.
     private func newID(_ given: JSON?) async throws -> RecordID {
+        if wire.isLenient, given?.string?.isEmpty == true { return try await newID(nil) }
         switch given {
         case nil, .some(.null):
             if table.rules.ids == .string { return RecordID(backend.environment.makeID()) }
@@ -50,7 +51,9 @@ struct RecordChanges: Sendable {
             guard value.int == 0 else { throw Refusal(.badRequest, "the server gives out this table's ids") }
             return try await newID(nil)
         case .some(let value):
-            guard let id = value.textID else { throw Refusal(.badRequest, "an id is a text") }
+            guard let id = value.textID ?? (wire.isLenient ? value.int.map { RecordID.string(String($0)) } : nil) else {
+                throw Refusal(.badRequest, "an id is a text")
+            }
             try RequestBody.check(id: id, table: table.name)
             return id
         }

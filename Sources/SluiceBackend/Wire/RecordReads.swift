@@ -26,7 +26,10 @@ struct RecordReads: Sendable {
             query.select = wire.selection(query.select, asked: asked)
             // One row more than the page tells whether there is a next one.
             query.top = parameters.page + (parameters.wantsMore ? 1 : 0)
-            let rows = try table.records(matching: query, connection)
+            var rows = try table.records(matching: query, connection)
+            if wire.showsKnownProperties {
+                rows = try table.completed(rows, selected: query.select, connection)
+            }
             return (rows, query.includesCount ? try table.count(matching: query, connection) : nil)
         }
         let hasMore = rows.count > parameters.page
@@ -39,14 +42,16 @@ struct RecordReads: Sendable {
     func lookup(_ id: RecordID) async throws -> Reply {
         let session = try await request.session(.read)
         let scope = try await session.willRead(id: id)
-        let found = try await request.backend.database.read { [table = request.table] in
-            try table.record(id, in: scope, $0)
+        let found = try await request.backend.database.read { [table = request.table, wire] connection -> JSON? in
+            let record = try table.record(id, in: scope, connection)
+            guard wire.showsKnownProperties, let record else { return record }
+            return try table.completed([record], selected: [], connection).first
         }
         guard let record = found else { throw Refusal.missing }
         if !request.includesDeleted, record[SystemColumn.deleted]?.bool == true {
             throw Refusal(wire.tombstone, Refusal.missingReason)
         }
-        switch EntityConditions(request.head.headerFields).check(record, reading: true) {
+        switch EntityConditions(request.head.headerFields, isLenient: wire.isLenient).check(record, reading: true) {
         case .met: return request.reply(.ok, try await session.answering([record]).first ?? record)
         case .failed:
             throw Refusal(.preconditionFailed, .record(try await session.answering([record]).first ?? record))

@@ -21,7 +21,7 @@ extension SluiceError {
 
     /// The error with what was asked and answered.
     func with(_ exchange: Exchange) -> SluiceError {
-        var error = self
+        var error = exchange.response.credentials?.hiding(self) ?? self
         error.exchange = exchange
         return error
     }

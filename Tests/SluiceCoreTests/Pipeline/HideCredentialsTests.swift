@@ -53,7 +53,7 @@ struct HideCredentialsTests {
         var options = quickOptions()
         options.tokenProvider = Fixed()
         options.tokenScheme = scheme
-        return SluiceCoreTests.client(ScriptedTransport(otherwise: answer), filters: filters, options: options)
+        return SluiceCoreTests.client(ScriptedTransport(otherwise: .answer(answer)), filters: filters, options: options)
     }
 
     private func error(_ client: SluiceClient) async throws -> SluiceError {

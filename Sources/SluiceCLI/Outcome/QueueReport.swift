@@ -17,6 +17,7 @@ enum QueueReport {
             "uncertain": JSON(operation.isUncertain), "tags": JSON(operation.tags.sorted().map { JSON($0) }),
             "group": operation.group.map { JSON($0) } ?? .null, "createdAt": JSON(operation.createdAt.description),
             "notBefore": operation.notBefore.map { JSON($0.description) } ?? .null, "failure": failure,
+            "user": operation.user.isEmpty ? .null : JSON(operation.user),
         ]
     }
 

@@ -38,12 +38,20 @@ enum SyncReport {
             "quarantined": JSON(result.quarantined), "dropped": JSON(result.dropped), "pages": JSON(result.pages),
         ]
         if let grade = result.grade { json["grade"] = JSON(grade.rawValue) }
+        json["reasons"] = JSON(result.reasons.map { JSON($0.rawValue) })
         if let reconcile = result.reconcile { json["reconcile"] = self.json(reconcile, table) }
         if let push = result.push { json["push"] = self.json(push) }
         return json
     }
 
-    static func text(_ result: PullResult, _ table: String) -> String { "pull \(table): \(words(of: result))" }
+    /// What a pull did, and why it did more than that.
+    static func text(_ result: PullResult, _ table: String) -> String {
+        var lines = ["pull \(table): \(words(of: result))"] + result.reasons.map(\.description)
+        if result.grade == .full, !result.reasons.contains(.noFixedOrder) {
+            lines.append("the server's changes cannot be followed, so all rows are read by each pull")
+        }
+        return lines.joined(separator: "\n  ")
+    }
 
     /// What a pull did; of rows that came again as they are here nothing is said.
     static func words(of result: PullResult) -> String {
@@ -86,7 +94,8 @@ enum SyncReport {
         [
             "end": JSON(result.end.description), "applied": JSON(result.applied),
             "conflicts": JSON(result.conflicts), "remaining": JSON(result.remaining),
-            "postponed": JSON(result.postponed), "failures": JSON(result.failures.map { QueueReport.json($0) }),
+            "postponed": JSON(result.postponed), "ofOthers": JSON(result.ofOthers),
+            "failures": JSON(result.failures.map { QueueReport.json($0) }),
         ]
     }
 
@@ -95,6 +104,7 @@ enum SyncReport {
         if result.conflicts > 0 { parts.append(Plain.count(result.conflicts, "conflict")) }
         if result.remaining > 0 { parts.append("\(Plain.count(result.remaining)) left in the queue") }
         if result.postponed > 0 { parts.append("\(Plain.count(result.postponed)) of them postponed by a hook") }
+        if result.ofOthers > 0 { parts.append("\(Plain.count(result.ofOthers)) of them for another user to send") }
         return "push: \(parts.joined(separator: ", "))"
     }
 

@@ -23,6 +23,8 @@ package enum PlantedFault: String, Sendable, CaseIterable {
         shortPageIsLast
     case mirrorNotMoved, mirrorMovesBase, pageOverwritesPending, tombstoneIgnored, tombstoneStored
     case cursorsShared, tokenNotKept, membershipIgnored
+    case clockStepIgnored, dateTrusted, passBelieved, usersShareRows, operationsOfAnyUser,
+        listTakesVersion
     // Status.
     case statusHidesHeld
     // Errors.

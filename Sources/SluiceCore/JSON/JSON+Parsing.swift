@@ -8,13 +8,16 @@ extension JSON {
         try self.init(parsing: text, maximumValues: .max)
     }
 
-    /// Reads a value from UTF-8 text that has no more than that many names and values.
-    package init(parsing text: some Sequence<UInt8>, maximumValues: Int) throws(JSONParseError) {
+    /// Reads a value from UTF-8 text that has no more than that many names and values, and levels.
+    package init(
+        parsing text: some Sequence<UInt8>, maximumValues: Int, maximumDepth: Int = JSON.maximumDepth
+    ) throws(JSONParseError) {
         let parsed: Result<JSON, JSONParseError>?
-        parsed = text.withContiguousStorageIfAvailable { buffer in Self.parse(buffer, maximumValues) }
+        parsed = text.withContiguousStorageIfAvailable { Self.parse($0, maximumValues, maximumDepth) }
         switch parsed {
         case .some(let result): self = try result.get()
-        case .none: self = try Array(text).withUnsafeBufferPointer { Self.parse($0, maximumValues) }.get()
+        case .none:
+            self = try Array(text).withUnsafeBufferPointer { Self.parse($0, maximumValues, maximumDepth) }.get()
         }
     }
 
@@ -26,10 +29,10 @@ extension JSON {
     }
 
     private static func parse(
-        _ buffer: UnsafeBufferPointer<UInt8>, _ maximumValues: Int
+        _ buffer: UnsafeBufferPointer<UInt8>, _ maximumValues: Int, _ maximumDepth: Int
     ) -> Result<JSON, JSONParseError> {
         do throws(JSONParseError) {
-            let tape = try JSONTape(buffer, maximumValues: maximumValues)
+            let tape = try JSONTape(buffer, maximumValues: maximumValues, maximumDepth: maximumDepth)
             return .success(JSON(tape, at: 0, in: buffer))
         } catch {
             return .failure(error)
@@ -62,7 +65,7 @@ struct JSONTreeBuilder {
         let token = tokens[index]
         index += 1
         switch token.kind {
-        case .null: return json_null()
+        case .null, .deep: return json_null()
         case .bool: return token.flag ? json_true() : json_false()
         case .number:
             return JSONHandle.value(

@@ -5,6 +5,8 @@
 package struct JSONTape: Sendable {
     package enum Kind: UInt8, Sendable {
         case null, bool, number, string, key, array, object
+        /// A container below the limit of levels, of which nothing is on the tape.
+        case deep
     }
 
     /// One value, or one member name (`key`, followed by its value).
@@ -21,19 +23,29 @@ package struct JSONTape: Sendable {
     }
 
     package var tokens: ContiguousArray<Token>
+    /// How many levels the text nests; one more than the limit where deeper values were skipped.
+    package let deepest: Int
 
     /// Reads `bytes` whole.
     ///
-    /// - Parameter maximumValues: how many names and values the text may have: each takes 20 bytes on the tape, and may
-    ///   be two in the text.
-    package init(_ bytes: UnsafeBufferPointer<UInt8>, maximumValues: Int = .max) throws(JSONParseError) {
+    /// - Parameters:
+    ///   - maximumValues: how many names and values the text may have: each takes 20 bytes on the tape, and may be two in
+    ///     the text.
+    ///   - maximumDepth: how many levels the text may nest.
+    ///   - skipsDeeper: whether what nests deeper becomes one token of kind `deep`, instead of an error.
+    package init(
+        _ bytes: UnsafeBufferPointer<UInt8>, maximumValues: Int = .max, maximumDepth: Int = JSON.maximumDepth,
+        skipsDeeper: Bool = false
+    ) throws(JSONParseError) {
         guard bytes.count < Int(UInt32.max) else {
             throw JSONParseError(
                 reason: "text longer than 4 GiB", offset: 0, in: UnsafeBufferPointer(rebasing: bytes[..<0]))
         }
-        var reader = JSONTapeReader(bytes, maximumValues: maximumValues)
+        var reader = JSONTapeReader(
+            bytes, maximumValues: maximumValues, maximumDepth: maximumDepth, skipsDeeper: skipsDeeper)
         try reader.readDocument()
         tokens = reader.tokens
+        deepest = reader.deepest
     }
 
     /// The text of a string or key token.

@@ -1,13 +1,22 @@
-/// The strict reader behind ``JSONTape``: one pass over the bytes, no recursion deeper than ``JSON/maximumDepth``.
+/// The strict reader behind ``JSONTape``: one pass over the bytes, no recursion deeper than the limit of levels.
 struct JSONTapeReader {
     private let bytes: UnsafeBufferPointer<UInt8>
     private let maximumValues: Int
+    private let maximumDepth: Int
+    private let skipsDeeper: Bool
     private var position = 0
+    /// How many levels the text nests, as far as it was read; one more than the limit where it was skipped.
+    private(set) var deepest = 0
     var tokens = ContiguousArray<JSONTape.Token>()
 
-    init(_ bytes: UnsafeBufferPointer<UInt8>, maximumValues: Int = .max) {
+    init(
+        _ bytes: UnsafeBufferPointer<UInt8>, maximumValues: Int = .max, maximumDepth: Int = JSON.maximumDepth,
+        skipsDeeper: Bool = false
+    ) {
         self.bytes = bytes
         self.maximumValues = maximumValues
+        self.maximumDepth = maximumDepth
+        self.skipsDeeper = skipsDeeper
         // About one token for each 12 bytes of rows as servers send them.
         tokens.reserveCapacity(min(bytes.count / 12, maximumValues) + 8)
     }
@@ -45,8 +54,16 @@ struct JSONTapeReader {
                 reason: "more than \(maximumValues) names and values", offset: position, in: bytes, isTooLarge: true)
         }
         switch byte {
-        case UInt8(ascii: "{"): try readObject(depth: depth + 1)
-        case UInt8(ascii: "["): try readArray(depth: depth + 1)
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            deepest = max(deepest, depth + 1)
+            if depth >= maximumDepth, skipsDeeper { return try skipContainer() }
+            if byte == UInt8(ascii: "{") { try readObject(depth: depth + 1) } else { try readArray(depth: depth + 1) }
+        default: try readScalar(byte)
+        }
+    }
+
+    private mutating func readScalar(_ byte: UInt8) throws(JSONParseError) {
+        switch byte {
         case UInt8(ascii: "\""): try readString(.string)
         case UInt8(ascii: "t"): try readWord("true", kind: .bool, flag: true)
         case UInt8(ascii: "f"): try readWord("false", kind: .bool, flag: false)
@@ -62,7 +79,7 @@ struct JSONTapeReader {
 
     /// Appends a container's token, with its end still open, and returns the token's index.
     private mutating func open(_ kind: JSONTape.Kind, depth: Int) throws(JSONParseError) -> Int {
-        guard depth <= JSON.maximumDepth else { throw failure("nested deeper than \(JSON.maximumDepth) levels") }
+        guard depth <= maximumDepth else { throw failure("nested deeper than \(maximumDepth) levels") }
         tokens.append(.init(kind: kind, flag: false, start: UInt32(position), end: 0, next: 0))
         position += 1
         skipSpace()
@@ -73,6 +90,59 @@ struct JSONTapeReader {
         position += 1
         tokens[index].end = UInt32(position)
         tokens[index].next = UInt32(tokens.count)
+    }
+
+    /// Reads a container that nests too deep, without recursion, and keeps one token of it. Repeated names in it are not
+    /// looked for.
+    private mutating func skipContainer() throws(JSONParseError) {
+        let index = tokens.count
+        tokens.append(.init(kind: .deep, flag: false, start: UInt32(position), end: 0, next: UInt32(index + 1)))
+        var closers: [UInt8] = []
+        repeat {
+            guard let byte = peek() else { throw failure("unexpected end of text") }
+            if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
+                closers.append(byte == UInt8(ascii: "{") ? UInt8(ascii: "}") : UInt8(ascii: "]"))
+                position += 1
+                skipSpace()
+                if peek() != closers.last {
+                    if byte == UInt8(ascii: "{") { try skipName() }
+                    continue
+                }
+            } else {
+                try readScalar(byte)
+                tokens.removeLast()
+            }
+            try skipClosers(&closers)
+        } while !closers.isEmpty
+        tokens[index].end = UInt32(position)
+    }
+
+    /// Goes on to the next value of the open containers, past the ends of those that have none.
+    private mutating func skipClosers(_ closers: inout [UInt8]) throws(JSONParseError) {
+        while let closer = closers.last {
+            skipSpace()
+            switch peek() {
+            case closer:
+                position += 1
+                closers.removeLast()
+            case UInt8(ascii: ","):
+                position += 1
+                skipSpace()
+                return closer == UInt8(ascii: "}") ? try skipName() : ()
+            case nil: throw failure("unexpected end of text")
+            case let byte?: throw failure("expected “,” or an end, found \(describe(byte))")
+            }
+        }
+    }
+
+    private mutating func skipName() throws(JSONParseError) {
+        guard peek() == UInt8(ascii: "\"") else { throw failure("expected a member name") }
+        try readString(.key)
+        tokens.removeLast()
+        skipSpace()
+        guard peek() == UInt8(ascii: ":") else { throw failure("expected “:” after a member name") }
+        position += 1
+        skipSpace()
     }
 
     private mutating func readArray(depth: Int) throws(JSONParseError) {

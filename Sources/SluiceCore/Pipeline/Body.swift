@@ -15,6 +15,10 @@ public struct Body: Sendable {
     /// How many names and values are read from the bytes at the most.
     package let maximumValues: Int
 
+    /// How many levels an answer may nest that something reads as a document: more than a record may, so that one record
+    /// does not stop the page that it is on.
+    private static let maximumDepth = 4 * JSON.maximumDepth
+
     /// A body of those bytes.
     public init(bytes: [UInt8]) { self.init(bytes: bytes, maximumValues: .max) }
 
@@ -52,7 +56,10 @@ public struct Body: Sendable {
                 if let json = state.json { return json }
                 let json: Result<JSON, JSONParseError>
                 do throws(JSONParseError) {
-                    json = .success(try JSON(parsing: state.bytes ?? [], maximumValues: maximumValues))
+                    json = .success(
+                        try JSON(
+                            parsing: state.bytes ?? [], maximumValues: maximumValues,
+                            maximumDepth: maximumValues == .max ? JSON.maximumDepth : Self.maximumDepth))
                 } catch {
                     json = .failure(error)
                 }

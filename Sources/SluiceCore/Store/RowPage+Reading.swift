@@ -30,7 +30,10 @@ extension RowPage {
     ) throws(SluiceError) -> RowPage {
         let tape: JSONTape
         do throws(JSONParseError) {
-            tape = try JSONTape(buffer, maximumValues: maximumValues)
+            // A row is two levels down at the most. What nests deeper than a row may is set aside with its row.
+            tape = try JSONTape(
+                buffer, maximumValues: maximumValues, maximumDepth: JSON.maximumDepth + (setsAside ? 2 : 0),
+                skipsDeeper: setsAside)
         } catch {
             throw SluiceError(
                 error.isTooLarge ? .tooLarge : .brokenProtocol,

@@ -78,6 +78,14 @@ public struct RowPage: Sendable {
         }
     }
 
+    /// The row's text as the server wrote it.
+    package func source(at index: Int) -> String {
+        let token = tape.tokens[rows[index].token]
+        let isText = token.kind == .string
+        let (start, end) = (Int(token.start) - (isText ? 1 : 0), Int(token.end) + (isText ? 1 : 0))
+        return String(decoding: bytes[start..<end], as: UTF8.self)
+    }
+
     private func recordAsCame(at index: Int) -> JSON {
         bytes.withUnsafeBufferPointer { JSON(tape, at: rows[index].token, in: $0) }
     }

@@ -121,6 +121,9 @@ struct RowPageReader {
                 if value.kind == .string { row.updatedAt = tape.text(value, in: bytes) }
                 if value.kind != .string, value.kind != .null {
                     problem = "has an “\(updatedAt.text)” that is not text"
+                } else if setsAside, let time = row.updatedAt, Timestamp(time) == nil {
+                    // No time leads to such a row: its changes would never be followed.
+                    problem = "has an “\(updatedAt.text)” that is no time"
                 }
             } else if deleted.matches(name, bytes) {
                 row.isDeleted = value.kind == .bool && value.flag
@@ -133,6 +136,9 @@ struct RowPageReader {
             key = Int(name.next)
         }
         if !row.id.isEmpty || !requiresIDs {
+            if setsAside, tape.deepest > JSON.maximumDepth, nests(index, deeperThan: JSON.maximumDepth) {
+                problem = "nests deeper than \(JSON.maximumDepth) levels"
+            }
             guard setsAside, let problem = problem ?? Self.problem(with: row.version) else { return row }
             return try unfit(row, number, problem)
         }
@@ -143,6 +149,24 @@ struct RowPageReader {
             return try unfit(row, number, "has a number for its “\(id.text)”; only text can identify a row")
         case .null: return try unfit(row, number, "has null for its “\(id.text)”")
         default: return try unfit(row, number, "has an “\(id.text)” that is not text")
+        }
+    }
+
+    /// Whether the value at that index of the tape has more levels than that.
+    private func nests(_ index: Int, deeperThan levels: Int) -> Bool {
+        let value = tape.tokens[index]
+        switch value.kind {
+        case .deep: return true
+        case .array, .object:
+            if levels == 0 { return true }
+            var child = index + 1
+            while child < Int(value.next) {
+                let isName = value.kind == .object
+                if nests(isName ? child + 1 : child, deeperThan: levels - 1) { return true }
+                child = Int(tape.tokens[child].next)
+            }
+            return false
+        default: return false
         }
     }
 

@@ -42,7 +42,7 @@ package struct RowReader {
             case .text: return .other(place)
             }
         case .string where !token.flag: return .text(source(token))
-        case .string, .key, .array, .object: return .other(place)
+        case .string, .key, .array, .object, .deep: return .other(place)
         }
     }
 

@@ -124,7 +124,7 @@ extension SyncContext {
 
     /// Pushes everything if changes of the table wait. Parked and dead ones do not.
     private func pushIfNeeded(before table: String) async throws -> PushResult? {
-        let waits = try await store.read { try QueueReader($0).hasWaiting(in: table) }
+        let waits = try await store.read { try QueueReader($0).hasWaiting(in: table, of: options.user) }
         guard waits else { return nil }
         let result = try await push()
         if result.end != .completed, let error = result.error { throw error }

@@ -24,7 +24,9 @@ extension SyncContext {
         _ selection: PushSelection, progress: (@Sendable (SyncProgress) -> Void)? = nil
     ) async throws -> PushResult {
         let client = try requireClient()
-        return try await exclusively { [options, board, batches] store in
+        var selection = selection
+        selection.user = options.user
+        return try await exclusively { [options, board, batches, selection] store in
             var options = options
             options.localOnly = localOnly
             let driver = PushDriver(

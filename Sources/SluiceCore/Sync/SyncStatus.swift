@@ -10,6 +10,8 @@ public struct SyncStatus: Sendable, Hashable {
     public var parked = 0
     /// How many have failed for good.
     public var dead = 0
+    /// How many operations, in whatever state, are another user's than this context's: its pushes do not send them.
+    public var ofOthers = 0
     /// How far each named query has been pulled: from this context's server, by its wire and as its user. Without a
     /// client those of all are told.
     public var cursors: [CursorStatus] = []
@@ -42,6 +44,7 @@ extension SyncContext {
             status.inFlight = try queue.count(.inFlight)
             status.parked = planted(.statusHidesHeld) ? 0 : try queue.count(.parked)
             status.dead = try queue.count(.dead)
+            status.ofOthers = try queue.count(notOf: options.user)
             status.phase = board.now.phase(held: status.needsAttention)
             let cursors = try reader.records(matching: Query(Cursor.schema.name)).compactMap(Cursor.init(record:))
             status.cursors = cursors.compactMap { cursor in

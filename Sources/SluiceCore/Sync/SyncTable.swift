@@ -97,7 +97,8 @@ public struct SyncTable: Sendable {
     {
         let environment = context.options.environment
         let change = LocalChange(
-            kind, id, in: name, content: content, options: options, systemColumns: context.dialect.pushColumns.system,
+            kind, id, in: name, content: content, options: options, user: context.options.user,
+            systemColumns: context.dialect.pushColumns.system,
             localOnly: context.localOnly)
         if !context.localOnly.tables.contains(name),
             let chain = HookChain(context.options.hooks, .beforeEnqueue, table: name)

@@ -62,6 +62,8 @@ public final class ModelServer: Transport {
         var version: Int64 = 0
         var pageSize: Int
         var features: Set<Feature> = []
+        /// By how many ticks the web server's clock is ahead of the one that stamps rows.
+        var ahead: Int64 = 0
         var memory = ModelMemory()
 
         /// A version never used before, and a time later than all before.
@@ -161,6 +163,16 @@ public final class ModelServer: Transport {
         state.withLock { state in for id in ids { state.tables[table]?.rows[id]?.updatedAt = time } }
     }
 
+    /// Sets the clock that stamps rows and answers, forth or back.
+    public func setClock(by duration: Duration) { state.withLock { $0.ticks += Self.ticks(duration) } }
+
+    /// Has the web server's clock, which `Date` comes from, be ahead of the one that stamps rows.
+    public func setDateAhead(by duration: Duration) { state.withLock { $0.ahead = Self.ticks(duration) } }
+
+    private static func ticks(_ duration: Duration) -> Int64 {
+        duration.components.seconds * Timestamp.ticksPerSecond + duration.components.attoseconds / 100_000_000_000
+    }
+
     /// Answers a request, with the fault that the hook asks for.
     public func send(_ request: Request) async throws -> Response {
         // What the engine does with an attempt holds its store, whose owner may hold this server.
@@ -203,7 +215,7 @@ extension ModelServer.State {
         tables[name]?.epoch = epoch
         let stamp = stamp()
         var response = tables[name, default: ModelTable()].answer(call, stamp: stamp)
-        response.head.headerFields[.date] = ModelDate.text(Timestamp(ticks: ticks))
+        response.head.headerFields[.date] = ModelDate.text(Timestamp(ticks: ticks + ahead))
         if remembers { memory.remember(response, to: request) }
         return response
     }

@@ -7,6 +7,7 @@ struct QueueCommand: AsyncParsableCommand {
         subcommands: [
             QueueListCommand.self, QueueShowCommand.self, QueueRetryCommand.self, QueueDiscardCommand.self,
             QueueResolveCommand.self, QueueEditCommand.self, QueueChangeKindCommand.self, QueueUndoCommand.self,
+            QueueTakeCommand.self,
             QueueExportCommand.self, QueueImportCommand.self, QueueAuditCommand.self,
         ])
 }

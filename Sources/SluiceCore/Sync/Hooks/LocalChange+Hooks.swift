@@ -31,7 +31,7 @@ extension LocalChange {
         if kind == .update, local == nil { throw missing }
         if let newest = queued.last {
             if case .refuse(let reason) = Collapse.decide(
-                queued: newest, new: kind, isMergeable: options.isMergeable, group: group)
+                queued: newest, new: kind, isMergeable: options.isMergeable, group: group, user: user)
             {
                 throw refusal(reason)
             }

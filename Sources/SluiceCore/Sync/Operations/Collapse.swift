@@ -22,11 +22,13 @@ package enum Collapse: Sendable, Hashable {
     /// - Parameters:
     ///   - isMergeable: whether the new change may become part of another.
     ///   - group: the group of the new change: one merges only with itself.
+    ///   - user: whose change the new one is: it does not merge with one of another user.
     package static func decide(
-        queued: TableOperation, new: TableOperation.Kind, isMergeable: Bool = true, group: String? = nil
+        queued: TableOperation, new: TableOperation.Kind, isMergeable: Bool = true, group: String? = nil,
+        user: String = ""
     ) -> Collapse {
         guard queued.state != .inFlight || planted(.noSuccessor), queued.isMergeable, isMergeable,
-            queued.group == group
+            queued.group == group, queued.belongs(to: user)
         else {
             return successor(of: queued.kind, new: new)
         }

@@ -9,6 +9,8 @@ package struct LocalChange: Sendable {
     package let options: OperationOptions
     /// The group that it is part of.
     package let group: String?
+    /// Whose change it is.
+    package let user: String
     /// The names of the properties that only the server sets.
     package let systemColumns: Set<String>
     /// What stays on this machine.
@@ -20,14 +22,15 @@ package struct LocalChange: Sendable {
 
     package init(
         _ kind: TableOperation.Kind, _ recordID: RecordID, in table: String, content: JSON = .object,
-        options: OperationOptions = OperationOptions(), group: String? = nil, systemColumns: Set<String>,
-        localOnly: LocalOnly = LocalOnly()
+        options: OperationOptions = OperationOptions(), group: String? = nil, user: String = "",
+        systemColumns: Set<String>, localOnly: LocalOnly = LocalOnly()
     ) {
         self.kind = kind
         self.recordID = recordID
         self.table = table
         self.options = options
         self.group = group
+        self.user = user
         self.systemColumns = systemColumns
         self.localOnly = localOnly
         let isShared = !localOnly.tables.contains(table)
@@ -56,7 +59,7 @@ package struct LocalChange: Sendable {
             try append(kind, to: queue, environment: environment)
             return try write(changed(local, nil), to: queue)
         }
-        switch Collapse.decide(queued: newest, new: kind, isMergeable: options.isMergeable, group: group) {
+        switch Collapse.decide(queued: newest, new: kind, isMergeable: options.isMergeable, group: group, user: user) {
         case .refuse(let reason): throw refusal(reason)
         case .append:
             guard group == nil || newest.group != group else {
@@ -149,6 +152,7 @@ package struct LocalChange: Sendable {
         operation.tags = options.tags
         operation.isMergeable = options.isMergeable
         operation.group = group
+        operation.user = user
         if let moved, !planted(.deleteForgetsSends) {
             operation.tags.formUnion(moved.tags)
             // What the moved one may have done on the server already, the new one has to know.
@@ -166,6 +170,7 @@ package struct LocalChange: Sendable {
         var operation = operation
         operation.kind = kind
         operation.revise()
+        if !user.isEmpty { operation.user = user }
         operation.tags.formUnion(options.tags)
         return operation
     }

@@ -79,6 +79,7 @@ struct OperationDocument {
         operation.failedAttempts = try count("failedAttempts", 0)
         operation.isUncertain = json["uncertain"]?.bool ?? false
         operation.isMergeable = json["mergeable"]?.bool ?? true
+        operation.user = json["user"]?.string ?? ""
         operation.failure = json["failure"].flatMap(TableOperation.Failure.init(json:))
         let tags = json["tags"]?.elements ?? []
         operation.tags = Set(tags.compactMap(\.string))

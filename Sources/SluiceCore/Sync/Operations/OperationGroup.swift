@@ -45,7 +45,7 @@ public struct OperationGroup {
     ) throws -> JSON? {
         try SyncTables.validate(table)
         let change = LocalChange(
-            kind, recordID, in: table, content: content, options: options, group: id,
+            kind, recordID, in: table, content: content, options: options, group: id, user: context.options.user,
             systemColumns: context.dialect.pushColumns.system, localOnly: context.localOnly)
         let stays = context.localOnly.tables.contains(table)
         let decided = try stays ? change : run?.decide(change, context.options.hooks, store) ?? change

@@ -64,10 +64,21 @@ package struct QueueReader {
         return try Set(store.records(matching: query).compactMap { $0["record"]?.textID })
     }
 
-    /// Whether operations of the table wait to be sent; held ones do not.
-    package func hasWaiting(in table: String) throws -> Bool {
-        let filter = QueryExpression.binary(.and, Self.equals("table", table), Self.isWaiting)
+    /// Whether operations of the table wait to be sent by that user; held ones do not, nor those of others.
+    package func hasWaiting(in table: String, of user: String) throws -> Bool {
+        let ofUser = QueryExpression.binary(
+            .or, .binary(.eq, .column("user"), .literal(.null)), Self.equals("user", user))
+        let filter = QueryExpression.binary(
+            .and, Self.equals("table", table), .binary(.and, Self.isWaiting, ofUser))
         return try store.count(matching: Query(TableOperation.schema.name, filter: filter)) > 0
+    }
+
+    /// How many operations are of other users.
+    func count(notOf user: String) throws -> Int {
+        let ofOthers = QueryExpression.binary(
+            .and, .binary(.ne, .column("user"), .literal(.null)),
+            .binary(.ne, .column("user"), .literal(.string(user))))
+        return try store.count(matching: Query(TableOperation.schema.name, filter: ofOthers))
     }
 
     /// How many operations are in that state.

@@ -184,6 +184,7 @@ struct Succession {
                 id: environment.makeID(), sequence: operation.sequence, table: operation.table,
                 recordID: operation.recordID, kind: .update, createdAt: environment.now())
             edit.tags = operation.tags
+            edit.user = operation.user
             edit.isMergeable = operation.isMergeable
             edit.frozen = step.target
             return [operation, edit]

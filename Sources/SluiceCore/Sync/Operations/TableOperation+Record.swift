@@ -8,6 +8,7 @@ extension TableOperation {
             .init("uncertain", .boolean), .init("createdAt", .date), .init("failure", .json), .init("sent", .json),
             .init("tags", .json), .init("group", .string), .init("mergeable", .boolean),
             .init("failedAttempts", .integer), .init("frozen", .json), .init("notBefore", .date),
+            .init("user", .string),
         ],
         indexes: [["table", "record"], ["sequence"], ["group"], ["state"]])
 
@@ -24,6 +25,7 @@ extension TableOperation {
         if !isMergeable { record["mergeable"] = false }
         if failedAttempts > 0 { record["failedAttempts"] = JSON(failedAttempts) }
         if let frozen { record["frozen"] = frozen }
+        if !user.isEmpty { record["user"] = JSON(user) }
         if let notBefore { record["notBefore"] = JSON(notBefore.description) }
         return record
     }
@@ -53,6 +55,7 @@ extension TableOperation {
         isMergeable = record["mergeable"]?.bool ?? true
         failedAttempts = record["failedAttempts"]?.int.map(Int.init) ?? 0
         frozen = record["frozen"].flatMap { $0.isNull ? nil : $0 }
+        user = record["user"]?.string ?? ""
         notBefore = record["notBefore"]?.string.flatMap { Timestamp($0) }
     }
 }

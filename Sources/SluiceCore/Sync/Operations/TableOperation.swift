@@ -61,6 +61,9 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     public var failedAttempts = 0
     /// Not before that time is it sent, because a hook has it wait; nil where none does.
     public var notBefore: Timestamp?
+    /// Whose change it is (``SyncOptions/user``): pushes of other users hold it. Empty for one that was made by nobody
+    /// in particular, which is sent by whoever pushes first.
+    public var user = ""
     /// The local record as this operation made it, kept when a successor changes the record before this one is sent.
     package var frozen: JSON?
     /// What has been sent so far and may have taken effect, the newest last.
@@ -108,6 +111,8 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     public var wasSent: Bool { attempts > 0 }
     /// Whether the server has said no, and no send before that can have taken effect.
     var wasRefused: Bool { isHeld && !isUncertain }
+    /// Whether a push of that user may send it, and a change of that user become part of it.
+    func belongs(to user: String) -> Bool { self.user.isEmpty || self.user == user || planted(.operationsOfAnyUser) }
     /// Whether it waits for someone: pushes pass it by.
     var isHeld: Bool { state == .parked || state == .dead }
     /// The id of the request: stays the same when the same body is sent again, so that a server can recognise it.

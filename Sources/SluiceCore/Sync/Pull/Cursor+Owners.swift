@@ -69,6 +69,11 @@ extension Cursor {
         owner.source != source && !(position == nil && needsReconcile)
     }
 
+    /// Whether another user of the server has pulled the table last, and so left rows here that are that user's.
+    func isOfOtherUser(than source: RowSource) -> Bool {
+        owner.endpoint == source.endpoint && owner.user != source.user && position != nil
+    }
+
     /// Takes over what the query held by another wire, whose cursor goes. All of it is held until a pull of the whole
     /// query has ended with a reconcile, which finds what is to go.
     mutating func takeOver(_ former: Cursor, in store: any StoreWriter) throws {

@@ -7,7 +7,7 @@ extension Cursor {
             .init("name", .string), .init("query", .string), .init("updatedAt", .string), .init("untimed", .boolean),
             .init("grade", .string), .init("token", .string), .init("lastID", .string), .init("key", .integer),
             .init("reconcile", .boolean), .init("heldAll", .boolean), .init("pulls", .integer),
-            .init("owed", .json), .init("untimedOwed", .boolean),
+            .init("owed", .json), .init("untimedOwed", .boolean), .init("clock", .json),
         ],
         indexes: [["table"]])
 
@@ -20,7 +20,7 @@ extension Cursor {
             "token": position?.token.map { JSON($0) } ?? .null, "lastID": position?.id.map { JSON($0) } ?? .null,
             "key": JSON(key), "reconcile": JSON(needsReconcile), "heldAll": JSON(heldAll), "pulls": JSON(pulls),
             "owed": owed.isEmpty ? .null : JSON(owed.map { JSON($0) }),
-            "untimedOwed": JSON(position?.owesUntimed ?? false),
+            "untimedOwed": JSON(position?.owesUntimed ?? false), "clock": position?.clock?.json ?? .null,
         ]
     }
 
@@ -34,7 +34,8 @@ extension Cursor {
         let position = text("updatedAt").map {
             CursorPosition(
                 grade: grade, token: text("token"), updatedAt: $0, id: record["lastID"]?.textID,
-                hasUntimed: record["untimed"]?.bool ?? false, owesUntimed: record["untimedOwed"]?.bool ?? false)
+                hasUntimed: record["untimed"]?.bool ?? false, owesUntimed: record["untimedOwed"]?.bool ?? false,
+                clock: record["clock"].flatMap(ServerClock.init(json:)))
         }
         self.init(
             owner: Owner(endpoint: endpoint, user: user, wire: wire, table: table, name: name), query: query,

@@ -12,10 +12,12 @@ package struct CursorPosition: Sendable, Hashable {
     package var hasUntimed: Bool
     /// Whether it is not known yet if there are such rows, as the first pull has not come to look for them.
     package var owesUntimed: Bool
+    /// What is known of the clock that stamps the server's rows; nil where the server does not say what time it is.
+    package var clock: ServerClock?
 
     package init(
         grade: PullGrade = .timestamps, token: String? = nil, updatedAt: String, id: RecordID? = nil,
-        hasUntimed: Bool = false, owesUntimed: Bool = false
+        hasUntimed: Bool = false, owesUntimed: Bool = false, clock: ServerClock? = nil
     ) {
         self.grade = grade
         self.token = token
@@ -23,6 +25,7 @@ package struct CursorPosition: Sendable, Hashable {
         self.id = id
         self.hasUntimed = hasUntimed
         self.owesUntimed = owesUntimed
+        self.clock = clock
     }
 
     /// A position by token.

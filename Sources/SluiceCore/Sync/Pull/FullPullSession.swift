@@ -3,25 +3,28 @@
 /// Where the query has no order of its own the pages follow the id, so that rows which come, go or change meanwhile
 /// move no other row from one page to another. A server that does not sort by id is paged by `$skip`, again and again
 /// until a pass finds nothing new. Ids that ascend may do so by chance, so where it is not known whether the server
-/// looks at the order, it is asked at the end for the last two ids in the opposite one. A query with an order, `$skip`
+/// looks at the order, it is asked at the end for the last two ids in the opposite one. A pass that shows fewer different
+/// rows than it has gone past misses some, and is made again. A query with an order, `$skip`
 /// or `$top` is paged by `$skip`, once.
 package struct FullPullSession: Sendable {
     private enum State { case idle, waiting, committing, finished }
     private enum Way { case id, passes, once }
 
-    private struct StateOfRow: Hashable {
-        var id: RecordID
-        var version: String?
-    }
+    /// How many passes in a row that bring nothing new are believed, of a server that shows some rows twice in a pass.
+    private static let mostIdlePasses = 16
 
     private let pageSize: Int
+    private let isNamed: Bool
     private var way: Way
     private var state = State.idle
     private var lastID: RecordID?
     private var skip: Int
     private var remaining: Int?
-    /// What was taken so far; only where there may be another pass.
-    private var seen: Set<StateOfRow> = []
+    /// What was taken so far, by id, with the versions; only where there may be another pass.
+    private var seen: [RecordID: String?] = [:]
+    /// The order of the rows of this pass and of the one before, as hashes.
+    private var (order, lastOrder): (UInt64, UInt64?) = (0, nil)
+    private var idlePasses = 0
     private var foundNew = false
     private var previous: [RecordID] = []
     /// How many rows came one after the other that were all known.
@@ -32,9 +35,12 @@ package struct FullPullSession: Sendable {
     /// How many rows came by their ids.
     private var followed = 0
 
-    /// - Parameter sorts: whether the server sorts as it is asked to; nil if that is not known.
-    package init(query: Query, pageSize: Int, sorts: Bool? = nil) {
+    /// - Parameters:
+    ///   - sorts: whether the server sorts as it is asked to; nil if that is not known.
+    ///   - isNamed: whether it is a part of a named pull, whose pages follow the time where nothing else is said.
+    package init(query: Query, pageSize: Int, sorts: Bool? = nil, isNamed: Bool = false) {
         self.pageSize = pageSize
+        self.isNamed = isNamed
         isProven = sorts == true
         let isWhole = query.order.isEmpty && query.skip == 0 && query.top == nil
         way = !isWhole ? .once : sorts == false ? .passes : .id
@@ -64,7 +70,7 @@ package struct FullPullSession: Sendable {
         if isChecking { return .request(PullRequest(position: .lastIDs, skip: 0, top: 2)) }
         return .request(
             PullRequest(
-                position: way == .id ? lastID.map { .behindID($0) } ?? .start : .start, skip: skip,
+                position: way == .id && (isNamed || lastID != nil) ? .behindID(lastID) : .start, skip: skip,
                 top: min(pageSize, remaining ?? pageSize)))
     }
 
@@ -131,8 +137,10 @@ package struct FullPullSession: Sendable {
             return commit(Array(first.rows.indices))
         }
         if page.rows.isEmpty {
-            guard foundNew else { return finish(nil) }
+            if !foundNew, isWhole { return finish(nil) }
+            idlePasses = foundNew ? 0 : idlePasses + 1
             (foundNew, skip, previous, known) = (false, 0, [], 0)
+            (lastOrder, order) = (order, 0)
             return request()
         }
         let ids = page.rows.map { $0.id }
@@ -142,16 +150,24 @@ package struct FullPullSession: Sendable {
         }
         previous = ids
         skip += page.rows.count
-        let states = page.rows.indices.map { StateOfRow(id: ids[$0], version: page.rows[$0].version) }
-        let fresh = states.indices.filter { !seen.contains(states[$0]) }
-        seen.formUnion(states)
+        let fresh = page.rows.indices.filter { seen[ids[$0]] != .some(page.rows[$0].version) }
+        for (id, row) in zip(ids, page.rows) {
+            seen[id] = .some(row.version)
+            order = order &* 31 &+ FNV1a.hash(id.text.utf8)
+        }
         foundNew = foundNew || !fresh.isEmpty
-        known = fresh.isEmpty ? known + states.count : 0
+        known = fresh.isEmpty ? known + ids.count : 0
         // A pass has each row once, and some twice that were moved by others while it ran.
         if known > 2 * seen.count + 16 {
             return finish(
                 SluiceError(.brokenProtocol, "the server sends the same rows again and again: its pages never end"))
         }
         return commit(fresh)
+    }
+
+    /// Whether a pass that found nothing new proves that there is nothing else. A server whose order is another one with
+    /// each request shows some rows twice in a pass, and so others not at all.
+    private var isWhole: Bool {
+        seen.count >= skip || order == lastOrder || idlePasses >= Self.mostIdlePasses || planted(.passBelieved)
     }
 }

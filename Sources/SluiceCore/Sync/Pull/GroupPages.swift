@@ -36,6 +36,9 @@ struct GroupPages: Sendable {
     /// is sent.
     static let mostOthers = 40
 
+    /// How often a page may not begin with a known row, because rows that others change move away.
+    private static let mostSlips = 32
+
     private let pageSize: Int
     private var step = Step.along
     /// How many rows this pass has gone past.
@@ -43,13 +46,15 @@ struct GroupPages: Sendable {
     private var passed: [RecordID: String?] = [:]
     private var isAlone = false
     private var hasAskedForOthers = false
-    /// How often a page did not begin with a known row. A server that gives out rows of one time in another order each
-    /// time is not held to one: there only passes help that go on until one finds nothing new.
+    /// How often a page did not begin with a known row.
     private(set) var slips = 0
     /// How many pages one after the other brought nothing that this pass had not gone past.
     private var repeats = 0
 
     init(pageSize: Int) { self.pageSize = pageSize }
+
+    /// Whether pages have begun with other rows so often that the server has no order in the group.
+    var hasNoOrder: Bool { slips > Self.mostSlips }
 
     /// Whether the pass goes past the same rows again and again, though it has gone back no further than that.
     var isStuck: Bool { repeats > 2 + slips * max(2, pageSize) }
@@ -94,7 +99,7 @@ struct GroupPages: Sendable {
     private mutating func follow(_ page: PullPage) -> Answer {
         step = .along
         let skip = max(0, place - 1)
-        if skip > 0, slips <= 4 + passed.count, !planted(.groupReadOnce) {
+        if skip > 0, !planted(.groupReadOnce) {
             guard let first = page.rows.first, hasPassed(first) else {
                 slips += 1
                 place = max(0, place - max(2, pageSize))

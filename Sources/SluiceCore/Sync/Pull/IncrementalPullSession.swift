@@ -23,12 +23,21 @@ package struct IncrementalPullSession: Sendable {
     private var pages: GroupPages
     private var passFoundNew = false
     private var idlePages = 0
+    private let commitLag: Int64
     private var ceiling: CursorCeiling
+    private var isFirstPage = true
+    /// Whether the server's clock was set since the last pull, so that this one had to go back: see
+    /// ``CursorCeiling/rewound(at:)``.
+    package private(set) var wentBack = false
     private var sortCheck = SortCheck()
     private var isOver = false
     private var position: CursorPosition?
     /// Whether the server sorts in another way, or does not look at the condition on the time: no time leads anywhere.
     package private(set) var isUnsorted = false
+    /// Whether it gives out rows of one time in another order with each request.
+    package private(set) var hasNoOrder = false
+    /// How many passes in a row through the group have shown a row twice, and so perhaps another one not at all.
+    private var doubledPasses = 0
     /// Whether this pull has to look for rows without a time.
     private var looksForUntimed: Bool
     private var hasUntimed: Bool
@@ -47,7 +56,8 @@ package struct IncrementalPullSession: Sendable {
     package init(cursor: CursorPosition?, pageSize: Int, commitLag: Int64, untimedMayComeLast: Bool = false) {
         self.pageSize = pageSize
         pages = GroupPages(pageSize: pageSize)
-        ceiling = CursorCeiling(commitLag: commitLag, from: cursor?.updatedAt)
+        self.commitLag = commitLag
+        ceiling = CursorCeiling(commitLag: commitLag, from: cursor?.updatedAt, clock: cursor?.clock)
         position = cursor
         looksForUntimed = cursor.map(\.owesUntimed) ?? untimedMayComeLast
         hasUntimed = cursor?.hasUntimed ?? false
@@ -122,12 +132,12 @@ package struct IncrementalPullSession: Sendable {
     }
 
     private mutating func take(_ page: PullPage) -> PullEffect {
+        if isFirstPage, let clock = ceiling.rewound(at: page) { return goBack(to: clock) }
+        isFirstPage = false
         if case .checking(let check) = keyset { return takeTies(page, check) }
         if sortCheck.isAsking {
             guard sortCheck.failed(by: page) else { return takeEnd() }
-            isUnsorted = true
-            position = .full
-            return commit([])
+            return readAll()
         }
         if untimedPass != nil {
             untimedPage = page
@@ -137,9 +147,13 @@ package struct IncrementalPullSession: Sendable {
             return page.rows.isEmpty ? takeEnd() : follow(page, skip: 0)
         }
         switch pages.judge(page) {
-        case .nothing: return request()
+        case .nothing:
+            hasNoOrder = pages.hasNoOrder
+            return hasNoOrder ? readAll() : request()
         case .end(let isCertain):
             if isCertain { passFoundNew = false }
+            if !isCertain, pages.place > group.count, !planted(.passBelieved) { return takeDoubled() }
+            doubledPasses = 0
             return takeEnd()
         case .page(let page, let skip): return follow(page, skip: skip)
         case .proven(let earlier, let skip): return follow(earlier, skip: skip, isStored: true)
@@ -149,6 +163,18 @@ package struct IncrementalPullSession: Sendable {
             passFoundNew = passFoundNew || fresh.contains { page.rows[$0].updatedAt == group.time }
             return commit(fresh)
         }
+    }
+
+    /// Saves an earlier place, and begins there.
+    private mutating func goBack(to clock: ServerClock) -> PullEffect {
+        (isFirstPage, wentBack) = (false, true)
+        let time = Timestamp(ticks: clock.row.ticks - commitLag).text(fractionDigits: 3)
+        position?.updatedAt = time
+        position?.id = nil
+        position?.clock = clock
+        group = TimeGroup(time: time, lastID: nil)
+        ceiling = CursorCeiling(commitLag: commitLag, from: time, clock: clock)
+        return commit([])
     }
 
     /// Takes a page that follows what was taken.
@@ -162,11 +188,7 @@ package struct IncrementalPullSession: Sendable {
         }
         let fresh = page.rows.indices.filter { !group.holds(page.rows[$0]) }
         let times = page.rows.map { $0.updatedAt.flatMap { Timestamp($0) } }
-        if !Self.isSorted(times, from: group.timestamp) {
-            isUnsorted = true
-            position = .full
-            return commit(isStored ? [] : fresh)
-        }
+        if !Self.isSorted(times, from: group.timestamp) { return readAll(isStored ? [] : fresh) }
         sortCheck.count(fresh.count)
         remember(untimedOf: page)
         if case .proven = keyset, group.lastID != nil { return takeBehind(page, fresh, times) }
@@ -174,6 +196,10 @@ package struct IncrementalPullSession: Sendable {
         advance(over: page, fresh, times, skip: skip)
         // A page may bring one row besides the known one; each time that the pass goes back it comes to known rows.
         if pages.isStuck || idlePages > 2 + 2 * pages.slips + group.count / max(1, page.rows.count - 1) {
+            if pages.slips > 0 {
+                hasNoOrder = true
+                return readAll(isStored ? [] : fresh)
+            }
             return finish(
                 SluiceError(.brokenProtocol, "the server sends the same rows again and again: it ignores $skip"))
         }
@@ -192,6 +218,24 @@ package struct IncrementalPullSession: Sendable {
             latest = time
         }
         return true
+    }
+
+    /// No time leads through these rows: all of the query are to be read.
+    private mutating func readAll(_ rows: [Int] = []) -> PullEffect {
+        isUnsorted = true
+        position = .full
+        return commit(rows)
+    }
+
+    /// The end of a pass that has gone past more rows than there are: a row that came in front has moved the others, or
+    /// the server has no order in the group.
+    private mutating func takeDoubled() -> PullEffect {
+        doubledPasses += 1
+        hasNoOrder = doubledPasses > 3
+        if hasNoOrder { return readAll() }
+        pages.restart()
+        (passFoundNew, idlePages) = (false, 0)
+        return request()
     }
 
     /// An empty page; a short one is no end, since a server may send fewer rows at once than it did before.
@@ -291,13 +335,9 @@ package struct IncrementalPullSession: Sendable {
     private mutating func moveCursor(at page: PullPage) {
         guard let time = group.time, let timestamp = group.timestamp else { return }
         let grade = grade
-        if let limit = ceiling.limit(timestamp, at: page) {
-            position = CursorPosition(
-                grade: grade, updatedAt: limit, hasUntimed: hasUntimed, owesUntimed: looksForUntimed)
-        } else {
-            let id = grade == .keyset ? group.lastID : nil
-            position = CursorPosition(
-                grade: grade, updatedAt: time, id: id, hasUntimed: hasUntimed, owesUntimed: looksForUntimed)
-        }
+        let limit = ceiling.limit(timestamp, at: page)
+        position = CursorPosition(
+            grade: grade, updatedAt: limit ?? time, id: limit == nil && grade == .keyset ? group.lastID : nil,
+            hasUntimed: hasUntimed, owesUntimed: looksForUntimed, clock: ceiling.clock)
     }
 }

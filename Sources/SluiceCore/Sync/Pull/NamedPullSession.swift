@@ -22,6 +22,8 @@ package struct NamedPullSession: Sendable {
     private var phase: Phase
     /// Whether the pull gave up the cursor it began with, so that what left the query meanwhile was not told.
     package private(set) var beganAfresh = false
+    /// Why the pull did more than bring what is new.
+    package private(set) var reasons: [PullReason] = []
     private var asksForTokens = true
     /// Whether the first page of a pull without tokens is asked for.
     private var isFirstPage = true
@@ -46,7 +48,7 @@ package struct NamedPullSession: Sendable {
             phase = .times(
                 IncrementalPullSession(
                     cursor: cursor, pageSize: pageSize, commitLag: commitLag, untimedMayComeLast: untimedMayComeLast))
-        case .full: phase = .full(FullPullSession(query: query, pageSize: pageSize, sorts: false))
+        case .full: phase = .full(FullPullSession(query: query, pageSize: pageSize, isNamed: true))
         }
     }
 
@@ -59,6 +61,9 @@ package struct NamedPullSession: Sendable {
         case .full: .full
         }
     }
+
+    /// Whether a reconcile has to follow before all of the query is certain to be here.
+    package var isDoubtful: Bool { beganAfresh || reasons.contains(.clockWasSet) }
 
     /// Takes an event and says what to do next.
     package mutating func handle(_ event: PullEvent) -> PullEffect {
@@ -75,7 +80,8 @@ package struct NamedPullSession: Sendable {
             return beginAfresh()
         case .times(var session):
             if session.isUnsorted, case .committed = event {
-                var full = FullPullSession(query: query, pageSize: pageSize, sorts: false)
+                if session.hasNoOrder { reasons.append(.noFixedOrder) }
+                var full = FullPullSession(query: query, pageSize: pageSize, isNamed: true)
                 let effect = full.handle(.began)
                 phase = .full(full)
                 return effect
@@ -83,6 +89,7 @@ package struct NamedPullSession: Sendable {
             if issuesTokens(event) { return beginAfresh() }
             let effect = session.handle(event)
             phase = .times(session)
+            if session.wentBack, !reasons.contains(.clockWasSet) { reasons.append(.clockWasSet) }
             return tracked(effect)
         case .full(var session):
             if issuesTokens(event) { return beginAfresh() }

@@ -168,14 +168,8 @@ package struct PageCommit: Sendable {
 
     /// Puts the rows, and says which the store refuses.
     private func put(_ upserts: [Int], _ store: any StoreWriter) throws -> [PageRows.Unfit] {
-        func put(_ rows: [Int]) throws {
-            try store.put(.init(revised?.page ?? page, rows), in: table)
-            for index in rows where page.rows[index].version == nil {
-                guard let known = versions[page.rows[index].id] else { continue }
-                try store.put(record(at: index).versioned(known, version), in: table)
-            }
-        }
-        let versions = try knownVersions(upserts, store)
+        let page = try keepingVersions(of: upserts, store)
+        func put(_ rows: [Int]) throws { try store.put(.init(page, rows), in: table) }
         do {
             try put(upserts)
             return []
@@ -193,15 +187,24 @@ package struct PageCommit: Sendable {
         }
     }
 
-    /// The versions that are known of records whose rows have none: some lists leave them out. They stay, or the next
-    /// change would go out without a condition; if the record has changed since, the server refuses that change, and
-    /// the conflict is shown.
-    private func knownVersions(_ upserts: [Int], _ store: any StoreWriter) throws -> [RecordID: JSON] {
-        var known: [RecordID: JSON] = [:]
-        for index in upserts where page.rows[index].version == nil {
-            known[page.rows[index].id] = try store.record(page.rows[index].id, in: table)?[version]
+    /// The page with the versions that are known here in rows that came without one. Lists of some servers have none; an
+    /// edit without a version goes out without a condition, and would overwrite what others have changed.
+    private func keepingVersions(of upserts: [Int], _ store: any StoreWriter) throws -> RowPage {
+        let page = revised?.page ?? page
+        var revisions: [RowPage.Revision?]?
+        for index in upserts where page.rows[index].version == nil && !planted(.listTakesVersion) {
+            guard let known = try store.record(page.rows[index].id, in: table)?[version], !known.isNull else {
+                continue
+            }
+            var kept = revisions ?? page.rows.indices.map(page.revision)
+            switch kept[index] {
+            case nil: kept[index] = .members([version: known])
+            case .members(let members): kept[index] = .members(members.setting([version: known]))
+            case .record(let record): kept[index] = .record(record.setting([version: known]))
+            }
+            revisions = kept
         }
-        return known
+        return revisions.map(page.revised) ?? page
     }
 
     /// Removes rows that are gone, and those that left the query or were dropped if no other holds them.
@@ -264,7 +267,7 @@ package struct PageCommit: Sendable {
                 QuarantinedRow(
                     table: table, recordID: row.hasID(in: page) ? page.rows[row.index].id : nil,
                     distinction: page.rows[row.index].id, reason: row.reason,
-                    raw: page.record(at: row.index).description, at: now
+                    raw: page.source(at: row.index), at: now
                 ).record, in: schema)
         }
     }
@@ -279,7 +282,7 @@ package struct PageCommit: Sendable {
             try queue.reader.state(of: row.id, in: table)
             ?? RecordState(table: table, recordID: row.id, base: nil, mirror: nil)
         if planted(.mirrorNotMoved) { return false }
-        let newest = record(at: index).versioned(state.mirror?[version], version)
+        let newest = record(at: index).versioned((state.mirror ?? state.base)?[version], version)
         state.mirror = row.isDeleted ? nil : newest
         if planted(.mirrorMovesBase) { state.base = state.mirror }
         try queue.put(state, isNoted: false)

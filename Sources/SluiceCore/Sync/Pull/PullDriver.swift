@@ -51,10 +51,13 @@ struct PullDriver: Sendable {
         let cursors = try await store.read { try Cursor.all(of: table, in: $0) }
         othersGoOn = cursors.contains { $0.isBehind(source) }
         cursor = try await savedCursor(among: cursors.map { $0.adopted(by: source) })
+        // What another user has left here goes by the reconcile, however much that is.
+        if result.reasons.contains(.otherUser) { removals = RemovalGuard(options.pull, isAllowed: true) }
         mark = try await store.read { try ChangeStamps.mark(of: table, in: $0) }
         var session = AnySession(query: query, cursor: cursor, options: options, dialect: client.dialect)
         try await follow(&session)
         result.grade = session.grade
+        result.reasons += session.reasons
         if cursor != nil { try await endNamed() }
         return result
     }
@@ -79,12 +82,12 @@ struct PullDriver: Sendable {
                                 localDate: options.environment.now(), token: answer.token)))
                 case .commit(let rows, let position):
                     guard let stored = page else { throw SluiceError(.brokenProtocol, "there is no page to store") }
-                    if session.beganAfresh { cursor?.needsReconcile = true }
+                    if session.isDoubtful { cursor?.needsReconcile = true }
                     try await commit(stored, rows, position)
                     page = nil
                     effect = session.handle(.committed)
                 case .finish(nil):
-                    if session.beganAfresh { cursor?.needsReconcile = true }
+                    if session.isDoubtful { cursor?.needsReconcile = true }
                     return
                 case .finish(var error?):
                     error.table = error.table ?? query.table
@@ -136,7 +139,7 @@ struct PullDriver: Sendable {
 
     /// The cursor as it is saved, one for a first pull, or one to start afresh with where the query or the wire has
     /// changed.
-    private func savedCursor(among cursors: [Cursor]) async throws -> Cursor? {
+    private mutating func savedCursor(among cursors: [Cursor]) async throws -> Cursor? {
         guard let owner else { return nil }
         let text = Cursor.text(of: query, client.dialect.odata)
         var cursor =
@@ -148,7 +151,14 @@ struct PullDriver: Sendable {
             cursor.restart()
         }
         let former = cursors.filter { $0.owner.isSameByOtherWire(owner) }
-        guard isChanged || !former.isEmpty || (!cursor.isOfAll && cursor.key == 0) else { return cursor }
+        let isOtherUser =
+            cursor.position == nil && !planted(.usersShareRows) && cursors.contains { $0.isOfOtherUser(than: source) }
+        if isOtherUser {
+            cursor.heldAll = true
+            cursor.restart()
+            result.reasons.append(.otherUser)
+        }
+        guard isChanged || isOtherUser || !former.isEmpty || (!cursor.isOfAll && cursor.key == 0) else { return cursor }
         // No other may take the same key, and rows of a changed query are none of the former one, so it is saved before it
         // is used.
         let unsaved = cursor
@@ -220,8 +230,12 @@ private enum AnySession {
         }
     }
 
-    var beganAfresh: Bool {
-        if case .named(let session) = self { session.beganAfresh } else { false }
+    var isDoubtful: Bool {
+        if case .named(let session) = self { session.isDoubtful } else { false }
+    }
+
+    var reasons: [PullReason] {
+        if case .named(let session) = self { session.reasons } else { [] }
     }
 
     var grade: PullGrade? {

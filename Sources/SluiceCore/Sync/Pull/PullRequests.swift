@@ -58,7 +58,7 @@ struct PullRequests: Sendable {
             query.restrict(.binary(.eq, updatedAt, .literal(.null)))
             query.order = [.init(columns.id, descending: true)]
         case .behindID(let last):
-            query.restrict(.binary(.gt, id, .literal(.id(last))))
+            if let last { query.restrict(.binary(.gt, id, .literal(.id(last)))) }
             query.order = [.init(columns.id)]
         case .lastIDs:
             query.order = [.init(columns.id, descending: true)]

@@ -23,6 +23,8 @@ public struct PullResult: Sendable, Hashable {
     /// By what a named pull followed the server's changes; ``PullGrade/full`` says that it could not, and read all
     /// rows.
     public var grade: PullGrade?
+    /// Why the pull did more than bring what is new; empty for most.
+    public var reasons: [PullReason] = []
     /// The push that came first, where there was one.
     public var push: PushResult?
     /// The reconcile that came last, where there was one.

@@ -65,8 +65,8 @@ package struct PullRequest: Sendable, Hashable {
         case ties(time: String, id: RecordID)
         /// The rows that changed last, the last of all first.
         case newestFirst
-        /// Rows whose id comes behind that one.
-        case behindID(RecordID)
+        /// Rows in the order of their ids, those after that one; nil for all.
+        case behindID(RecordID?)
         /// The rows with the last ids, the last of all first.
         case lastIDs
         /// Rows without a time of change, whose id comes behind that one.

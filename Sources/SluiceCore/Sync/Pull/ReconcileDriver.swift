@@ -242,11 +242,7 @@ struct ReconcileDriver: Sendable {
     /// Whether the server sorts, as far as a digest in the order of ids, or the pull before, has shown it.
     private func sorts(_ range: TableDigest.Range?) -> Bool? {
         if range != nil { return true }
-        return switch cursor.position?.grade {
-        case .keyset: true
-        case .full: false
-        default: nil
-        }
+        return cursor.position?.grade == .keyset ? true : nil
     }
 
     // MARK: What is done about it
@@ -312,7 +308,9 @@ struct ReconcileDriver: Sendable {
                 }
                 return versions[id] == .some(record[version]?.string)
             }
-            let released = try membership.release(same)
+            // What is not in the whole table is nowhere, whatever queries of a part of it remember.
+            if cursor.isOfAll { try membership.forget(same) }
+            let released = cursor.isOfAll ? same : try membership.release(same)
             try removals.check(released.count, of: table, in: writer)
             try writer.delete(released, from: table)
             if cursor.isOfAll { try membership.forgetAll() }

@@ -63,6 +63,7 @@ struct PushDriver: Sendable {
             remaining: operations?.count ?? 0, waiting: waiting)
         let delayed = (operations ?? []).filter { $0.state == .pending && $0.waits(at: now) }
         result.postponed = tally.postponed.union(delayed.map(\.id)).intersection((operations ?? []).map(\.id)).count
+        result.ofOthers = (operations ?? []).filter { !$0.belongs(to: options.user) }.count
         result.nextDue = delayed.compactMap(\.notBefore).min()
         return result
     }

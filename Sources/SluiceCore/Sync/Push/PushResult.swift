@@ -59,6 +59,8 @@ public struct PushResult: Sendable {
     public var waiting = 0
     /// How many operations wait because a hook said so: they are no failures.
     public var postponed = 0
+    /// How many operations in the queue are another user's: this push did not look at them, nor at what waits for them.
+    public var ofOthers = 0
     /// When the first of those is due that wait for a time.
     var nextDue: Timestamp?
 

@@ -152,6 +152,8 @@ package struct PushSelection: Sendable, Hashable {
     package var tags: Set<String>?
     /// But not those with these ids, nor what waits for them.
     package var excluded: Set<String>
+    /// Who pushes: changes of other users are not sent. Nil sends those of all.
+    package var user: String?
 
     package init(tables: Set<String>? = nil, tags: Set<String>? = nil, excluded: Set<String> = []) {
         self.tables = tables
@@ -162,6 +164,7 @@ package struct PushSelection: Sendable, Hashable {
     /// Whether the operation is one of them as far as that does not hang on its group.
     func admits(_ operation: QueuedOperation) -> Bool {
         (tables?.contains(operation.table) ?? true) && !excluded.contains(operation.id)
+            && (user == nil || operation.user.isEmpty || operation.user == user || planted(.operationsOfAnyUser))
     }
 
     /// Whether the operation by itself is one of them.

@@ -23,6 +23,8 @@ package struct QueuedOperation: Sendable, Hashable {
     package var kind: TableOperation.Kind
     /// The group with which it goes.
     package var group: String?
+    /// Whose change it is; empty for nobody's in particular.
+    package var user = ""
     /// What the application says of it.
     package var tags: Set<String> = []
     /// Whether it waits for someone: pushes pass it by.
@@ -61,7 +63,7 @@ struct QueueOutline {
         let behind = QueryExpression.binary(.gt, .column("sequence"), .literal(.number(JSONNumber(sequence))))
         let query = Query(
             TableOperation.schema.name, filter: sequence > 0 ? behind : nil, order: [.init("sequence")],
-            select: ["id", "sequence", "table", "record", "kind", "state", "group", "tags"])
+            select: ["id", "sequence", "table", "record", "kind", "state", "group", "tags", "user"])
         return try store.records(matching: query).map(operation)
     }
 
@@ -89,6 +91,7 @@ struct QueueOutline {
         }
         var operation = QueuedOperation(id: id, sequence: sequence, table: table, recordID: recordID, kind: kind)
         operation.group = record["group"]?.string
+        operation.user = record["user"]?.string ?? ""
         operation.tags = Set((record["tags"]?.elements ?? []).compactMap(\.string))
         operation.isHeld = state == .parked || state == .dead
         let own = dependencies.filter { $0.child == table || $0.parent == table }

@@ -15,6 +15,8 @@ package struct SentTombstone: Sendable, Hashable {
     package var createdAt: Timestamp
     /// The bodies that were sent and may take effect yet.
     package var bodies: [JSON]
+    /// Whose operation it was.
+    package var user: String
 
     package static let schema = TableSchema(
         "sluice_tombstones", columns: [.init("table", .string), .init("bodies", .json)], indexes: [["table"]])
@@ -40,7 +42,7 @@ package struct SentTombstone: Sendable, Hashable {
         let tombstone = SentTombstone(
             table: operation.table, recordID: operation.recordID, operationID: operation.id,
             revision: operation.revision + 1, createdAt: operation.createdAt,
-            bodies: earlier.filter { !bodies.contains($0) } + bodies)
+            bodies: earlier.filter { !bodies.contains($0) } + bodies, user: operation.user)
         try store.put(tombstone.record, in: schema.name)
     }
 
@@ -53,7 +55,7 @@ package struct SentTombstone: Sendable, Hashable {
         [
             "id": JSON(RecordState.id(table, recordID)), "table": JSON(table), "record": JSON(recordID),
             "operation": JSON(operationID), "revision": JSON(revision), "createdAt": JSON(createdAt.description),
-            "bodies": JSON(bodies),
+            "bodies": JSON(bodies), "user": JSON(user),
         ]
     }
 
@@ -65,11 +67,12 @@ package struct SentTombstone: Sendable, Hashable {
         else { return nil }
         self.init(
             table: table, recordID: recordID, operationID: operationID, revision: Int(revision), createdAt: createdAt,
-            bodies: record["bodies"]?.elements ?? [])
+            bodies: record["bodies"]?.elements ?? [], user: record["user"]?.string ?? "")
     }
 
     private init(
-        table: String, recordID: RecordID, operationID: String, revision: Int, createdAt: Timestamp, bodies: [JSON]
+        table: String, recordID: RecordID, operationID: String, revision: Int, createdAt: Timestamp, bodies: [JSON],
+        user: String
     ) {
         self.table = table
         self.recordID = recordID
@@ -77,6 +80,7 @@ package struct SentTombstone: Sendable, Hashable {
         self.revision = revision
         self.createdAt = createdAt
         self.bodies = bodies
+        self.user = user
     }
 }
 
@@ -106,6 +110,7 @@ extension SentTombstone {
                 id: tombstone.operationID, sequence: try queue.reader.nextSequence(), table: table, recordID: id,
                 kind: .delete, createdAt: tombstone.createdAt)
             operation.revision = tombstone.revision
+            operation.user = tombstone.user
             try queue.put(operation)
             try queue.put(RecordState(table: table, recordID: id, base: row, mirror: row))
             buried.insert(id)

@@ -31,7 +31,8 @@ struct QuarantineTests {
             (#"{"id":5,"n":1}"#, "a number for its “id”"), (#"{"id":null}"#, "null for its “id”"),
             (#"{"id":""}"#, "without a character"), (#"{"id":["x"]}"#, "not text"),
             (#"{"id":"bad","deleted":"yes"}"#, "neither true nor false"), (#"{"id":"bad","version":7}"#, "not text"),
-            (#"{"id":"bad","updatedAt":{}}"#, "not text"),
+            (#"{"id":"bad","updatedAt":{}}"#, "not text"), (#"{"id":"bad","updatedAt":"soon"}"#, "no time"),
+            (#"{"id":"bad","updatedAt":""}"#, "no time"), (#"{"id":"bad","updatedAt":"2023-02-30"}"#, "no time"),
             (#"{"id":"bad","version":"1\r\nX: y"}"#, "control characters"),
         ])
     func setAside(_ kind: StoreKind, _ row: (text: String, reason: String)) async throws {
@@ -48,6 +49,43 @@ struct QuarantineTests {
         #expect(rows.count == 1 && rows.first?.reason.contains(row.reason) == true, "\(rows)")
         #expect(try JSON(parsing: Array((rows.first?.raw ?? "").utf8)) == JSON(parsing: Array(row.text.utf8)))
         #expect(rows.first?.recordID == (row.text.contains("bad") ? "bad" : nil))
+    }
+
+    /// A text of so many levels, in brackets.
+    private static func nested(_ levels: Int) -> String {
+        String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
+    }
+
+    @Test(
+        "a row that nests too deep stops nothing, whether or not a filter has read the page as a document",
+        arguments: [(63, true), (64, false), (65, false), (100, false)], [false, true])
+    func deep(_ row: (levels: Int, isStored: Bool), _ readsDocument: Bool) async throws {
+        struct Reader: Filter {
+            func handle(_ request: Request, next: Next) async throws -> Response {
+                let response = try await next(request)
+                _ = try response.body.json
+                return response
+            }
+        }
+        for page in [#"[ROW,GOOD]"#, #"{"results":[ROW,GOOD],"count":2}"#] {
+            let text = page.replacing("ROW", with: #"{"id":"deep","version":"1","n":\#(Self.nested(row.levels))}"#)
+                .replacing("GOOD", with: #"{"id":"good","version":"1","updatedAt":"2023-01-01T00:00:00Z"}"#)
+            let server = ModelServer()
+            let asked = Counter()
+            server.onRequest { _ in
+                .answer(
+                    Response(
+                        HTTPResponse(status: .ok), body: Body(bytes: Array((asked.next() == 0 ? text : "[]").utf8))))
+            }
+            let device = try await Device(.sqlite, server: server, filters: readsDocument ? [Reader()] : [])
+            let result = try await device.todos.pull(named: "all")
+            #expect(result.stored == (row.isStored ? 2 : 1) && result.quarantined == (row.isStored ? 0 : 1))
+            #expect(try await device.local("good") != nil)
+            #expect(try await (device.local("deep") != nil) == row.isStored)
+            let aside = try await device.context.quarantine()
+            #expect(aside.allSatisfy { $0.recordID == "deep" && $0.reason.contains("deeper than 64") })
+            #expect(aside.allSatisfy { $0.raw.contains(Self.nested(row.levels)) })
+        }
     }
 
     @Test("two rows of one id and version that differ contradict each other; a later version settles it")

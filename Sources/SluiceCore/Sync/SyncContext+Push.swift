@@ -26,11 +26,12 @@ extension SyncContext {
         let client = try requireClient()
         var selection = selection
         selection.user = options.user
-        return try await exclusively { [options, board, batches, selection] store in
+        return try await exclusively { [options, board, batches, forms, selection] store in
             var options = options
             options.localOnly = localOnly
             let driver = PushDriver(
-                client: client, store: store, options: options, selection: selection, batches: batches)
+                client: client, store: store, options: options, selection: selection, batches: batches,
+                forms: forms)
             var start = SyncProgress(step: .pushing)
             if progress != nil || watchers.isObserved {
                 start.total = try await store.read { reader in

@@ -20,6 +20,7 @@ public final class SyncContext: Sendable {
     public let options: SyncOptions
     let activity = SerialActivity()
     let batches = BatchSupport()
+    let forms = WrittenForms()
     let hub = ChangeHub()
     let board = StatusBoard()
     let watchers = Broadcast<SyncProgress>()

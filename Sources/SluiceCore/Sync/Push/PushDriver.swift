@@ -7,12 +7,14 @@ struct PushDriver: Sendable {
     let options: SyncOptions
     let selection: PushSelection
     let batches: BatchSupport
+    let forms: WrittenForms
 
     func run() async throws -> PushResult {
         let gatherer = BatchGatherer(
             client.chain.transport, endpoint: client.endpoint, size: options.batchSize, support: batches)
         let worker = PushWorker(
-            client: client.sending(through: gatherer), store: store, options: options, gatherer: gatherer)
+            client: client.sending(through: gatherer), store: store, options: options, gatherer: gatherer,
+            forms: forms)
         return await withTaskGroup(of: PushSession.Event.self) { group in
             await run(worker, in: &group)
         }

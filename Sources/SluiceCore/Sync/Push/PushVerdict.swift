@@ -187,9 +187,13 @@ package struct PushColumns: Sendable, Hashable {
 
     /// Whether the record has every value that was sent. Null and absent are the same here: servers differ in which
     /// of the two they write.
-    func holds(_ record: JSON, _ sent: JSON) -> Bool {
+    ///
+    /// - Parameter forms: how the server is known to write values otherwise than they are sent.
+    func holds(_ record: JSON, _ sent: JSON, _ forms: [ExactName: Set<WrittenForm>]) -> Bool {
         (sent.members ?? []).allSatisfy { name, value in
-            name == id || system.contains(name) || (record[name] ?? .null) == value
+            let written = record[name] ?? .null
+            return name == id || system.contains(name) || written == value
+                || forms[ExactName(name)]?.contains { $0.leads(from: value, to: written) } ?? false
         }
     }
 }

@@ -6,6 +6,7 @@ struct PushWorker: Sendable {
     let store: any LocalStore
     let options: SyncOptions
     let gatherer: BatchGatherer
+    let forms: WrittenForms
 
     private var columns: PushColumns { client.dialect.pushColumns }
     private var committer: PushCommitter {
@@ -65,6 +66,9 @@ struct PushWorker: Sendable {
                     return try committer.write(commit, in: $0)
                 }
                 if case .doubtful(let newest) = written { return .doubted(newest: newest) }
+                if case .applied(let item, let server?) = commit, let sent = item.operation.sentAsIs {
+                    forms.learn(from: sent.final, writtenAs: server, in: item.operation.table)
+                }
                 return .committed
             case .end: return .committed
             }
@@ -107,7 +111,9 @@ struct PushWorker: Sendable {
             case .delete: local = nil
             }
             let base = planted(.conditionOfMirror) ? state?.mirror : state?.base
-            return .loaded(PushItem(operation: operation, local: local, base: base))
+            var item = PushItem(operation: operation, local: local, base: base)
+            item.forms = forms.known(in: table)
+            return .loaded(item)
         }
     }
 

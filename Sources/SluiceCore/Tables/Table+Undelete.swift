@@ -25,7 +25,7 @@ extension Table {
     private func undelete(
         _ id: RecordID, _ version: String?, _ parameters: RequestParameters
     ) async throws -> JSON {
-        guard case .string(let text) = id else {
+        guard case .string = id else {
             throw TableRules.refusal("only records with text ids can be brought back", name, id)
         }
         var whole: JSON?

@@ -6,7 +6,7 @@ struct CheckedNumbersTests {
     static let impossible = [Double.nan, .infinity, -.infinity, 1e300, -1e300, 9.3e18, -9.3e18]
 
     @Test("what 64 bits do not hold is nil, and ends no process", arguments: impossible)
-    func impossible(number: Double) {
+    func tooLarge(number: Double) {
         #expect(Int64(nearest: number) == nil)
         #expect(Duration.checked(seconds: number) == nil)
         #expect(Timestamp(secondsSince1970: number) == nil)

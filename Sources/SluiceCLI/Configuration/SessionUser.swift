@@ -45,5 +45,5 @@ enum SessionUser {
     }
 
     /// A user in words: nothing of a fingerprint.
-    static func text(_ user: String) -> String { user.hasPrefix(mark) ? "(another credential)" : Plain.line(user) }
+    static func text(_ user: String) -> String { user.hasPrefix(mark) ? "(by a credential)" : Plain.line(user) }
 }

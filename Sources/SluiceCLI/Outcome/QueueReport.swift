@@ -21,19 +21,21 @@ enum QueueReport {
         ]
     }
 
-    /// With a column for the time that operations wait for, where one does.
+    /// With columns for the time that operations wait for and for whose they are, where one has such.
     static func table(_ operations: [TableOperation]) -> TextTable {
         let hasTimes = operations.contains { $0.notBefore != nil }
+        let hasUsers = operations.contains { !$0.user.isEmpty }
         return TextTable(
             head: ["operation", "kind", "table", "record", "state"] + (hasTimes ? ["not before"] : [])
-                + ["attempts", "reason"],
+                + (hasUsers ? ["user"] : []) + ["attempts", "reason"],
             rows: operations.map { operation in
                 [
                     operation.id, operation.kind.rawValue, operation.table, Plain.line(operation.recordID.text),
                     operation.state.rawValue,
-                ] + (hasTimes ? [operation.notBefore?.description ?? ""] : []) + [
-                    String(operation.attempts), Plain.line(operation.failure?.message ?? ""),
-                ]
+                ] + (hasTimes ? [operation.notBefore?.description ?? ""] : [])
+                    + (hasUsers ? [SessionUser.text(operation.user)] : []) + [
+                        String(operation.attempts), Plain.line(operation.failure?.message ?? ""),
+                    ]
             })
     }
 

@@ -24,6 +24,8 @@ struct UnversionedListTests {
             }
         }
         struct Hook: SyncHook {
+            let hookName = "seen"
+
             func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision] {
                 page.rows.map { _ in .set(["seen": true]) }
             }

@@ -17,9 +17,9 @@ struct NoOrderTests {
                 let evaluator = try? QueryEvaluator(Query("", filter: query.filter), schema: nil)
             else { return .none }
             var matching = evaluator.apply(to: Array(rows.values))
-            if sortsByID, query.order.first?.name == "id" {
+            if sortsByID, query.order.first?.column == "id" {
                 matching.sort { ($0["id"]?.string ?? "") < ($1["id"]?.string ?? "") }
-                if query.order.first?.isDescending == true { matching.reverse() }
+                if query.order.first?.descending == true { matching.reverse() }
             } else {
                 generator.change { matching.shuffle(using: &$0) }
             }

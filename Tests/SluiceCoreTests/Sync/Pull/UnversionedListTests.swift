@@ -25,7 +25,7 @@ struct UnversionedListTests {
         }
         struct Hook: SyncHook {
             let hookName = "seen"
-
+            func wants(_ point: HookPoint, table: String) -> Bool { point == .afterPull }
             func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision] {
                 page.rows.map { _ in .set(["seen": true]) }
             }

@@ -24,7 +24,7 @@ struct RecordUpdate: Sendable {
             return
         }
         let body = try RequestBody.object(of: request.request, request.wire)
-        if let other = body["id"], other.textID ?? other.int.map { .string(String($0)) } != id {
+        if let other = body["id"], (other.textID ?? other.int.map { .string(String($0)) }) != id {
             throw Refusal(.badRequest, "the id in the body is not the one in the path")
         }
         _ = try request.wire.properties(of: body, verb: "update")

@@ -75,7 +75,7 @@ struct QuarantineTests {
             server.onRequest { _ in
                 .answer(
                     Response(
-                        HTTPResponse(status: .ok), body: Body(bytes: Array((asked.next() == 0 ? text : "[]").utf8))))
+                        HTTPResponse(status: .ok), body: Body(bytes: Array((asked.next() == 1 ? text : "[]").utf8))))
             }
             let device = try await Device(.sqlite, server: server, filters: readsDocument ? [Reader()] : [])
             let result = try await device.todos.pull(named: "all")

@@ -148,9 +148,11 @@ extension TableSchema {
     fileprivate init(_ json: JSON) throws {
         guard let name = json["name"]?.string else { throw unknown }
         let columns = (json["columns"]?.elements ?? []).compactMap { column in
-            column[1]?.string.flatMap(ColumnType.init).map { Column(column[0]?.string ?? "", $0) }
+            column[1]?.string.flatMap(ColumnType.init).map { Column(PropertyName(column[0]?.string ?? ""), $0) }
         }
-        let indexes = (json["indexes"]?.elements ?? []).map { ($0.elements ?? []).compactMap(\.string) }
+        let indexes = (json["indexes"]?.elements ?? []).map {
+            ($0.elements ?? []).compactMap { $0.string.map(PropertyName.init) }
+        }
         self.init(name, columns: columns, indexes: indexes)
     }
 }

@@ -41,7 +41,7 @@ extension LocalStoreConformance {
         Check("columns that cannot be are refused") { store in
             for names in [["a", "A"], ["id"], ["ID"], ["_extra"], [""], ["a\u{0}"]] {
                 try await expectError(.invalidTable, "declaring the columns \(names)") {
-                    try await store.define([TableSchema("t", columns: names.map { .init($0, .string) })])
+                    try await store.define([TableSchema("t", columns: names.map { .init(PropertyName($0), .string) })])
                 }
             }
             try await expectError(.invalidTable, "an index on nothing") {

@@ -34,7 +34,7 @@ extension LocalStoreConformance {
         case .array: "[" + (value.elements ?? []).map(canonical).joined(separator: ",") + "]"
         case .object:
             "{"
-                + (value.members ?? []).sorted { Array($0.name.utf8).lexicographicallyPrecedes(Array($1.name.utf8)) }
+                + (value.members ?? []).sorted { $0.name < $1.name }
                 .map { "\(JSON($0.name)):\(canonical($0.value))" }.joined(separator: ",") + "}"
         default: value.description
         }

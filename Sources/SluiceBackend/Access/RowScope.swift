@@ -9,7 +9,7 @@ struct RowScope: Sendable {
     /// Which records; nil means all.
     private(set) var filter: QueryExpression?
     /// The column of the owner, and who that is.
-    private let owner: (column: String, user: String)?
+    private let owner: (column: PropertyName, user: String)?
 
     /// The table's view, the user's own records, and what has not expired at `now`.
     init(_ rules: BackendConfiguration.Table, _ principal: Principal?, now: Timestamp) {

@@ -144,7 +144,8 @@ struct TableSession: Sendable {
             do {
                 return try await writing(reply) { [server = conflict.server] connection in
                     try expect(server, id, connection)
-                    var record = Self.cleaned(merged, as: [SystemColumn.deleted: false]) ?? merged
+                    var record =
+                        Self.cleaned(merged, as: JSON(members: [(SystemColumn.deleted, JSON(false))])) ?? merged
                     record["id"] = JSON(id)
                     record[SystemColumn.createdAt] = server[SystemColumn.createdAt]
                     return try table.put(scope.stamped(record), now: backend.environment.now(), connection)

@@ -64,7 +64,7 @@ enum BackendCatalog {
             return try (JSON(parsing: text).elements ?? []).map { column in
                 guard let name = column[0]?.string, let type = column[1]?.string.flatMap(TableSchema.ColumnType.init)
                 else { throw SluiceError(.storeSchema, "a column of a type that this version does not know") }
-                return .init(name, type)
+                return .init(PropertyName(name), type)
             }
         } catch {
             throw SluiceError(.storeSchema, "the list of columns cannot be read", table: table, cause: error)

@@ -54,7 +54,7 @@ extension BackendTable {
         Timestamp(ticks: now.ticks - ExpiryInterval.ticks(interval))
     }
 
-    private static func isOld(_ column: String, _ border: Timestamp, deleted: Bool) -> QueryExpression {
+    private static func isOld(_ column: PropertyName, _ border: Timestamp, deleted: Bool) -> QueryExpression {
         .binary(
             .and, .binary(.eq, .column(SystemColumn.deleted), .literal(.bool(deleted))),
             .binary(.le, .column(column), .literal(.date(border))))

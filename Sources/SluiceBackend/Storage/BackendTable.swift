@@ -119,7 +119,7 @@ struct BackendTable: Sendable {
 
     /// Walks over the records that match, by id; see ``RecordTable``.
     func scan(
-        _ columns: [String], matching filter: QueryExpression?, _ connection: SQLiteConnection,
+        _ columns: [PropertyName], matching filter: QueryExpression?, _ connection: SQLiteConnection,
         _ body: (SQLiteStatement) throws -> Void
     ) throws {
         try records.scan(columns, matching: filter, on: connection, body)

@@ -63,7 +63,7 @@ struct RecordReads: Sendable {
     }
 
     /// Records as a list shows them.
-    func shown(_ records: [JSON], selected: [String]) -> [JSON] {
+    func shown(_ records: [JSON], selected: [PropertyName]) -> [JSON] {
         // Who selects a column of the server's asks for it.
         let asked = request.asked.union(selected)
         return records.map { wire.record($0, asked: asked) }

@@ -107,7 +107,7 @@ struct RecordUpdate: Sendable {
         return record
     }
 
-    private func properties(of body: JSON) throws -> [(name: String, value: JSON)] {
+    private func properties(of body: JSON) throws -> [(name: PropertyName, value: JSON)] {
         try request.wire.properties(of: body, verb: "update")
     }
 
@@ -131,7 +131,7 @@ struct RecordUpdate: Sendable {
         }
     }
 
-    private static func touched(_ name: String) -> Refusal {
+    private static func touched(_ name: PropertyName) -> Refusal {
         Refusal(.badRequest, "Cannot update item with property '\(name)' as it is reserved")
     }
 }

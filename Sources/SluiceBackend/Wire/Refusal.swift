@@ -65,7 +65,7 @@ extension HTTPResponse.Status {
 
 extension ServerWire {
     /// A refusal as the wire's clients read it.
-    func response(to refusal: Refusal, asked: Set<String>) -> Response {
+    func response(to refusal: Refusal, asked: Set<PropertyName>) -> Response {
         var reply = Reply(refusal.status)
         reply.headers = refusal.headers
         switch refusal.content {

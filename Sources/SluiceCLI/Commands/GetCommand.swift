@@ -19,7 +19,7 @@ struct GetCommand: OutcomeCommand {
                 throw CommandFailure(
                     .usage, "recordMissing", "the local store has no such record", table: table, recordID: RecordID(id))
             }
-            let rows = (record.members ?? []).map { [Plain.line($0.name), TextTable.cell($0.value)] }
+            let rows = (record.members ?? []).map { [Plain.line($0.name.text), TextTable.cell($0.value)] }
             return Outcome(json: record, text: Array(TextTable(head: ["", ""], rows: rows).lines().dropFirst()))
         }
     }

@@ -74,14 +74,18 @@ struct SyncConfiguration {
             if let isWhole = try? local.flag() {
                 if isWhole { localOnly.tables.insert(name) }
             } else {
-                localOnly.columns[name] = Set(try local.items().map { try $0.text() })
+                localOnly.columns[name] = Set(try local.items().map { PropertyName(try $0.text()) })
             }
         }
         let types = TableSchema.ColumnType.allCases.map(\.rawValue)
         let columns = try members["columns"]?.entries().compactMap { column, _, node in
-            TableSchema.ColumnType(rawValue: try node.choice(of: types)).map { TableSchema.Column(column, $0) }
+            TableSchema.ColumnType(rawValue: try node.choice(of: types)).map {
+                TableSchema.Column(PropertyName(column), $0)
+            }
         }
-        return TableSchema(name, columns: columns ?? [], indexes: try members["indexes"]?.lists() ?? [])
+        return TableSchema(
+            name, columns: columns ?? [],
+            indexes: try (members["indexes"]?.lists() ?? []).map { $0.map(PropertyName.init) })
     }
 
     private static func resolve(_ path: String, in folder: String) -> String {

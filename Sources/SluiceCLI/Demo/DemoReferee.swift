@@ -10,7 +10,7 @@ internal import Synchronization
 final class DemoReferee: ConflictHandler {
     /// What became of one field.
     struct Field: Sendable {
-        var name: String
+        var name: PropertyName
         var base: JSON?
         var server: JSON?
         var client: JSON?
@@ -45,7 +45,7 @@ final class DemoReferee: ConflictHandler {
     /// Who decides where nobody else is asked.
     static let name = "a handler in Swift"
     /// The properties that are the server's.
-    private static let system: Set<String> = ["id", "version", "createdAt", "updatedAt", "deleted"]
+    private static let system: Set<PropertyName> = ["id", "version", "createdAt", "updatedAt", "deleted"]
 
     /// The device's plugins, where one of them decides conflicts, and what the story calls them.
     private let plugins: (loaded: Plugins, title: String)?
@@ -80,7 +80,7 @@ final class DemoReferee: ConflictHandler {
             return .next
         }
         var merged = server
-        var reasons: [String: String] = [:]
+        var reasons: [PropertyName: String] = [:]
         for name in base.names where !Self.system.contains(name) {
             let ours = conflict.client?[name]
             let (winner, reason) = Self.choose(base: base[name], server: server[name], client: ours)
@@ -111,7 +111,7 @@ final class DemoReferee: ConflictHandler {
 
     private func note(
         _ conflict: Conflict, _ decided: JSON?, _ judge: String, verdict: String? = nil, why: String? = nil,
-        passed: String? = nil, isDeletion: Bool = false, reason: (String) -> String
+        passed: String? = nil, isDeletion: Bool = false, reason: (PropertyName) -> String
     ) {
         var fields: [Field] = []
         for name in conflict.base?.names ?? [] where !Self.system.contains(name) {

@@ -125,7 +125,7 @@ struct DemoStory {
         let table = TextTable(
             head: ["field", "before", "server", device.name, "decided"],
             rows: ruling.fields.map { field in
-                [field.name] + [field.base, field.server, field.client].map(TextTable.cell)
+                [field.name.text] + [field.base, field.server, field.client].map(TextTable.cell)
                     + [ruling.verdict ?? Self.verdict(field, device.name)]
             })
         for line in table.lines() { narrator.detail(line) }

@@ -61,7 +61,7 @@ enum QueueReport {
     /// of several types, each says its own: `5 (number)`, `5 (text)`.
     static func table(_ copies: SyncQueue.Copies, server: JSON?) -> TextTable {
         let columns = [copies.local, copies.base, server ?? copies.mirror]
-        var names: [String] = []
+        var names: [PropertyName] = []
         for name in columns.flatMap({ $0?.names ?? [] }) where !names.contains(name) { names.append(name) }
         return TextTable(
             head: ["", "property", "local", "base", "server"],
@@ -69,7 +69,7 @@ enum QueueReport {
                 let values = columns.map { $0?[name] }
                 let isEqual = values.allSatisfy { $0 == values[0] }
                 let hasTypes = Set(values.compactMap { $0?.kind }.filter { $0 != .null }).count > 1
-                return [isEqual ? "" : "*", Plain.line(name)]
+                return [isEqual ? "" : "*", Plain.line(name.text)]
                     + values.map { TextTable.cell($0) + (hasTypes ? $0.map { " (\($0.kind.word))" } ?? "" : "") }
             })
     }

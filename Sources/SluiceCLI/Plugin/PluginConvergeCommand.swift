@@ -68,15 +68,15 @@ struct PluginConvergeCommand: OutcomeCommand {
         return Outcome(JoinedReport(reports))
     }
 
-    private var exemptions: [String: String] {
+    private var exemptions: [PropertyName: String] {
         get throws {
-            var reasons: [String: String] = [:]
+            var reasons: [PropertyName: String] = [:]
             for text in exempt {
                 let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
                 guard parts.count == 2, parts[1].contains(where: { !$0.isWhitespace }) else {
                     throw CommandFailure.usage("--exempt takes a field and the reason: field=reason")
                 }
-                reasons[parts[0]] = parts[1]
+                reasons[PropertyName(parts[0])] = parts[1]
             }
             return reasons
         }

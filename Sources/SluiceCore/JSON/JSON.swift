@@ -67,6 +67,12 @@ public struct JSON: Sendable {
         for (name, value) in members { self[name] = value }
     }
 
+    /// As with names that are `String`s.
+    public init(members: some Sequence<(PropertyName, JSON)>) {
+        self = .object
+        for (name, value) in members { self[name] = value }
+    }
+
     /// Whether the value is `null`.
     public var isNull: Bool { kind == .null }
 
@@ -86,9 +92,11 @@ public struct JSON: Sendable {
     /// The elements in order, if the value is an array.
     public var elements: [JSON]? { handle.elements?.map(JSON.init) }
     /// The members in order, if the value is an object.
-    public var members: [(name: String, value: JSON)]? { handle.members?.map { ($0.name, JSON($0.value)) } }
+    public var members: [(name: PropertyName, value: JSON)]? {
+        handle.members?.map { (PropertyName($0.name), JSON($0.value)) }
+    }
     /// The names of the members in order; none for any other value.
-    public var names: [String] { handle.names }
+    public var names: [PropertyName] { handle.names.map { PropertyName($0) } }
 
     /// The member of that name; nil if there is none or the value is not an object. Setting nil removes it; setting a
     /// member of what is not an object makes it one.
@@ -101,6 +109,12 @@ public struct JSON: Sendable {
             makeUnique(.object)
             handle.setMember(name, newValue?.handle)
         }
+    }
+
+    /// As with a `String`.
+    public subscript(name: PropertyName) -> JSON? {
+        get { self[name.text] }
+        set { self[name.text] = newValue }
     }
 
     /// Whether both are one value in memory, so that they are equal without a look at them.
@@ -163,22 +177,16 @@ extension JSON: Hashable {
         case .null: hasher.combine(0)
         case .bool: hasher.combine(bool)
         case .number: hasher.combine(number)
-        case .string: Self.combine(string ?? "", into: &hasher)
+        case .string: (string ?? "").hashBytes(into: &hasher)
         case .array: hasher.combine(elements)
         // Equal whatever the members' order, so is the hash.
         case .object: hasher.combine(members?.reduce(0) { $0 &+ Self.hash($1.name, $1.value) } ?? 0)
         }
     }
 
-    /// By code points, as `==` compares.
-    private static func combine(_ text: String, into hasher: inout Hasher) {
-        var text = text
-        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-    }
-
-    private static func hash(_ name: String, _ value: JSON) -> Int {
+    private static func hash(_ name: PropertyName, _ value: JSON) -> Int {
         var hasher = Hasher()
-        combine(name, into: &hasher)
+        hasher.combine(name)
         hasher.combine(value)
         return hasher.finalize()
     }

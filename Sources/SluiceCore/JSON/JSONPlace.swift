@@ -69,14 +69,14 @@ package struct JSONPlace {
     package func entries(upTo most: Int) throws(SluiceError) -> [(name: String, place: JSONPlace)] {
         guard value.kind == .object else { throw expected("an object") }
         guard value.count <= most else { throw expected("an object of at most \(most) members") }
-        return (value.members ?? []).map { ($0.name, child($0.value, $0.name)) }
+        return (value.members ?? []).map { ($0.name.text, child($0.value, $0.name.text)) }
     }
 
     /// The value as an object of which every name is known.
     package func members(_ known: [String]) throws(SluiceError) -> [String: JSONPlace] {
         guard value.kind == .object else { throw expected("an object") }
         var members: [String: JSONPlace] = [:]
-        for name in value.names {
+        for name in value.names.map(\.text) {
             guard known.contains(name) else {
                 let hint =
                     NearestKey.suggestion(for: name, among: known) ?? "; known are \(known.joined(separator: ", "))"

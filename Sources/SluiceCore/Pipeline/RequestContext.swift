@@ -47,7 +47,7 @@ public struct RequestContext: Sendable {
     /// The operation, where its request may go with others in one batch.
     package var batchMember: String?
     /// Which system columns to ask for, by the wire's names, in the place of the client's selection; nil leaves it.
-    package var systemProperties: [String]?
+    package var systemProperties: [PropertyName]?
     /// The bounds that transports keep to; the limits filter sets them.
     public var limits: Limits
     /// What the request makes use of, as the server is told.

@@ -10,12 +10,12 @@ public struct Query: Sendable, Hashable {
     /// One key to sort by.
     public struct SortKey: Sendable, Hashable {
         /// The property's name.
-        public var column: String
+        public var column: PropertyName
         /// Whether the largest comes first.
         public var descending: Bool
 
         /// Sorts by `column`.
-        public init(_ column: String, descending: Bool = false) {
+        public init(_ column: PropertyName, descending: Bool = false) {
             self.column = column
             self.descending = descending
         }
@@ -32,7 +32,7 @@ public struct Query: Sendable, Hashable {
     /// How many records at the most; nil means all.
     public var top: Int?
     /// The properties to give back; empty means all.
-    public var select: [String]
+    public var select: [PropertyName]
     /// Whether to count the records that match, whatever `skip` and `top` are.
     public var includesCount: Bool
     /// Whether records that are marked as deleted are among them. A local store holds none.
@@ -57,7 +57,7 @@ public struct Query: Sendable, Hashable {
     /// All records of `table`, until the properties say otherwise.
     public init(
         _ table: String, filter: QueryExpression? = nil, order: [SortKey] = [], skip: Int = 0, top: Int? = nil,
-        select: [String] = [], includesCount: Bool = false, includesDeleted: Bool = false, parameters: [Parameter] = []
+        select: [PropertyName] = [], includesCount: Bool = false, includesDeleted: Bool = false, parameters: [Parameter] = []
     ) {
         self.table = table
         self.filter = filter

@@ -6,7 +6,7 @@ public indirect enum QueryExpression: Sendable, Hashable {
     /// A constant.
     case literal(QueryLiteral)
     /// The value of the record's property of that name; null where the record has none.
-    case column(String)
+    case column(PropertyName)
     /// An operator on one value.
     case unary(UnaryOperator, QueryExpression)
     /// An operator between two values.

@@ -6,7 +6,7 @@ struct MemoryStoreIndexes: Sendable {
     typealias Key = MemoryStoreState.Key
 
     private struct ByText: Sendable {
-        let columns: [String]
+        let columns: [PropertyName]
         var keys: [[String]: Set<Key>] = [:]
     }
 
@@ -20,7 +20,7 @@ struct MemoryStoreIndexes: Sendable {
     }
 
     fileprivate struct InOrder: Sendable {
-        let column: String
+        let column: PropertyName
         var places: [Place] = []
         /// How many records have no such number.
         var missing = 0
@@ -65,7 +65,7 @@ struct MemoryStoreIndexes: Sendable {
         }
     }
 
-    private static func texts(_ record: JSON?, _ columns: [String]) -> [String]? {
+    private static func texts(_ record: JSON?, _ columns: [PropertyName]) -> [String]? {
         guard let record else { return nil }
         let texts = columns.compactMap { record[$0]?.string }
         return texts.count == columns.count ? texts : nil
@@ -81,7 +81,7 @@ struct MemoryStoreIndexes: Sendable {
             if values.count == index.columns.count { return index.keys[values].map(Array.init) ?? [] }
         }
         guard query.order.count == 1, let key = query.order.first,
-            let index = inOrder.first(where: { StoreRules.isSame($0.column, key.column) }), index.missing == 0
+            let index = inOrder.first(where: { $0.column == key.column }), index.missing == 0
         else { return nil }
         let after = terms.lazy.compactMap { Self.bound($0, below: key.column) }.first
         let top = query.top.map { top in
@@ -97,17 +97,17 @@ struct MemoryStoreIndexes: Sendable {
         return [filter]
     }
 
-    private static func text(_ term: QueryExpression, equalTo column: String) -> String? {
-        guard case .binary(.eq, .column(let name), .literal(.string(let text))) = term, StoreRules.isSame(name, column)
+    private static func text(_ term: QueryExpression, equalTo column: PropertyName) -> String? {
+        guard case .binary(.eq, .column(let name), .literal(.string(let text))) = term, name == column
         else {
             return nil
         }
         return text
     }
 
-    private static func bound(_ term: QueryExpression, below column: String) -> Int64? {
+    private static func bound(_ term: QueryExpression, below column: PropertyName) -> Int64? {
         guard case .binary(.gt, .column(let name), .literal(.number(let number))) = term,
-            StoreRules.isSame(name, column),
+            name == column,
             case .int(let value) = number.storage
         else { return nil }
         return value

@@ -2,17 +2,17 @@ extension RowPage {
     /// Which members of a row the engine reads.
     package struct SystemColumns: Sendable, Hashable {
         /// The name of the member that identifies a row.
-        package var id: String
+        package var id: PropertyName
         /// The name of the member that holds the server's version.
-        package var version: String
+        package var version: PropertyName
         /// The name of the member that says when the row was last changed.
-        package var updatedAt: String
+        package var updatedAt: PropertyName
         /// The name of the member that is `true` in a tombstone.
-        package var deleted: String
+        package var deleted: PropertyName
 
         package init(
-            id: String = "id", version: String = "version", updatedAt: String = "updatedAt",
-            deleted: String = "deleted"
+            id: PropertyName = "id", version: PropertyName = "version", updatedAt: PropertyName = "updatedAt",
+            deleted: PropertyName = "deleted"
         ) {
             self.id = id
             self.version = version

@@ -26,10 +26,10 @@ struct RowPageReader {
         self.tape = tape
         self.bytes = bytes
         self.table = table
-        id = MemberName(columns.id)
-        version = MemberName(columns.version)
-        updatedAt = MemberName(columns.updatedAt)
-        deleted = MemberName(columns.deleted)
+        id = MemberName(columns.id.text)
+        version = MemberName(columns.version.text)
+        updatedAt = MemberName(columns.updatedAt.text)
+        deleted = MemberName(columns.deleted.text)
     }
 
     /// The token of the array of rows, and what the answer says about the whole query.

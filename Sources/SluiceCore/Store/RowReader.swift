@@ -115,8 +115,8 @@ extension RowPage {
     }
 
     /// The member of that name of a row as it came; nil if it has none.
-    package func member(_ name: String, at index: Int) -> JSON? {
-        var name = name
+    package func member(_ name: PropertyName, at index: Int) -> JSON? {
+        var name = name.text
         return name.withUTF8 { name in withReader { $0.json(name, at: index) } }
     }
 }

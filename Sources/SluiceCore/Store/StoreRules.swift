@@ -55,10 +55,10 @@ public enum StoreRules {
         try check(table: wanted.name)
         var merged = held ?? TableSchema(wanted.name)
         // Looked up and not searched for: an import declares what a file says, which may be very much.
-        var types = Dictionary(merged.columns.map { (ExactName($0.name), $0.type) }) { first, _ in first }
-        var names = Dictionary(merged.columns.map { (folded($0.name), $0.name) }) { first, _ in first }
+        var types = Dictionary(merged.columns.map { ($0.name, $0.type) }) { first, _ in first }
+        var names = Dictionary(merged.columns.map { (folded($0.name.text), $0.name) }) { first, _ in first }
         for column in wanted.columns {
-            if let known = types[ExactName(column.name)] {
+            if let known = types[column.name] {
                 guard known == column.type else {
                     throw SluiceError(
                         .storeSchema,
@@ -69,12 +69,12 @@ public enum StoreRules {
             }
             try check(column: column.name, of: wanted.name, beside: names)
             merged.columns.append(column)
-            types[ExactName(column.name)] = column.type
-            names[folded(column.name)] = column.name
+            types[column.name] = column.type
+            names[folded(column.name.text)] = column.name
         }
         var indexes = Set(merged.indexes)
         for index in wanted.indexes where !indexes.contains(index) {
-            for name in index where name != "id" && types[ExactName(name)] == nil {
+            for name in index where name != "id" && types[name] == nil {
                 throw SluiceError(
                     .invalidTable, "an index wants the column \(name), which is not declared", table: wanted.name)
             }
@@ -89,12 +89,12 @@ public enum StoreRules {
     ///
     /// - Parameter names: the table's columns, each under its folded name.
     private static func check(
-        column name: String, of table: String, beside names: [[UInt8]: String]
+        column name: PropertyName, of table: String, beside names: [[UInt8]: PropertyName]
     ) throws(SluiceError) {
-        guard isName(name) else {
+        guard isName(name.text) else {
             throw SluiceError(.invalidTable, "a column's name has 1 to 128 characters and no NUL", table: table)
         }
-        let folded = folded(name)
+        let folded = folded(name.text)
         if reservedColumns.contains(where: { self.folded($0) == folded }) {
             throw SluiceError(.invalidTable, "the column name \(name) is the store's own", table: table)
         }

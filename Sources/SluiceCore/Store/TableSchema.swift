@@ -6,12 +6,12 @@ public struct TableSchema: Sendable, Hashable {
     /// A declared column.
     public struct Column: Sendable, Hashable {
         /// The property's name.
-        public var name: String
+        public var name: PropertyName
         /// What its values are.
         public var type: ColumnType
 
         /// A column.
-        public init(_ name: String, _ type: ColumnType) {
+        public init(_ name: PropertyName, _ type: ColumnType) {
             self.name = name
             self.type = type
         }
@@ -38,15 +38,15 @@ public struct TableSchema: Sendable, Hashable {
     /// The columns, without `id`, which every table has.
     public var columns: [Column]
     /// Columns to index, each list one index.
-    public var indexes: [[String]]
+    public var indexes: [[PropertyName]]
 
     /// A table with those columns.
-    public init(_ name: String, columns: [Column] = [], indexes: [[String]] = []) {
+    public init(_ name: String, columns: [Column] = [], indexes: [[PropertyName]] = []) {
         self.name = name
         self.columns = columns
         self.indexes = indexes
     }
 
     /// The column of that name.
-    public func column(_ name: String) -> Column? { columns.first { StoreRules.isSame($0.name, name) } }
+    public func column(_ name: PropertyName) -> Column? { columns.first { $0.name == name } }
 }

@@ -75,7 +75,7 @@ package enum RecordRules {
 
     /// The record with its id, and with what only the server sets as `server` has it.
     package static func record(
-        _ record: JSON, withSystemColumns system: Set<String>, of server: JSON?, id: RecordID
+        _ record: JSON, withSystemColumns system: Set<PropertyName>, of server: JSON?, id: RecordID
     ) -> JSON {
         var record = withoutSystemColumns(record, system)
         record["id"] = JSON(id)
@@ -84,7 +84,7 @@ package enum RecordRules {
     }
 
     /// The record without the properties that the server sets (the id stays).
-    package static func withoutSystemColumns(_ record: JSON, _ system: Set<String>) -> JSON {
+    package static func withoutSystemColumns(_ record: JSON, _ system: Set<PropertyName>) -> JSON {
         var record = record
         for name in record.names where system.contains(name) { record[name] = nil }
         return record

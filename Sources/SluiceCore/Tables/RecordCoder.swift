@@ -2,13 +2,14 @@
 /// that each side has for them.
 struct RecordCoder: Sendable {
     /// The names of the system properties that differ: in the type, and on the wire.
-    private let renamed: [(member: String, column: String)]
+    private let renamed: [(member: PropertyName, column: PropertyName)]
 
     /// A coder for what the type declares, as far as it is among `properties`.
     init(_ declared: DeclaredProperties, among properties: Set<SystemProperty> = .all, dialect: Dialect) {
         renamed = declared.names.compactMap { property, member in
             guard properties.contains(property), let column = dialect.column(for: property) else { return nil }
-            return column == member ? nil : (member, column)
+            let name = PropertyName(member)
+            return column == name ? nil : (name, column)
         }
     }
 

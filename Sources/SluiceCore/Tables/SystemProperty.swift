@@ -20,7 +20,7 @@ extension Set<SystemProperty> {
 
 extension Dialect {
     /// The wire's name for a system property; nil if it has none.
-    package func column(for property: SystemProperty) -> String? {
+    package func column(for property: SystemProperty) -> PropertyName? {
         switch property {
         case .createdAt: createdAtColumn
         case .updatedAt: columns.updatedAt
@@ -30,7 +30,7 @@ extension Dialect {
     }
 
     /// What to write behind `__systemProperties=` to be given these: `*` for all, the columns' names for some.
-    package func selection(of properties: Set<SystemProperty>) -> [String] {
+    package func selection(of properties: Set<SystemProperty>) -> [PropertyName] {
         if properties == .all { return ["*"] }
         return SystemProperty.allCases.filter(properties.contains).compactMap { column(for: $0) }
     }

@@ -34,7 +34,7 @@ enum TableRules {
     static func id(of record: JSON, table: String, dialect: Dialect) throws(SluiceError) -> RecordID? {
         guard record.kind == .object else { throw refusal("a record is a JSON object", table, nil) }
         let column = dialect.columns.id
-        for name in record.names where name != column && name.lowercased() == column {
+        for name in record.names where name != column && name.text.lowercased() == column.text {
             if record[name]?.string != nil {
                 throw refusal("'\(name)' is not '\(column)': write the id's name in small letters", table, nil)
             }

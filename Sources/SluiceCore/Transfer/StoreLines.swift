@@ -63,11 +63,11 @@ enum StoreLines {
                 guard let name = column[0]?.string,
                     let type = column[1]?.string.flatMap(TableSchema.ColumnType.init)
                 else { return nil }
-                schema.columns.append(.init(name, type))
+                schema.columns.append(.init(PropertyName(name), type))
             }
             for index in json["indexes"]?.elements ?? [] {
                 guard let names = index.elements, names.allSatisfy({ $0.string != nil }) else { return nil }
-                schema.indexes.append(names.compactMap(\.string))
+                schema.indexes.append(names.compactMap { $0.string.map(PropertyName.init) })
             }
             return schema
         }

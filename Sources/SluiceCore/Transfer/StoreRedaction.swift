@@ -35,12 +35,12 @@ struct StoreRedactor: Sendable {
     private static let known = Set(SyncTables.all.map(\.name))
 
     private let whole: Set<ExactName>
-    private var properties: [ExactName: Set<ExactName>] = [:]
+    private var properties: [ExactName: Set<PropertyName>] = [:]
 
     init(_ redactions: [StoreRedaction]) {
         whole = Set(redactions.filter { $0.property == nil }.map { ExactName($0.table) })
         for case let (table, property?) in redactions.map({ ($0.table, $0.property) }) {
-            properties[ExactName(table), default: []].insert(ExactName(property))
+            properties[ExactName(table), default: []].insert(PropertyName(property))
         }
     }
 
@@ -96,7 +96,7 @@ struct StoreRedactor: Sendable {
         let isWhole = whole.contains(ExactName(table))
         let named = properties[ExactName(table)] ?? []
         var shown = record
-        for name in record.names where name != "id" && (isWhole || named.contains(ExactName(name))) {
+        for name in record.names where name != "id" && (isWhole || named.contains(name)) {
             shown[name] = Self.mark
         }
         return shown

@@ -25,7 +25,7 @@ public struct Dialect: Sendable, CustomStringConvertible {
     /// The names of the columns that the server keeps, but for the time of creation.
     package var columns: RowPage.SystemColumns
     /// The name of the column that holds when a record was made; nil on a wire that has none.
-    package var createdAtColumn: String?
+    package var createdAtColumn: PropertyName?
     /// Whether system columns come back only when the query asks for them.
     package var asksForSystemProperties: Bool
     /// Whether an update sends what changed (PATCH); else it sends the record whole (PUT).
@@ -55,7 +55,7 @@ public struct Dialect: Sendable, CustomStringConvertible {
 
     package init(
         name: String, headers: [(name: String, value: String)] = [],
-        columns: RowPage.SystemColumns = RowPage.SystemColumns(), createdAtColumn: String? = "createdAt",
+        columns: RowPage.SystemColumns = RowPage.SystemColumns(), createdAtColumn: PropertyName? = "createdAt",
         asksForSystemProperties: Bool = false, patchesUpdates: Bool = true, undelete: Undelete = .post,
         includeDeleted: (name: String, value: String) = ("__includeDeleted", "true"),
         includeCount: (name: String, value: String) = ("$inlinecount", "allpages"), odata: ODataStyle = .v3,
@@ -87,9 +87,9 @@ public struct Dialect: Sendable, CustomStringConvertible {
 
     /// Whether the server keeps the property of that name, and refuses records that hold it: a system column other
     /// than the id, or any name that begins with two underscores.
-    package func isSystemProperty(_ name: String) -> Bool {
+    package func isSystemProperty(_ name: PropertyName) -> Bool {
         if name == columns.id { return false }
-        return name.hasPrefix("__") || name == columns.version || name == columns.updatedAt || name == columns.deleted
+        return name.text.hasPrefix("__") || name == columns.version || name == columns.updatedAt || name == columns.deleted
             || name == createdAtColumn
     }
 }

@@ -93,7 +93,7 @@ package enum LuaStubs {
                 case .boolean: "boolean"
                 case .json: "table"
                 }
-            let isName = column.name.unicodeScalars.allSatisfy {
+            let isName = column.name.text.unicodeScalars.allSatisfy {
                 $0.isASCII && ($0.properties.isAlphabetic || $0.properties.numericType != nil || $0 == "_")
             }
             lines.append("---@field \(isName ? column.name : "[\"\(column.name)\"]")? \(type)")

@@ -20,7 +20,7 @@ enum EnqueueVerdict: Sendable, Hashable {
                 return decision.answer(localOnly(try record(written, change, check)))
             }
             let json = decision.json
-            let fields = (json["fields"]?.members ?? []).map { ($0.name, $0.value.string ?? $0.value.description) }
+            let fields = (json["fields"]?.members ?? []).map { ($0.name.text, $0.value.string ?? $0.value.description) }
             let refusal = EnqueueRefusal(
                 json["message"]?.string ?? decision.reason ?? "refused", code: json["code"]?.string,
                 fields: Dictionary(fields, uniquingKeysWith: { $1 }))

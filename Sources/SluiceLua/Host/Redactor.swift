@@ -56,7 +56,7 @@ struct Redactor: Sendable {
         switch json.kind {
         case .string: return JSON(self(json.string ?? ""))
         case .array: return JSON((json.elements ?? []).map { self($0) })
-        case .object: return JSON(members: (json.members ?? []).map { (self($0.name), self($0.value)) })
+        case .object: return JSON(members: (json.members ?? []).map { (self($0.name.text), self($0.value)) })
         default: return json
         }
     }

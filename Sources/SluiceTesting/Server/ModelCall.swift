@@ -43,7 +43,7 @@ struct ModelCall {
         if let filter = parameters["$filter"], !filter.isEmpty { query.filter = try parse(filter) }
         query.order = Self.split(parameters["$orderby"] ?? "", ",").map { key in
             let words = Self.split(key, " ")
-            return .init(String(words[0]), descending: words.count > 1 && words[1] == "desc")
+            return .init(PropertyName(String(words[0])), descending: words.count > 1 && words[1] == "desc")
         }
         query.skip = parameters["$skip"].flatMap { Int($0) } ?? 0
         query.top = parameters["$top"].flatMap { Int($0) }

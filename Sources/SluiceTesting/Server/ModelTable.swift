@@ -31,7 +31,7 @@ struct ModelRow {
 
     var id: RecordID { fields["id"]?.textID ?? "" }
 
-    static let system: Set<String> = ["version", "createdAt", "updatedAt", "deleted"]
+    static let system: Set<PropertyName> = ["version", "createdAt", "updatedAt", "deleted"]
 
     /// The row as it goes over the wire.
     var wire: JSON {
@@ -108,7 +108,7 @@ struct ModelTable {
         do {
             if traits.issuesChangeTokens, call.tracksChanges { return try changes(call) }
             let query = try call.query()
-            let select = (call.parameters["$select"] ?? "").split(separator: ",").map { String($0) }
+            let select = (call.parameters["$select"] ?? "").split(separator: ",").map { PropertyName(String($0)) }
             let includeDeleted = call.parameters["__includedeleted"] == "true"
             var matching = rows.values.filter { includeDeleted || !$0.isDeleted }
             if let filter = query.filter {

@@ -38,7 +38,7 @@ extension JSON: Codable {
         switch kind {
         case .object:
             var container = encoder.container(keyedBy: JSONCodingKey.self)
-            for (name, value) in members ?? [] { try container.encode(value, forKey: JSONCodingKey(name: name)) }
+            for (name, value) in members ?? [] { try container.encode(value, forKey: JSONCodingKey(name: name.text)) }
         case .array:
             var container = encoder.unkeyedContainer()
             for element in elements ?? [] { try container.encode(element) }

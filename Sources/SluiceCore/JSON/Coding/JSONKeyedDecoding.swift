@@ -3,7 +3,7 @@ struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: JSONValueDecoder
 
     var codingPath: [any CodingKey] { decoder.codingPath }
-    var allKeys: [Key] { decoder.value.names.compactMap { Key(stringValue: $0) } }
+    var allKeys: [Key] { decoder.value.names.compactMap { Key(stringValue: $0.text) } }
 
     func contains(_ key: Key) -> Bool { decoder.value[key.stringValue] != nil }
 

@@ -41,11 +41,11 @@ struct SystemProperties: Filter {
     }
 
     private func values(for table: String, _ context: RequestContext) -> [String] {
-        let values = context.systemProperties ?? selection.values(for: table)
+        let values = context.systemProperties?.map(\.text) ?? selection.values(for: table)
         if context.source == .online || values.contains("*") { return values }
         let asked = Set(values.map(Self.plain))
         let needed = [dialect.columns.version, dialect.columns.updatedAt, dialect.columns.deleted]
-        return values + needed.filter { !asked.contains(Self.plain($0)) }
+        return values + needed.map(\.text).filter { !asked.contains(Self.plain($0)) }
     }
 
     /// The answer without the system columns that were not asked for.
@@ -55,7 +55,7 @@ struct SystemProperties: Filter {
         let asked = Set(asked.map(Self.plain))
         let columns = [dialect.columns.version, dialect.columns.updatedAt, dialect.columns.deleted]
         let surplus = (columns + (dialect.createdAtColumn.map { [$0] } ?? [])).filter {
-            !asked.contains(Self.plain($0))
+            !asked.contains(Self.plain($0.text))
         }
         guard !surplus.isEmpty, let body = try? response.body.json, let body = reduced(body, by: surplus) else {
             return response
@@ -66,7 +66,7 @@ struct SystemProperties: Filter {
     }
 
     /// A record, rows, or an object that holds rows, without those members; nil if there is none of them.
-    private func reduced(_ body: JSON, by names: [String]) -> JSON? {
+    private func reduced(_ body: JSON, by names: [PropertyName]) -> JSON? {
         if let rows = body.elements {
             let reduced = rows.map { without($0, names) }
             return reduced.contains { $0 != nil } ? JSON(zip(reduced, rows).map { $0 ?? $1 }) : nil
@@ -81,7 +81,7 @@ struct SystemProperties: Filter {
         return without(body, names)
     }
 
-    private func without(_ record: JSON, _ names: [String]) -> JSON? {
+    private func without(_ record: JSON, _ names: [PropertyName]) -> JSON? {
         let there = names.filter { record[$0] != nil }
         guard !there.isEmpty else { return nil }
         var record = record

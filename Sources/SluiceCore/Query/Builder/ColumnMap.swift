@@ -11,15 +11,15 @@
 ///
 /// A key path that is not stated here cannot be queried: nothing is guessed from the property's name.
 public struct ColumnMap<Record>: Sendable, ExpressibleByDictionaryLiteral {
-    private let entries: [(path: any PartialKeyPath<Record> & Sendable, column: String)]
+    private let entries: [(path: any PartialKeyPath<Record> & Sendable, column: PropertyName)]
 
     /// A map of those key paths. If one is stated twice, the first counts.
-    public init(dictionaryLiteral elements: (any PartialKeyPath<Record> & Sendable, String)...) {
+    public init(dictionaryLiteral elements: (any PartialKeyPath<Record> & Sendable, PropertyName)...) {
         entries = elements.map { (path: $0.0, column: $0.1) }
     }
 
     /// The column's name; nil if none is stated for that key path.
-    public subscript(path: AnyKeyPath) -> String? { entries.first { $0.path == path }?.column }
+    public subscript(path: AnyKeyPath) -> PropertyName? { entries.first { $0.path == path }?.column }
 }
 
 /// A type that states which columns its properties are, so that queries can be written with its key paths.
@@ -32,7 +32,7 @@ extension ColumnMap {
     /// The column's name.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery` with the key path, if none is stated for it.
-    package func name(of path: AnyKeyPath) throws(SluiceError) -> String {
+    package func name(of path: AnyKeyPath) throws(SluiceError) -> PropertyName {
         if let name = self[path] { return name }
         throw SluiceError(.invalidQuery, "\(Record.self).columns states no column for \(path)")
     }

@@ -7,7 +7,7 @@ extension Query {
     }
 
     /// The query with a further key to sort by, behind those given before.
-    public func sorted(by column: String, descending: Bool = false) -> Query {
+    public func sorted(by column: PropertyName, descending: Bool = false) -> Query {
         var query = self
         query.order.append(SortKey(column, descending: descending))
         return query
@@ -51,7 +51,7 @@ extension Query {
     }
 
     /// The query for these properties only, besides those given before.
-    public func selecting(_ columns: String...) -> Query {
+    public func selecting(_ columns: PropertyName...) -> Query {
         var query = self
         query.select += columns
         return query

@@ -49,7 +49,7 @@ public struct QueryTerm: Sendable {
 }
 
 /// The property of that name, to write a query with.
-public func column(_ name: String) -> QueryTerm { QueryTerm(.column(name)) }
+public func column(_ name: PropertyName) -> QueryTerm { QueryTerm(.column(name)) }
 
 extension QueryTerm: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByNilLiteral

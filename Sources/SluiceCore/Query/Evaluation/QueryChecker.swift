@@ -16,7 +16,7 @@ struct QueryChecker {
     }
 
     /// The column of that name, to sort by or to select.
-    func column(_ name: String, at place: Int? = nil) throws(QueryFault) -> TypedExpression {
+    func column(_ name: PropertyName, at place: Int? = nil) throws(QueryFault) -> TypedExpression {
         if undeclared == .refused, name != "id", schema?.column(name) == nil {
             throw QueryFault("there is no column \"\(name)\"", at: place)
         }

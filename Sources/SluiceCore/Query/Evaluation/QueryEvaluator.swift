@@ -66,7 +66,7 @@ public struct QueryEvaluator: Sendable {
     }
 
     /// The record with the properties of that list alone, as far as it has them; whole if the list is empty.
-    package static func selecting(_ names: [String], from record: JSON) -> JSON {
+    package static func selecting(_ names: [PropertyName], from record: JSON) -> JSON {
         if names.isEmpty { return record }
         var selected = JSON.object
         for name in names {

@@ -4,7 +4,7 @@ struct TypedExpression: Sendable {
     enum Node: Sendable {
         case constant(QueryValue)
         /// A property; its type, if a column is declared for it.
-        case column(String, TableSchema.ColumnType?)
+        case column(PropertyName, TableSchema.ColumnType?)
         case not
         case negate
         case binary(QueryExpression.BinaryOperator)
@@ -30,7 +30,7 @@ struct TypedExpression: Sendable {
     init(constant value: QueryValue) { self.init(.constant(value), QueryType(value)) }
 
     /// The column of that name as an expression.
-    init(column name: String, of schema: TableSchema?) {
+    init(column name: PropertyName, of schema: TableSchema?) {
         let declared = name == "id" ? .string : schema?.column(name)?.type
         self.init(.column(name, declared), declared.map { QueryType($0) } ?? .any)
     }

@@ -7,13 +7,13 @@ enum ODataName {
     private static let reserved: Set<String> = ["not", "null", "true", "false"]
 
     /// The name as it is written.
-    static func encoded(_ name: String) -> String {
-        let scalars = Array(name.unicodeScalars)
+    static func encoded(_ name: PropertyName) -> String {
+        let scalars = Array(name.text.unicodeScalars)
         var output = ""
         for (index, scalar) in scalars.enumerated() {
             let isAllowed =
                 index == 0
-                ? ODataScanner.beginsIdentifier(scalar) && !reserved.contains(name)
+                ? ODataScanner.beginsIdentifier(scalar) && !reserved.contains(name.text)
                 : ODataScanner.continuesIdentifier(scalar)
             // What is not allowed will be written with an underscore as its first character.
             let code = code(scalars[index...]) { $0 == "_" || !ODataScanner.continuesIdentifier($0) }
@@ -28,8 +28,8 @@ enum ODataName {
     }
 
     /// The name that was written so.
-    static func decoded(_ name: String) -> String {
-        if !name.contains("_x") { return name }
+    static func decoded(_ name: String) -> PropertyName {
+        if !name.contains("_x") { return PropertyName(name) }
         let scalars = Array(name.unicodeScalars)
         var output = String.UnicodeScalarView()
         var index = 0
@@ -42,7 +42,7 @@ enum ODataName {
                 index += 1
             }
         }
-        return String(output)
+        return PropertyName(String(output))
     }
 
     /// The character that a `_xHHHH_` here stands for, and the length of that; `isEnd` tells the last underscore.
@@ -60,11 +60,11 @@ enum ODataName {
 }
 
 /// Which column a name in a text means; nil where there is none of that name.
-package typealias ODataColumns = (String) -> String?
+package typealias ODataColumns = (PropertyName) -> PropertyName?
 
 extension ODataScanner {
     /// The column that the name, as it is written at that place, means.
-    func column(_ written: String, _ columns: ODataColumns, at place: Int) throws(QuerySyntaxError) -> String {
+    func column(_ written: String, _ columns: ODataColumns, at place: Int) throws(QuerySyntaxError) -> PropertyName {
         let name = ODataName.decoded(written)
         guard let column = columns(name) else { throw error("there is no column \"\(name)\"", at: place) }
         return column

@@ -25,7 +25,7 @@ extension Query {
     /// Reads an OData `$select`: `id,title`. `*` stands for all, which is the empty list.
     ///
     /// - Throws: ``QuerySyntaxError`` with the place.
-    public static func select(odata text: String) throws(QuerySyntaxError) -> [String] {
+    public static func select(odata text: String) throws(QuerySyntaxError) -> [PropertyName] {
         try select(odata: text, for: nil)
     }
 
@@ -35,7 +35,7 @@ extension Query {
     package static func select(
         odata text: String, for schema: TableSchema?, undeclared: UndeclaredColumns = .allowed,
         columns: ODataColumns = { $0 }
-    ) throws(QuerySyntaxError) -> [String] {
+    ) throws(QuerySyntaxError) -> [PropertyName] {
         if text == "*" { return [] }
         return try list(text, QueryChecker(schema: schema, undeclared: undeclared), columns) {
             (_, name) throws(QuerySyntaxError) in name
@@ -53,7 +53,7 @@ extension Query {
     /// Names with commas between them, each with what `element` makes of it and of what follows it.
     private static func list<Element>(
         _ text: String, _ checker: QueryChecker, _ columns: ODataColumns,
-        _ element: (inout ODataScanner, String) throws(QuerySyntaxError) -> Element
+        _ element: (inout ODataScanner, PropertyName) throws(QuerySyntaxError) -> Element
     ) throws(QuerySyntaxError) -> [Element] {
         var scanner = try ODataScanner(text, maximumLength: 8192)
         var elements: [Element] = []

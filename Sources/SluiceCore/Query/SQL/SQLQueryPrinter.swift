@@ -33,9 +33,9 @@ package struct SQLQueryPrinter: Sendable {
     /// - Throws: ``SluiceError`` of code `invalidQuery` for an undeclared column, if those are refused.
     package func ordering(_ order: [Query.SortKey]) throws(SluiceError) -> SQLText {
         var sql = SQLText()
-        var seen: Set<[UInt8]> = []
+        var seen: Set<PropertyName> = []
         // A key that stands there twice decides nothing, and databases take so many keys only.
-        for key in order where seen.insert(Array(key.column.utf8)).inserted {
+        for key in order where seen.insert(key.column).inserted {
             let column = try checked { () throws(QueryFault) in try checker.column(key.column) }
             let direction = key.descending ? " DESC" : ""
             if column.type == .any {
@@ -144,9 +144,9 @@ package struct SQLQueryPrinter: Sendable {
         case .constant(let value): sql.append(SQLValue(value), dialect)
         case .column(let name, .date):
             sql.append(QueryFunctions.sqlName("ticks") + "(")
-            sql.append(identifier: name, dialect)
+            sql.append(identifier: name.text, dialect)
             sql.append(")")
-        case .column(let name, .some): sql.append(identifier: name, dialect)
+        case .column(let name, .some): sql.append(identifier: name.text, dialect)
         case .column(let name, nil): append(property: name, by: "property", to: &sql)
         case .negate: append(call: "negate", expression.operands, to: &sql)
         case .binary(let operation): append(operation: operation, expression, to: &sql)
@@ -155,11 +155,11 @@ package struct SQLQueryPrinter: Sendable {
         }
     }
 
-    private func append(property name: String, by function: String, to sql: inout SQLText) {
+    private func append(property name: PropertyName, by function: String, to sql: inout SQLText) {
         sql.append(QueryFunctions.sqlName(function) + "(")
         sql.append(identifier: extraColumn, dialect)
         sql.append(", ")
-        sql.append(.text(name), dialect)
+        sql.append(.text(name.text), dialect)
         sql.append(")")
     }
 
@@ -230,7 +230,7 @@ package struct SQLQueryPrinter: Sendable {
         }
         switch (expression.node, expression.type) {
         case (.constant(let value), _): sql.append(SQLValue(value), dialect)
-        case (.column(let name, _), .date): wrapped("any_date") { $0.append(identifier: name, dialect) }
+        case (.column(let name, _), .date): wrapped("any_date") { $0.append(identifier: name.text, dialect) }
         case (_, .json): wrapped("any_json") { append(expression, to: &$0) }
         case (_, .bool): wrapped("any_bool") { append(condition: expression, exact: true, to: &$0) }
         default: append(expression, to: &sql)

@@ -87,7 +87,7 @@ public struct PulledRow: Sendable {
     }
 
     /// A member of the row, read where it stands: the rest of the row is not made into a record for it.
-    public subscript(name: String) -> JSON? {
+    public subscript(name: PropertyName) -> JSON? {
         switch revision {
         case nil: return memberAsCame(name)
         case .members(let members): return members[name] ?? memberAsCame(name)
@@ -95,7 +95,7 @@ public struct PulledRow: Sendable {
         }
     }
 
-    private func memberAsCame(_ name: String) -> JSON? {
+    private func memberAsCame(_ name: PropertyName) -> JSON? {
         if case .page(let text, let index) = source { text.page.member(name, at: index) } else { nil }
     }
 

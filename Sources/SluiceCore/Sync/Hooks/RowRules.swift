@@ -2,13 +2,13 @@
 struct RowRules {
     private let chain: HookChain
     /// The id, and what else only the server sets.
-    private let serverColumns: [String]
+    private let serverColumns: [PropertyName]
     private let serverNames: [[UInt8]]
 
     init(_ chain: HookChain, _ dialect: Dialect) {
         self.chain = chain
         serverColumns = [dialect.columns.id] + dialect.pushColumns.system.sorted()
-        serverNames = serverColumns.map { Array($0.utf8) }
+        serverNames = serverColumns.map { Array($0.text.utf8) }
     }
 
     /// The changed record, with what only the server sets as the server has it.
@@ -53,7 +53,7 @@ struct RowRules {
     }
 
     private func check(
-        _ given: JSON, _ name: String, _ value: JSON?, _ row: PulledRow, _ hook: any SyncHook
+        _ given: JSON, _ name: PropertyName, _ value: JSON?, _ row: PulledRow, _ hook: any SyncHook
     ) throws(SluiceError) {
         guard given == value ?? .null else {
             throw chain.broken(hook, "\(name) is the server's and cannot be changed", recordID: row.id)

@@ -24,7 +24,7 @@ extension LocalChange {
 
     /// A change of a record of which those columns stay here: what is left of it is shared, if anything is.
     private func share(
-        keeping names: Set<String>, in store: any StoreWriter, _ environment: SyncEnvironment
+        keeping names: Set<PropertyName>, in store: any StoreWriter, _ environment: SyncEnvironment
     ) throws -> JSON? {
         var (change, kept) = (self, JSON.object)
         for name in names {

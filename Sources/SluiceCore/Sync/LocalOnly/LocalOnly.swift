@@ -14,16 +14,16 @@ public struct LocalOnly: Sendable, Hashable {
     /// The tables.
     public var tables: Set<String>
     /// The columns, by their tables.
-    public var columns: [String: Set<String>]
+    public var columns: [String: Set<PropertyName>]
 
     /// Nothing, unless named.
-    public init(tables: Set<String> = [], columns: [String: Set<String>] = [:]) {
+    public init(tables: Set<String> = [], columns: [String: Set<PropertyName>] = [:]) {
         self.tables = tables
         self.columns = columns
     }
 
     /// The columns of that table that stay here.
-    func columns(of table: String) -> Set<String> { columns[table] ?? [] }
+    func columns(of table: String) -> Set<PropertyName> { columns[table] ?? [] }
 
     /// - Throws: ``SluiceError`` of code `invalidTable` or `invalidArgument`.
     func validate(_ wire: PushColumns) throws(SluiceError) {
@@ -61,7 +61,7 @@ extension LocalOnly {
     private mutating func add(_ record: JSON) {
         guard let table = record["id"]?.string else { return }
         if record["whole"]?.bool == true { tables.insert(table) }
-        let names = (record["columns"]?.elements ?? []).compactMap(\.string)
+        let names = (record["columns"]?.elements ?? []).compactMap { $0.string.map(PropertyName.init) }
         if !names.isEmpty { columns[table] = Set(names) }
     }
 

@@ -3,7 +3,7 @@
 struct SharedStore: LocalStore {
     let store: any LocalStore
     /// The columns that stay here, by their tables.
-    let columns: [String: Set<String>]
+    let columns: [String: Set<PropertyName>]
 
     func define(_ tables: [TableSchema]) async throws { try await store.define(tables) }
 
@@ -23,7 +23,7 @@ struct SharedStore: LocalStore {
 /// Reads records without the columns that stay here.
 private struct SharedReader: StoreReader {
     let reader: any StoreReader
-    let columns: [String: Set<String>]
+    let columns: [String: Set<PropertyName>]
 
     func record(_ id: RecordID, in table: String) throws -> JSON? {
         try reader.record(id, in: table)?.without(columns[table])
@@ -40,7 +40,7 @@ private struct SharedReader: StoreReader {
 
 extension JSON {
     /// The record without properties of those names.
-    func without(_ names: Set<String>?) -> JSON {
+    func without(_ names: Set<PropertyName>?) -> JSON {
         guard let names else { return self }
         var record = self
         for name in names { record[name] = nil }
@@ -51,10 +51,10 @@ extension JSON {
 /// Puts records with the columns that stay here as the store has them.
 struct SharedWriter: StoreWriter {
     let writer: any StoreWriter
-    let columns: [String: Set<String>]
+    let columns: [String: Set<PropertyName>]
     private var reader: SharedReader { SharedReader(reader: writer, columns: columns) }
 
-    init(writer: any StoreWriter, columns: [String: Set<String>]) {
+    init(writer: any StoreWriter, columns: [String: Set<PropertyName>]) {
         self.writer = writer
         self.columns = columns
     }

@@ -33,7 +33,7 @@ extension StoreMigration {
                 case .dropTable: break
                 case .change(let change):
                     let taken = columns.system.union([columns.id, "id"])
-                    if let name = change.names.first(where: { $0.isEmpty || taken.contains($0) }) {
+                    if let name = change.names.first(where: { $0.text.isEmpty || taken.contains($0) }) {
                         throw SluiceError(
                             .invalidArgument, "\"\(name)\" is the server's own or no name; no migration changes it",
                             table: step.table)

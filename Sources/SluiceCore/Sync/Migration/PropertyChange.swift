@@ -1,12 +1,12 @@
 /// What a migration does to the properties of a table's records.
 enum PropertyChange: Sendable {
-    case rename(String, to: String)
-    case drop(String)
-    case convert(String, to: TableSchema.ColumnType)
+    case rename(PropertyName, to: PropertyName)
+    case drop(PropertyName)
+    case convert(PropertyName, to: TableSchema.ColumnType)
     case rewrite(@Sendable (JSON) throws -> JSON)
 
     /// The properties that it names.
-    var names: [String] {
+    var names: [PropertyName] {
         switch self {
         case .rename(let old, let new): [old, new]
         case .drop(let name), .convert(let name, _): [name]
@@ -22,21 +22,21 @@ enum PropertyChange: Sendable {
             guard table.column(old) != nil else { return table }
             let isThere = table.column(new) != nil
             table.columns = table.columns.compactMap { column in
-                guard StoreRules.isSame(column.name, old) else { return column }
+                guard column.name == old else { return column }
                 return isThere ? nil : TableSchema.Column(new, column.type)
             }
             table.indexes = table.indexes.map { index in
                 index.reduce(into: []) { names, name in
-                    let name = StoreRules.isSame(name, old) ? new : name
+                    let name = name == old ? new : name
                     if !names.contains(name) { names.append(name) }
                 }
             }
             table.indexes = table.indexes.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
         case .drop(let name):
-            table.columns.removeAll { StoreRules.isSame($0.name, name) }
-            table.indexes.removeAll { $0.contains { StoreRules.isSame($0, name) } }
+            table.columns.removeAll { $0.name == name }
+            table.indexes.removeAll { $0.contains { $0 == name } }
         case .convert(let name, let type):
-            for index in table.columns.indices where StoreRules.isSame(table.columns[index].name, name) {
+            for index in table.columns.indices where table.columns[index].name == name {
                 table.columns[index].type = type
             }
         case .rewrite: break

@@ -55,18 +55,18 @@ public struct StoreMigration: Sendable {
 
         /// Gives a property another name. In a record that has both already the new one stands, unless a change that
         /// waits has written the old one: who wrote it knew no other.
-        public static func renameProperty(_ name: String, to new: String, in table: String) -> Step {
+        public static func renameProperty(_ name: PropertyName, to new: PropertyName, in table: String) -> Step {
             Step(table: table, action: .change(.rename(name, to: new)))
         }
 
         /// Removes a property.
-        public static func dropProperty(_ name: String, of table: String) -> Step {
+        public static func dropProperty(_ name: PropertyName, of table: String) -> Step {
             Step(table: table, action: .change(.drop(name)))
         }
 
         /// Declares a column with another type, and turns the values into it that mean the same there: `"12"` into 12,
         /// 12 into `"12"`, 0 and 1 into truth values. Any other value stays as it is, as a column allows.
-        public static func changeType(of name: String, in table: String, to type: TableSchema.ColumnType) -> Step {
+        public static func changeType(of name: PropertyName, in table: String, to type: TableSchema.ColumnType) -> Step {
             Step(table: table, action: .change(.convert(name, to: type)))
         }
 

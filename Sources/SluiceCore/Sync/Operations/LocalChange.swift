@@ -12,7 +12,7 @@ package struct LocalChange: Sendable {
     /// Whose change it is.
     package let user: String
     /// The names of the properties that only the server sets.
-    package let systemColumns: Set<String>
+    package let systemColumns: Set<PropertyName>
     /// What stays on this machine.
     let localOnly: LocalOnly
     /// The whole record that an update makes, where a hook has decided it.
@@ -23,7 +23,7 @@ package struct LocalChange: Sendable {
     package init(
         _ kind: TableOperation.Kind, _ recordID: RecordID, in table: String, content: JSON = .object,
         options: OperationOptions = OperationOptions(), group: String? = nil, user: String = "",
-        systemColumns: Set<String>, localOnly: LocalOnly = LocalOnly()
+        systemColumns: Set<PropertyName>, localOnly: LocalOnly = LocalOnly()
     ) {
         self.kind = kind
         self.recordID = recordID

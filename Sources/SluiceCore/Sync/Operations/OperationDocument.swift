@@ -44,7 +44,7 @@ struct OperationDocument {
     /// - Parameters:
     ///   - line: its number, from 1, for the error.
     ///   - system: the properties that only the server sets: those of the record behind the operation do not count.
-    init(parsing text: Substring, line: Int, system: Set<String>) throws(SluiceError) {
+    init(parsing text: Substring, line: Int, system: Set<PropertyName>) throws(SluiceError) {
         func refuse(_ reason: String) -> SluiceError {
             SluiceError(.invalidRecord, "line \(line) is no operation that can be imported: \(reason)")
         }

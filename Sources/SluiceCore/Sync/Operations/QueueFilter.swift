@@ -30,7 +30,8 @@ public struct QueueFilter: Sendable, Hashable {
     /// What the store can look for; ``matches(_:)`` says the rest.
     var expression: QueryExpression? {
         var parts: [QueryExpression] = []
-        for (column, value) in [("table", table), ("record", recordID?.text), ("group", group)] {
+        let wanted: [(PropertyName, String?)] = [("table", table), ("record", recordID?.text), ("group", group)]
+        for (column, value) in wanted {
             if let value { parts.append(Self.equals(column, value)) }
         }
         let states = states.map { Self.equals("state", $0.rawValue) }
@@ -41,7 +42,7 @@ public struct QueueFilter: Sendable, Hashable {
     /// Whether the operation has the tag.
     func matches(_ operation: TableOperation) -> Bool { tag.map(operation.tags.contains) ?? true }
 
-    private static func equals(_ column: String, _ value: String) -> QueryExpression {
+    private static func equals(_ column: PropertyName, _ value: String) -> QueryExpression {
         .binary(.eq, .column(column), .literal(.string(value)))
     }
 }

@@ -12,7 +12,7 @@ package struct QueueReader {
         return try store.records(matching: query).map { try TableOperation(record: $0) }
     }
 
-    private static func equals(_ column: String, _ value: String) -> QueryExpression {
+    private static func equals(_ column: PropertyName, _ value: String) -> QueryExpression {
         .binary(.eq, .column(column), .literal(.string(value)))
     }
 

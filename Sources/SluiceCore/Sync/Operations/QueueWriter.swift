@@ -45,7 +45,7 @@ package struct QueueWriter {
 
     /// Puts the server's answer to the operation before them under the records that successors keep frozen.
     package func rebase(
-        _ successors: [TableOperation], onto server: JSON, sent: SentBody, system: Set<String>
+        _ successors: [TableOperation], onto server: JSON, sent: SentBody, system: Set<PropertyName>
     ) throws {
         for var successor in successors {
             guard let frozen = successor.frozen else { continue }

@@ -7,7 +7,7 @@ struct HeldRows: Sendable {
     private static let chunk = 2000
 
     /// Reads them, some at a time.
-    init(of cursor: Cursor, version: String, in store: any LocalStore) async throws {
+    init(of cursor: Cursor, version: PropertyName, in store: any LocalStore) async throws {
         var last: RecordID?
         let isAll = cursor.isOfAll || cursor.heldAll
         while true {
@@ -34,7 +34,7 @@ struct HeldRows: Sendable {
     }
 
     private static func all(
-        of table: String, behind last: RecordID?, _ version: String, _ reader: any StoreReader
+        of table: String, behind last: RecordID?, _ version: PropertyName, _ reader: any StoreReader
     ) throws -> [Row] {
         var query = Query(table, order: [.init("id")], top: chunk, select: ["id", version])
         if let last { query.filter = .binary(.gt, .column("id"), .literal(.id(last))) }
@@ -44,7 +44,7 @@ struct HeldRows: Sendable {
     }
 
     private static func members(
-        of cursor: Cursor, behind last: RecordID?, _ version: String, _ reader: any StoreReader
+        of cursor: Cursor, behind last: RecordID?, _ version: PropertyName, _ reader: any StoreReader
     ) throws -> [Row] {
         try Membership.ids(heldBy: cursor, behind: last, top: chunk, in: reader).map { id in
             guard let record = try reader.record(id, in: cursor.owner.table) else {

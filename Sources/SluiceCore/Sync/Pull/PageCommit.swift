@@ -15,7 +15,7 @@ package struct PageCommit: Sendable {
     /// What hooks have made of the rows; nil where none was asked.
     var revised: RevisedRows?
     /// The name of the property that holds a record's version.
-    package var version = "version"
+    package var version: PropertyName = "version"
     package var now: Timestamp
 
     package init(

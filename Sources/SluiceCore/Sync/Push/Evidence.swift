@@ -17,7 +17,7 @@ package struct Evidence {
     private func shows(_ record: JSON, _ sent: SentBody) -> Bool {
         // A body that a filter dropped or encoded names nothing that could be found again.
         guard sent.final.kind == .object, columns.holds(record, sent.final, item.forms) else { return false }
-        let others: Set<String>
+        let others: Set<PropertyName>
         if item.operation.kind == .delete {
             // A delete may only follow on a record that is exactly what an edit before it sent, and nobody else's.
             guard sent.revision < item.operation.revision else { return false }

@@ -4,7 +4,7 @@
 /// back: where both change one property, or the edit is a delete, it is a conflict.
 struct ForeignChanges {
     private let server: JSON
-    private let names: Set<String>
+    private let names: Set<PropertyName>
 
     /// - Parameters:
     ///   - server: the record as the server has it.

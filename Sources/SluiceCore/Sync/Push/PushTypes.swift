@@ -12,7 +12,7 @@ package struct PushItem: Sendable, Hashable {
     /// The names of the plugins that made its answer, or another of the server's.
     package var answeredBy: [String] = []
     /// How the server is known to write the values of properties otherwise than they are sent.
-    package var forms: [ExactName: Set<WrittenForm>] = [:]
+    package var forms: [PropertyName: Set<WrittenForm>] = [:]
 
     package init(operation: TableOperation, local: JSON?, base: JSON?) {
         self.operation = operation

@@ -166,15 +166,18 @@ package enum PushVerdict: Sendable, Hashable {
 
 /// The names of the columns that the wire gives a meaning.
 package struct PushColumns: Sendable, Hashable {
-    package var id: String
-    package var version: String
-    package var deleted: String
+    package var id: PropertyName
+    package var version: PropertyName
+    package var deleted: PropertyName
     /// All names that only the server sets, the id not among them.
-    package var system: Set<String>
+    package var system: Set<PropertyName>
     /// Whether an update replaces the record: a property that its body does not name is gone then.
     package var replaces: Bool
 
-    package init(id: String, version: String, deleted: String, system: Set<String>, replaces: Bool = false) {
+    package init(
+        id: PropertyName, version: PropertyName, deleted: PropertyName, system: Set<PropertyName>,
+        replaces: Bool = false
+    ) {
         self.id = id
         self.version = version
         self.deleted = deleted
@@ -189,11 +192,11 @@ package struct PushColumns: Sendable, Hashable {
     /// of the two they write.
     ///
     /// - Parameter forms: how the server is known to write values otherwise than they are sent.
-    func holds(_ record: JSON, _ sent: JSON, _ forms: [ExactName: Set<WrittenForm>]) -> Bool {
+    func holds(_ record: JSON, _ sent: JSON, _ forms: [PropertyName: Set<WrittenForm>]) -> Bool {
         (sent.members ?? []).allSatisfy { name, value in
             let written = record[name] ?? .null
             return name == id || system.contains(name) || written == value
-                || forms[ExactName(name)]?.contains { $0.leads(from: value, to: written) } ?? false
+                || forms[name]?.contains { $0.leads(from: value, to: written) } ?? false
         }
     }
 }

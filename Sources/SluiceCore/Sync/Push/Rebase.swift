@@ -7,7 +7,7 @@ package enum Rebase {
     ///   - local: what the application sees now.
     ///   - sent: what was sent, and the local record at that time.
     ///   - system: the properties that only the server sets.
-    package static func record(server: JSON, local: JSON?, sent: SentBody, system: Set<String>) -> JSON? {
+    package static func record(server: JSON, local: JSON?, sent: SentBody, system: Set<PropertyName>) -> JSON? {
         if planted(.resultOverNewerEdit) { return server }
         if planted(.rebaseTakesLocal) { return local }
         guard let local, local != sent.local || sent.request != sent.final else {
@@ -25,14 +25,14 @@ package enum Rebase {
     }
 
     /// Puts the edits that lead from `old` to `new` on top of `server`.
-    package static func reapply(from old: JSON, to new: JSON, onto server: JSON, system: Set<String>) -> JSON {
+    package static func reapply(from old: JSON, to new: JSON, onto server: JSON, system: Set<PropertyName>) -> JSON {
         record(
             server: server, local: new, sent: SentBody(revision: 0, request: .object, final: .object, local: old),
             system: system) ?? server
     }
 
     /// The properties in which `local` differs from `base`, with null for what `local` does not have.
-    package static func changes(from base: JSON, to local: JSON, system: Set<String>) -> JSON {
+    package static func changes(from base: JSON, to local: JSON, system: Set<PropertyName>) -> JSON {
         var changes = JSON.object
         for (name, value) in local.members ?? [] where !system.contains(name) && base[name] != value {
             changes[name] = value

@@ -29,10 +29,10 @@ package enum WrittenForm: Sendable, Hashable, CaseIterable {
 /// What has been learnt of how the server writes the values of each property: from answers that say what became of a
 /// change. So a change is known again whose answer is lost later. It is remembered for the context's life.
 final class WrittenForms: Sendable {
-    private let known = Mutex<[ExactName: [ExactName: Set<WrittenForm>]]>([:])
+    private let known = Mutex<[ExactName: [PropertyName: Set<WrittenForm>]]>([:])
 
     /// What is known of a table's properties.
-    func known(in table: String) -> [ExactName: Set<WrittenForm>] { known.withLock { $0[ExactName(table)] ?? [:] } }
+    func known(in table: String) -> [PropertyName: Set<WrittenForm>] { known.withLock { $0[ExactName(table)] ?? [:] } }
 
     /// Learns from the server's record by its answer to a change.
     func learn(from sent: JSON, writtenAs record: JSON, in table: String) {

@@ -37,9 +37,9 @@ public struct ConvergenceReport: ToolReport {
     /// Whether fields may be lost, because the policy is that one side wins.
     public let allowsLoss: Bool
     /// The fields that may be lost, with the reason, and how often each was.
-    public private(set) var exempt: [String: (reason: String, count: Int)]
+    public private(set) var exempt: [PropertyName: (reason: String, count: Int)]
 
-    init(plugin: String, seed: UInt64, allowsLoss: Bool, exempt: [String: String] = [:]) {
+    init(plugin: String, seed: UInt64, allowsLoss: Bool, exempt: [PropertyName: String] = [:]) {
         self.plugin = plugin
         self.seed = seed
         self.allowsLoss = allowsLoss
@@ -47,7 +47,7 @@ public struct ConvergenceReport: ToolReport {
     }
 
     /// Counts those of the fields that may be lost.
-    mutating func spare(_ names: [String]) { for name in names { exempt[name]?.count += 1 } }
+    mutating func spare(_ names: [PropertyName]) { for name in names { exempt[name]?.count += 1 } }
 
     mutating func note(_ claim: Claim, _ example: @autoclosure () -> String) {
         if let there = broken[claim] {

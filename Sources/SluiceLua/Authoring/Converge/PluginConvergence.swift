@@ -21,7 +21,7 @@ public struct PluginConvergence: Sendable {
     /// Whether fields may be lost, because the policy is that one side wins.
     public var allowsLoss = false
     /// Fields of which one side's change may be lost, each with the reason: a `max` is to lose the smaller value.
-    public var exempt: [String: String] = [:]
+    public var exempt: [PropertyName: String] = [:]
 
     /// A trial of a bundle's handler.
     public init(_ bundle: PluginBundle) { self.bundle = bundle }
@@ -40,7 +40,7 @@ public struct PluginConvergence: Sendable {
             throw SluiceError(
                 .invalidArgument,
                 "\(bundle.location): \(stranger) is exempt, and no field of the records, which have "
-                    + source.names.joined(separator: ", "))
+                    + source.names.map(\.text).joined(separator: ", "))
         }
         let fixtures = bundle.fixtures.compactMap { try? bundle.fixture(at: $0) }
         let plan: PluginPlan
@@ -137,7 +137,9 @@ public struct PluginConvergence: Sendable {
         default: return
         }
         if conflict.maybeApplied, let doubled = Self.doubled(conflict, result) { report.note(.countsOnce, doubled) }
-        func own(_ record: JSON) -> [String] { record.names.filter { $0 != "id" && !dialect.isSystemProperty($0) } }
+        func own(_ record: JSON) -> [PropertyName] {
+            record.names.filter { $0 != "id" && !dialect.isSystemProperty($0) }
+        }
         let names =
             own(base) + own(client).filter { base[$0] == nil }
             + own(server).filter { base[$0] == nil && client[$0] == nil }
@@ -156,7 +158,7 @@ public struct PluginConvergence: Sendable {
         if !unexcused.isEmpty {
             report.note(
                 .keepsFields,
-                "\(unexcused.joined(separator: ", ")) of \(Self.words(conflict)): \(FixtureComparison.words(result))"
+                "\(unexcused.map(\.text).joined(separator: ", ")) of \(Self.words(conflict)): \(FixtureComparison.words(result))"
             )
         }
     }

@@ -49,9 +49,9 @@ public struct DecisionExplanation: ToolReport {
     /// A conflict's fields: what they were, and what both sides made of them.
     private func table(_ conflict: JSON) -> [String] {
         let sides = ["base", "client", "server"].map { (name: $0, record: conflict[$0]) }
-        var names: [String] = []
+        var names: [PropertyName] = []
         for (_, record) in sides { names += (record?.names ?? []).filter { !names.contains($0) } }
-        let both = Set((conflict["both_changed"]?.elements ?? []).compactMap(\.string))
+        let both = Set((conflict["both_changed"]?.elements ?? []).compactMap { $0.string.map(PropertyName.init) })
         return names.map { name in
             let values = sides.map { "\($0) \($1 == nil ? "(no record)" : FixtureComparison.words($1?[name]))" }
             let answer = decision.answer

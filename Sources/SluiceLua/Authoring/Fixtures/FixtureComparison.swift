@@ -69,7 +69,7 @@ struct FixtureComparison {
 
     mutating func values(_ expected: JSON, _ found: [String: JSON]) {
         for (key, value) in expected.members ?? [] {
-            let there = found[key].flatMap { $0["v"] }
+            let there = found[key.text].flatMap { $0["v"] }
             if value.isNull {
                 if let there { note("kv \(key)", "nothing", Self.words(there)) }
             } else {
@@ -121,7 +121,7 @@ struct FixtureComparison {
 
     private mutating func headers(_ place: String, _ expected: JSON, _ found: HTTPFields) {
         for (name, value) in expected.members ?? [] {
-            let there = HTTPField.Name(name).flatMap { found[$0] }.map { JSON($0) }
+            let there = HTTPField.Name(name.text).flatMap { found[$0] }.map { JSON($0) }
             if value.isNull, there == nil { continue }
             whole("\(place).headers.\(name)", value, there)
         }

@@ -6,18 +6,18 @@ struct ConflictDocument: Sendable {
     let check: RecordCheck
 
     /// The fields that differ between a side and the base; nil where there is no base.
-    private func changes(of side: JSON?) -> [String]? {
+    private func changes(of side: JSON?) -> [PropertyName]? {
         guard let side, let base = conflict.base else { return nil }
         return Self.names(base, side).filter { !check.isSystem($0) && side[$0] != base[$0] }
     }
 
     /// The names of both, in the order of the first.
-    private static func names(_ first: JSON, _ second: JSON) -> [String] {
+    private static func names(_ first: JSON, _ second: JSON) -> [PropertyName] {
         first.names + second.names.filter { first[$0] == nil }
     }
 
     /// The fields that both sides changed, to different values. Without a base it is all that differs.
-    var bothChanged: [String] {
+    var bothChanged: [PropertyName] {
         guard let client = conflict.client, let server = conflict.server else { return [] }
         return Self.names(server, client).filter { name in
             guard !check.isSystem(name), client[name] != server[name] else { return false }
@@ -28,7 +28,7 @@ struct ConflictDocument: Sendable {
 
     /// The document.
     var json: JSON {
-        func list(_ names: [String]?) -> JSON { JSON((names ?? []).map { JSON($0) }) }
+        func list(_ names: [PropertyName]?) -> JSON { JSON((names ?? []).map { JSON($0) }) }
         let operation = conflict.operation
         var document = JSON(members: [
             ("table", JSON(conflict.table)), ("id", JSON(conflict.recordID)),
@@ -74,7 +74,8 @@ struct ConflictDocument: Sendable {
         return try check.checked(merged, from: [client, server], id: conflict.recordID)
     }
 
-    private func follow(_ rule: JSON, _ name: String, _ client: JSON, _ server: JSON, _ merged: inout JSON) throws {
+    private func follow(_ rule: JSON, _ name: PropertyName, _ client: JSON, _ server: JSON, _ merged: inout JSON) throws
+    {
         switch rule["side"]?.string {
         case "client": merged[name] = client[name]
         case "server": merged[name] = server[name]

@@ -43,7 +43,7 @@ struct RecordCheck: Sendable {
     }
 
     /// Whether the server or the engine sets the property.
-    func isSystem(_ name: String) -> Bool { name == "id" || dialect.isSystemProperty(name) }
+    func isSystem(_ name: PropertyName) -> Bool { name == "id" || dialect.isSystemProperty(name) }
 
     /// The record, if it may stand in the place of those that it was made from.
     ///
@@ -98,7 +98,7 @@ struct RecordCheck: Sendable {
         var isChanged = false
         lazy var given = GivenNumbers(of: [row.record])
         try members.forEachMember { name, value in
-            let name = String(decoding: name, as: UTF8.self)
+            let name = PropertyName(String(decoding: name, as: UTF8.self))
             let place = row[name]
             if place == value { return }
             try requireWrite()
@@ -113,7 +113,7 @@ struct RecordCheck: Sendable {
     ///
     /// - Returns: whether it still does when long numbers in it are restored; and then the member with those numbers.
     private func checked(
-        _ value: JSON, _ name: String, from places: [JSON], of given: @autoclosure () -> GivenNumbers
+        _ value: JSON, _ name: PropertyName, from places: [JSON], of given: @autoclosure () -> GivenNumbers
     ) throws -> (isChanged: Bool, restored: JSON?) {
         var restored: JSON?
         if LongNumbers.mayBeIn(value) {
@@ -136,7 +136,7 @@ struct RecordCheck: Sendable {
     }
 
     /// Refuses whole numbers that a float cannot hold exactly: they were another number before.
-    private func check(_ value: JSON, _ name: String, _ given: @autoclosure () -> GivenNumbers) throws {
+    private func check(_ value: JSON, _ name: PropertyName, _ given: @autoclosure () -> GivenNumbers) throws {
         switch value.kind {
         case .number:
             if let double = GivenNumbers.inexactWhole(value), !given().inexact.contains(double) {

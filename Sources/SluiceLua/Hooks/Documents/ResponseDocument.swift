@@ -25,7 +25,7 @@ enum ResponseDocument {
                 guard let text = value.text else {
                     throw ScriptFailure(.badResult, "respond: the header \(name) is a text")
                 }
-                let field = try RequestEditor.field(name, text)
+                let field = try RequestEditor.field(name.text, text)
                 response.head.headerFields[field.name] = field.value
             }
         }

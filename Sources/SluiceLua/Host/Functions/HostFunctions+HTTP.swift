@@ -34,7 +34,7 @@ extension HostFunctions {
             guard let text = value.text else {
                 throw ScriptFailure(.runtime, "http.request: the header \(name) is a text")
             }
-            let field = try RequestEditor.field(name, try address.revealed(text, by: secrets))
+            let field = try RequestEditor.field(name.text, try address.revealed(text, by: secrets))
             try RequestEditor.requireNoFraming(field)
             request.head.headerFields[field.name] = field.value
         }

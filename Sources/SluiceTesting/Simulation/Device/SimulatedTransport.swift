@@ -14,7 +14,7 @@ struct SimulatedTransport: Transport {
             let body = (try? request.body.json.description) ?? ""
             parts.oracle.sent(id, "\(request.head.method) \(request.head.path ?? "") \(body)", by: process.device)
         }
-        if parts.setting.keepsMemos, SimulationText.holds(request.body.bytes, SimulatedMemo.column) {
+        if parts.setting.keepsMemos, SimulationText.holds(request.body.bytes, SimulatedMemo.column.text) {
             parts.oracle.violate(.noInvention, "device \(process.device) sends what stays here: \(Self.text(request))")
         }
         if parts.setting.usesTokens, Self.tellsToken(request) {

@@ -149,7 +149,7 @@ public struct SimulationSetting: Sendable, Hashable {
         hookMishaps = json["hookMishaps"]?.double ?? 0
         habits = Set((json["habits"]?.elements ?? []).compactMap { $0.string.flatMap(SimulationHabit.init) })
         for (name, value) in json["faults"]?.members ?? [] {
-            if let fault = SimulationFault(rawValue: name), let value = value.double { faults[fault] = value }
+            if let fault = SimulationFault(rawValue: name.text), let value = value.double { faults[fault] = value }
         }
     }
 }

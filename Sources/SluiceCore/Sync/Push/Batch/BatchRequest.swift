@@ -105,7 +105,7 @@ struct BatchRequest: Sendable {
     private static func response(_ element: JSON, _ status: Int) -> Response {
         var fields = HTTPFields()
         for (name, value) in element["headers"]?.members ?? [] {
-            guard let name = HTTPField.Name(name), let value = value.string, HTTPField.isValidValue(value) else {
+            guard let name = HTTPField.Name(name.text), let value = value.string, HTTPField.isValidValue(value) else {
                 continue
             }
             fields.append(HTTPField(name: name, value: value))

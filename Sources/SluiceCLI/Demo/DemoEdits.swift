@@ -32,7 +32,8 @@ struct DemoEdits {
         var record = changes
         record["id"] = JSON(id)
         let both = id == Self.shared ? "  <- both" : ""
-        try await attempt(device, "changes \(changes.names.map(\.text).joined(separator: " and ")) of \(title)\(both)") {
+        try await attempt(device, "changes \(changes.names.map(\.text).joined(separator: " and ")) of \(title)\(both)")
+        {
             try await movies.update(record)
         }
     }

@@ -57,7 +57,8 @@ public struct Query: Sendable, Hashable {
     /// All records of `table`, until the properties say otherwise.
     public init(
         _ table: String, filter: QueryExpression? = nil, order: [SortKey] = [], skip: Int = 0, top: Int? = nil,
-        select: [PropertyName] = [], includesCount: Bool = false, includesDeleted: Bool = false, parameters: [Parameter] = []
+        select: [PropertyName] = [], includesCount: Bool = false, includesDeleted: Bool = false,
+        parameters: [Parameter] = []
     ) {
         self.table = table
         self.filter = filter

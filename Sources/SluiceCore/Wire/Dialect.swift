@@ -89,7 +89,8 @@ public struct Dialect: Sendable, CustomStringConvertible {
     /// than the id, or any name that begins with two underscores.
     package func isSystemProperty(_ name: PropertyName) -> Bool {
         if name == columns.id { return false }
-        return name.text.hasPrefix("__") || name == columns.version || name == columns.updatedAt || name == columns.deleted
+        return name.text.hasPrefix("__") || name == columns.version || name == columns.updatedAt
+            || name == columns.deleted
             || name == createdAtColumn
     }
 }

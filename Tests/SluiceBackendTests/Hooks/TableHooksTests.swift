@@ -19,7 +19,7 @@ private struct Scripted: TableHooks {
 @Suite struct TableHooksTests {
     private static let seed: [JSON] = [["id": "a", "n": 1, "t": "x"], ["id": "b", "n": 2, "t": "y"]]
 
-    private func fixture(_ hooks: any TableHooks, perUser: String? = nil) async throws -> BackendFixture {
+    private func fixture(_ hooks: any TableHooks, perUser: PropertyName? = nil) async throws -> BackendFixture {
         try await BackendFixture(
             tables: [.init("t", seed: .records(Self.seed), perUser: perUser)],
             authentication: .init(secret: .text(TestToken.secret)), hooks: ["t": hooks])

@@ -249,7 +249,7 @@ import Testing
         var late = Follower(fixture: fixture)
         await late.follow()
         #expect(late.heard == ["r0", "r2", "r3"])
-        for row in late.rows.values { #expect((row.members ?? []).allSatisfy { !$0.name.hasPrefix("__") }) }
+        for row in late.rows.values { #expect((row.members ?? []).allSatisfy { !$0.name.text.hasPrefix("__") }) }
         #expect(await fixture.send(.get, "/tables/t?$filter=__left ne null").ids == [])
     }
 

@@ -109,7 +109,7 @@ struct MemoryStoreIndexTests {
 
     @Test("names that only look the same are two columns, and a number that is too large is no end")
     func names() async throws {
-        let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+        let (composed, decomposed): (PropertyName, PropertyName) = ("caf\u{E9}", "cafe\u{301}")
         let store = MemoryStore()
         let schema = TableSchema(
             "t", columns: [.init(composed, .integer), .init(decomposed, .string)], indexes: [[decomposed], [composed]])

@@ -48,7 +48,7 @@ struct DialectTests {
                 ""
             ),
         ])
-    func list(dialect: Dialect, expected: String, updatedAt: String, version: String) throws {
+    func list(dialect: Dialect, expected: String, updatedAt: PropertyName, version: String) throws {
         #expect(dialect.columns.updatedAt == updatedAt)
         let since = try #require(Timestamp("2001-02-03T00:00:00Z"))
         var query = Query(
@@ -125,7 +125,7 @@ struct DialectTests {
             let names = ["createdAt", "updatedAt", "version", "deleted"].filter { dialect.isSystemProperty($0) }
             let prefixed = ["__createdAt", "__updatedAt", "__version", "__deleted", "__other"]
             #expect(prefixed.allSatisfy { dialect.isSystemProperty($0) } && !dialect.isSystemProperty("id"))
-            let expected: [String] =
+            let expected: [PropertyName] =
                 switch dialect.name {
                 case "azure-v1": []
                 case "azure-v2": ["createdAt", "updatedAt", "version", "deleted"]

@@ -26,7 +26,7 @@ extension Conflict {
         }
         return changed.prefix(3).map { name in
             let (mine, theirs) = (client[name]?.kind ?? .null, server[name]?.kind ?? .null)
-            let name = ServerMessage.shortened(name, to: 60)
+            let name = ServerMessage.shortened(name.text, to: 60)
             return mine == theirs
                 ? "\(name): another \(mine.word) there" : "\(name): \(mine.word) here, \(theirs.word) there"
         }

@@ -66,7 +66,8 @@ public struct StoreMigration: Sendable {
 
         /// Declares a column with another type, and turns the values into it that mean the same there: `"12"` into 12,
         /// 12 into `"12"`, 0 and 1 into truth values. Any other value stays as it is, as a column allows.
-        public static func changeType(of name: PropertyName, in table: String, to type: TableSchema.ColumnType) -> Step {
+        public static func changeType(of name: PropertyName, in table: String, to type: TableSchema.ColumnType) -> Step
+        {
             Step(table: table, action: .change(.convert(name, to: type)))
         }
 

@@ -294,7 +294,7 @@ package struct PageCommit: Sendable {
 
 extension JSON {
     /// The record with that version, where it has none of its own.
-    fileprivate func versioned(_ known: JSON?, _ name: String) -> JSON {
+    fileprivate func versioned(_ known: JSON?, _ name: PropertyName) -> JSON {
         guard let known, !known.isNull, self[name]?.isNull ?? true else { return self }
         var record = self
         record[name] = known

@@ -56,7 +56,7 @@ struct RecordCheck: Sendable {
             throw ScriptFailure(.badResult, "a decision takes the whole record with its id: begin with the one you got")
         }
         let given = GivenNumbers(of: originals)
-        var members: [(String, JSON)] = []
+        var members: [(PropertyName, JSON)] = []
         var isRestored = false
         for (name, value) in record.members ?? [] {
             members.append((name, value))
@@ -78,12 +78,12 @@ struct RecordCheck: Sendable {
     /// - Throws: ``ScriptFailure`` of kind `badResult` that names the fields that are missing.
     func requireWhole(_ record: JSON, of sides: [JSON?], from source: String, removed: [String]?) throws {
         let sides = sides.compactMap { $0 }
-        let named = Set(removed ?? [])
+        let named = Set((removed ?? []).map(PropertyName.init))
         let missing = (sides.first?.names ?? []).filter { name in
             !isSystem(name) && record[name] == nil && !named.contains(name) && sides.allSatisfy { $0[name] != nil }
         }
         guard let first = missing.first else { return }
-        let names = missing.prefix(8).joined(separator: ", ") + (missing.count > 8 ? " …" : "")
+        let names = missing.prefix(8).map(\.text).joined(separator: ", ") + (missing.count > 8 ? " …" : "")
         let whose = sides.count > 1 ? "both sides have" : "the record has"
         let way = removed == nil ? "" : ", or say that it is to go with remove = { \"\(first)\" }"
         throw ScriptFailure(

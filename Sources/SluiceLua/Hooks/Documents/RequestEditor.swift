@@ -144,8 +144,8 @@ final class RequestEditor: Sendable {
         }
         let (old, new) = (try? request.body.json, try? body.json)
         // A server may read names without regard to their case.
-        func ids(_ json: JSON?) -> [String: JSON] {
-            let members = (json?.members ?? []).filter { $0.name.lowercased() == "id" }
+        func ids(_ json: JSON?) -> [PropertyName: JSON] {
+            let members = (json?.members ?? []).filter { $0.name.text.lowercased() == "id" }
             return Dictionary(members.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
         }
         var (before, after) = (ids(old), ids(new))

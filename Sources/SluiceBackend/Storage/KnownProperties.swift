@@ -7,9 +7,9 @@ enum KnownProperties {
     /// How many are remembered. Otherwise few small records could make all lists large.
     static let most = 200
 
-    static func note(_ names: some Sequence<String>, of table: String, _ connection: SQLiteConnection) throws {
+    static func note(_ names: some Sequence<PropertyName>, of table: String, _ connection: SQLiteConnection) throws {
         for name in names {
-            let values: [SQLValue] = [.text(table), .text(name)]
+            let values: [SQLValue] = [.text(table), .text(name.text)]
             let known = "SELECT count(*) FROM sluice_properties WHERE name = ? AND property = ?"
             if try connection.integer(known, values) > 0 { continue }
             try connection.run(
@@ -19,11 +19,11 @@ enum KnownProperties {
         }
     }
 
-    static func names(of table: String, _ connection: SQLiteConnection) throws -> [String] {
+    static func names(of table: String, _ connection: SQLiteConnection) throws -> [PropertyName] {
         try connection.run("SELECT property FROM sluice_properties WHERE name = ?", [.text(table)])
-            .compactMap { row -> String? in
+            .compactMap { row -> PropertyName? in
                 guard case .text(let name)? = row.first else { return nil }
-                return name
+                return PropertyName(name)
             }
     }
 }
@@ -31,7 +31,7 @@ enum KnownProperties {
 extension BackendTable {
     /// The records with null for each property that they lack and others have, of those that were selected; an empty
     /// selection is of all.
-    func completed(_ records: [JSON], selected: [String], _ connection: SQLiteConnection) throws -> [JSON] {
+    func completed(_ records: [JSON], selected: [PropertyName], _ connection: SQLiteConnection) throws -> [JSON] {
         let columns = schema.columns.map(\.name).filter {
             !SystemColumn.all.contains($0) && !SystemColumn.hidden.contains($0)
         }

@@ -7,7 +7,7 @@ extension CredentialBook {
     /// server carried out. Of every other answer the header fields that hold a credential are left out, and the body's
     /// texts lose it. A refusal whose record holds one is left without a body: a record with parts taken out is none,
     /// and the engine reads the real one from the list.
-    func hiding(_ response: Response, to context: RequestContext, idColumn: String) -> Response {
+    func hiding(_ response: Response, to context: RequestContext, idColumn: PropertyName) -> Response {
         var response = response
         response.credentials = self
         let isCarriedOut = (200..<300).contains(response.status)

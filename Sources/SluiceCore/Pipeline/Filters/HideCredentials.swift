@@ -5,7 +5,7 @@
 struct HideCredentials: Filter {
     let book: CredentialBook
     /// The wire's name of the id, by which an answer is known to be a record.
-    let idColumn: String
+    let idColumn: PropertyName
 
     func handle(_ request: Request, next: Next) async throws -> Response {
         book.note(request.head)

@@ -196,11 +196,12 @@ package struct PageCommit: Sendable {
             guard let known = try store.record(page.rows[index].id, in: table)?[version], !known.isNull else {
                 continue
             }
+            let held = JSON(members: [(version, known)])
             var kept = revisions ?? page.rows.indices.map(page.revision)
             switch kept[index] {
-            case nil: kept[index] = .members([version: known])
-            case .members(let members): kept[index] = .members(members.setting([version: known]))
-            case .record(let record): kept[index] = .record(record.setting([version: known]))
+            case nil: kept[index] = .members(held)
+            case .members(let members): kept[index] = .members(members.setting(held))
+            case .record(let record): kept[index] = .record(record.setting(held))
             }
             revisions = kept
         }

@@ -40,7 +40,7 @@ final class WrittenForms: Sendable {
             guard let written = record[name], written != value,
                 let form = WrittenForm.allCases.first(where: { $0.leads(from: value, to: written) })
             else { continue }
-            known.withLock { _ = $0[ExactName(table), default: [:]][ExactName(name), default: []].insert(form) }
+            known.withLock { _ = $0[ExactName(table), default: [:]][name, default: []].insert(form) }
         }
     }
 }

@@ -25,7 +25,9 @@ struct SimulatedRow: Sendable {
 
     /// Takes the properties that are the application's.
     mutating func merge(_ record: JSON, _ dialect: Dialect, _ setting: SimulationSetting) {
-        let texts = setting.habits.contains(.keepsTexts) ? SimulatedFields.all.map(setting.fields.name) : []
+        let texts =
+            setting.habits.contains(.keepsTexts)
+            ? SimulatedFields.all.map { PropertyName(setting.fields.name($0)) } : []
         for (name, value) in record.members ?? [] where !dialect.isSystemProperty(name) && name != dialect.columns.id {
             let isText = texts.contains(name) && value.kind == .number
             fields[name] = isText ? JSON("\(value)") : value

@@ -107,7 +107,7 @@ struct AdviceTests {
             isAdvice = true
             if message.contains("retry it and push") { try await queue.retry(operation.id) }
             _ = try await device.context.push()
-            #expect(device.server.requests.contains(where: \.isWrite), "nothing is sent: \(message)")
+            #expect(device.server.requests.contains { $0.isWrite }, "nothing is sent: \(message)")
             let after = try await queue.operation(operation.id)
             #expect(after?.isUncertain != true && after?.state != .inFlight, "nothing is learned: \(message)")
         }

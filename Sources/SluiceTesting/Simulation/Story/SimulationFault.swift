@@ -1,10 +1,5 @@
 /// What can go wrong in a simulation. Each seed turns some of them on, each with a probability of its own.
 public enum SimulationFault: String, Sendable, Hashable, CaseIterable {
-    /// Those that the engine is not made for yet.
-    public static let awaited: Set<SimulationFault> = [
-        .unchanged, .falseNotFound, .falseSuccess, .clockSetBack, .filterEchoes,
-    ]
-
     /// A request is lost before the server sees it.
     case dropRequest
     /// No connection comes about, and the transport says so.

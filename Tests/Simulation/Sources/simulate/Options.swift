@@ -19,9 +19,8 @@ struct Options {
     var faults = false
     /// The only kind of store, by its name.
     var store: String?
-    /// Faults and habits of servers that no story has, or that they may have too, by their names.
+    /// Faults and habits of servers that no story has, by their names.
     var without: [String] = []
-    var including: [String] = []
     /// Whether to say each story's hash, to be compared with another run's.
     var hashes = false
 
@@ -44,7 +43,6 @@ struct Options {
             case "--json": json = true
             case "--store": store = rest.popFirst()
             case "--without": without = (rest.popFirst() ?? "").split(separator: ",").map(String.init)
-            case "--with": including = (rest.popFirst() ?? "").split(separator: ",").map(String.init)
             case "--hashes": hashes = true
             case "--table": table = true
             case "--faults": faults = true

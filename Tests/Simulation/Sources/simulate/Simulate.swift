@@ -23,10 +23,6 @@ struct Simulate {
     static func configuration(_ options: Options) throws -> SimulationConfiguration {
         var configuration = SimulationConfiguration()
         configuration.stores = SimulatedStores.mixed
-        for name in options.including {
-            SimulationFault(rawValue: name).map { _ = configuration.faults.insert($0) }
-            SimulationHabit(rawValue: name).map { _ = configuration.habits.insert($0) }
-        }
         for name in options.without {
             let (fault, habit) = (SimulationFault(rawValue: name), SimulationHabit(rawValue: name))
             if fault == nil, habit == nil { throw Complaint("what is the fault \(name)?") }

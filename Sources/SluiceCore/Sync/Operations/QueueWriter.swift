@@ -22,7 +22,7 @@ package struct QueueWriter {
     func absorbEdits(of recordID: RecordID, in table: String) throws -> [TableOperation] {
         let all = try reader.all(on: recordID, in: table)
         guard var held = all.first, held.isHeld, held.kind == .insert || held.kind == .update, all.count > 1,
-            all.allSatisfy({ $0.isMergeable && $0.group == nil }),
+            held.group == nil, all.allSatisfy(held.mayTake),
             all.dropFirst().allSatisfy({ $0.kind == .update && $0.state == .pending })
         else { return all }
         for edit in all.dropFirst() {

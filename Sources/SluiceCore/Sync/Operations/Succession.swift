@@ -122,9 +122,7 @@ struct Succession {
 
     private func merge(_ steps: [Step]) -> [Step] {
         steps.reduce(into: []) { merged, step in
-            guard let last = merged.last, last.operation.isMergeable, step.operation.isMergeable,
-                last.operation.group == step.operation.group
-            else { return merged.append(step) }
+            guard let last = merged.last, last.operation.mayTake(step.operation) else { return merged.append(step) }
             merged[merged.count - 1].target = step.target
             merged[merged.count - 1].operation.tags.formUnion(step.operation.tags)
         }

@@ -107,6 +107,12 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
         self.createdAt = createdAt
     }
 
+    /// Whether a later change of the record may become part of this operation: neither stands apart, and both are of one
+    /// group and one user.
+    func mayTake(_ later: TableOperation) -> Bool {
+        isMergeable && later.isMergeable && group == later.group && user == later.user
+    }
+
     /// Whether the operation has gone out at least once.
     public var wasSent: Bool { attempts > 0 }
     /// Whether the server has said no, and no send before that can have taken effect.

@@ -119,7 +119,10 @@ final class SimulationWorld {
     /// would be sent by both.
     private func transfer(_ choice: Int, from device: SimulatedDevice) throws {
         let other = devices[(device.index + 1) % devices.count]
-        guard other.index != device.index, !tasks.isBusy(device.index), !tasks.isBusy(other.index) else { return }
+        // An operation keeps its user, and another one's push would hold it.
+        guard story.setting.users == 1, other.index != device.index, !tasks.isBusy(device.index),
+            !tasks.isBusy(other.index)
+        else { return }
         parts.faults.setCalm(true)
         try complete { await device.transfer(choice, to: other) }
     }

@@ -82,7 +82,7 @@ extension OracleState {
             violate(
                 .atomicity, "device \(device): \(operation.requestID) conflicts with \(author), which it stands behind")
         }
-        if effects[operation.requestID] != nil, !conflict.maybeApplied {
+        if effects[operation.requestID] != nil, !conflict.maybeApplied, !mayChangeValues {
             violate(.atomicity, "device \(device): \(operation.requestID) was done, and its conflict denies it")
         }
     }

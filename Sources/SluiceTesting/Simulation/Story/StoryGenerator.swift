@@ -91,6 +91,10 @@ struct StoryGenerator {
             // A random subset, so that no fault hides behind another.
             if number(0...2) == 0 { setting.faults[fault] = one(of: [0.02, 0.1, 0.3]) }
         }
+        // It matters where rows are committed late.
+        if setting.habits.contains(.clockAhead), configuration.faults.contains(.lateCommit) {
+            setting.faults[.lateCommit] = 0.3
+        }
         setting.skews = (0..<setting.devices).map { _ in
             setting.faults[.clockSkew] == nil ? 0 : number(-315_360_000...315_360_000)
         }

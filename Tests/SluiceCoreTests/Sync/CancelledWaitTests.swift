@@ -78,7 +78,7 @@ struct CancelledWaitTests {
         let activity = SerialActivity()
         let task = Task {
             while !Task.isCancelled { await Task.yield() }
-            try await activity.run { Issue.record("it ran") }
+            _ = try await activity.run { Issue.record("it ran") }
         }
         task.cancel()
         await #expect(throws: SluiceError.self) { try await task.value }

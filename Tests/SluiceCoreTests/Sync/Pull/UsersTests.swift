@@ -65,7 +65,7 @@ struct UsersTests {
         #expect(try await ann.context.status().ofOthers == 0)
         bob.server.clearLog()
         let pull = try await bob.todos.pull(named: "all")
-        #expect(pull.push == nil && !bob.server.requests.contains(where: \.isWrite))
+        #expect(pull.push == nil && !bob.server.requests.contains { $0.isWrite })
         #expect(try await bob.local("a") != nil, "what waits stays")
         #expect(try await ann.context.push().applied == 1)
         #expect(ann.server.rows("todos").keys.sorted() == ["a"])

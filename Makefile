@@ -19,6 +19,7 @@ test: setup lint
 lint:
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources Tests/Simulation/Package.swift Tests/Threads/Package.swift
 	@.ci/conversions
+	@.ci/names
 
 format:
 	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources Tests/Simulation/Package.swift Tests/Threads/Package.swift

@@ -1,20 +1,27 @@
 /// What an id may be, and which properties are the server's alone.
 package enum RecordRules {
-    /// Checks a record's id by the rule of all clients of the family: 1 to 255 characters, not blank, no control
-    /// character, none of `" + ? \ / \``, and not `.` or `..`.
-    package static func validate(id: RecordID, table: String) throws(SluiceError) {
-        if case .integer = id {
-            throw SluiceError(.invalidRecord, "the ids of a synced table are texts", table: table, recordID: id)
+    /// Checks a record's id.
+    ///
+    /// A new record keeps to the rule of all clients of the family: 1 to 255 characters, not blank, no control
+    /// character, none of `" + ? \ / \``. Servers have records with other ids all the same, and what a pull brings can
+    /// be changed: the id goes percent-encoded. The exceptions are `.` and `..`, which no path can name.
+    package static func validate(id: RecordID, table: String, isNew: Bool = false) throws(SluiceError) {
+        func refusal(_ reason: String) -> SluiceError {
+            SluiceError(.invalidRecord, reason, table: table, recordID: id)
         }
-        guard isValid(id: id.text) else {
-            throw SluiceError(
-                .invalidRecord,
-                "an id is 1 to 255 characters, not blank, without control characters and without any of \" + ? \\ / `",
-                table: table, recordID: id)
+        if case .integer = id { throw refusal("the ids of a synced table are texts") }
+        if id == "." || id == ".." {
+            throw refusal("no request can name a record whose id is \(id): in a path it is a way to another one")
+        }
+        if id.text.isEmpty || id.text.utf8.contains(0) { throw refusal("an id has a character at least, and no NUL") }
+        guard !isNew || isValid(id: id.text) else {
+            throw refusal(
+                "a new id is 1 to 255 characters, not blank, without control characters and without any of "
+                    + "\" + ? \\ / `")
         }
     }
 
-    /// Whether the text keeps to the rule of ids.
+    /// Whether the text keeps to the rule of new ids.
     package static func isValid(id: String) -> Bool {
         let forbidden: Set<Unicode.Scalar> = ["\"", "+", "?", "\\", "/", "`"]
         let isControl = { (scalar: Unicode.Scalar) in scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) }
@@ -49,6 +56,39 @@ package enum RecordRules {
                 table: table, recordID: id)
         }
         try validate(depthOf: record, id: id, table: table)
+    }
+
+    /// Refuses a change that gives a record two properties whose names differ in the case of ASCII letters only: the
+    /// databases of many servers take them for one column, and one of the values would be lost.
+    ///
+    /// - Parameter former: the record before the change; what it has already may stay.
+    /// - Throws: ``SluiceError`` of code `invalidRecord` that names both.
+    static func validate(
+        namesOf record: JSON, besides former: JSON?, id: RecordID, table: String
+    ) throws(SluiceError) {
+        var known: [[UInt8]: PropertyName] = [:]
+        for name in record.names {
+            guard let other = known.updateValue(name, forKey: StoreRules.folded(name.text)),
+                former?[name] == nil || former?[other] == nil
+            else { continue }
+            throw SluiceError(
+                .invalidRecord,
+                "the properties \(other) and \(name) differ in the case of letters only, and a server may take them for "
+                    + "one: use one of the names", table: table, recordID: id)
+        }
+    }
+
+    /// The record with each property that the server has under a name in other letters' case under that name. A server
+    /// that gives a property back so does not tell the two apart, and may keep either value where both are sent.
+    static func spelled(_ record: JSON?, like server: JSON?) -> JSON? {
+        guard var spelled = record, let server else { return record }
+        let names = Dictionary(server.names.map { (StoreRules.folded($0.text), $0) }) { first, _ in first }
+        for (name, value) in record?.members ?? [] where server[name] == nil {
+            guard let theirs = names[StoreRules.folded(name.text)] else { continue }
+            spelled[name] = nil
+            spelled[theirs] = value
+        }
+        return spelled
     }
 
     /// The id of a record that is to be made: its own, or a new one.

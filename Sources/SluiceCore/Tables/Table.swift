@@ -44,7 +44,7 @@ public struct Table: Sendable {
     public func insert(_ record: JSON, parameters: RequestParameters = [:]) async throws -> JSON {
         try TableRules.validate(table: name)
         var record = record
-        switch try TableRules.id(of: record, table: name, dialect: dialect) {
+        switch try TableRules.id(of: record, table: name, dialect: dialect, isNew: true) {
         case .integer(let number)?:
             throw TableRules.refusal("the server gives out integer ids: insert without one", name, .integer(number))
         case .string?: break

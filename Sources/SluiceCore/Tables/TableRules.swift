@@ -14,11 +14,13 @@ enum TableRules {
 
     /// Checks an id that a request is to go to.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidRecord` for a text outside of the rule of ids, an integer below 1, and
+    /// - Throws: ``SluiceError`` of code `invalidRecord` for a text that is no id, an integer below 1, and
     ///   any integer on a wire that has none.
-    static func validate(_ id: RecordID, table: String, dialect: Dialect) throws(SluiceError) {
+    static func validate(
+        _ id: RecordID, table: String, dialect: Dialect, isNew: Bool = false
+    ) throws(SluiceError) {
         switch id {
-        case .string: try RecordRules.validate(id: id, table: table)
+        case .string: try RecordRules.validate(id: id, table: table, isNew: isNew)
         case .integer(let number):
             guard dialect.allowsIntegerIDs else {
                 throw refusal("the ids of \(dialect.name) are texts, not integers", table, id)
@@ -31,7 +33,9 @@ enum TableRules {
     ///
     /// - Throws: ``SluiceError`` of code `invalidRecord` for what is no object, for an id that is not allowed, and for
     ///   a text named `Id`, `ID` or `iD`: a server would take the record for one without an id.
-    static func id(of record: JSON, table: String, dialect: Dialect) throws(SluiceError) -> RecordID? {
+    static func id(
+        of record: JSON, table: String, dialect: Dialect, isNew: Bool = false
+    ) throws(SluiceError) -> RecordID? {
         guard record.kind == .object else { throw refusal("a record is a JSON object", table, nil) }
         let column = dialect.columns.id
         for name in record.names where name != column && name.text.lowercased() == column.text {
@@ -52,7 +56,7 @@ enum TableRules {
                 throw refusal("a record's id is a text or an integer", table, nil)
             }
         }
-        try validate(id, table: table, dialect: dialect)
+        try validate(id, table: table, dialect: dialect, isNew: isNew)
         return id
     }
 

@@ -35,7 +35,7 @@ struct HTTPCase: Sendable {
 
     /// The backend that is asked.
     static func fixture() async throws -> BackendFixture {
-        let hidden = JSON(members: [("id", "hidden"), ("shown", false)])
+        let hidden = JSON(members: [("id", JSON("hidden")), ("shown", JSON(false))])
         let fixture = try await BackendFixture(
             tables: [
                 .init("t"), .init("seen", seed: .records([hidden]), view: try QueryExpression(odata: "shown eq true")),

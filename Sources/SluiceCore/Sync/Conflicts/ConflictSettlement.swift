@@ -26,9 +26,10 @@ struct ConflictSettlement {
         case .client:
             // An undelete restores what the server has.
             let restored = operation.kind == .undelete ? conflict.server : nil
-            (decided, what) = (restored ?? item.local, "client wins")
+            (decided, what) = (restored ?? RecordRules.spelled(item.local, like: live), "client wins")
         case .merge(let record):
-            decided = RecordRules.record(record, withSystemColumns: columns.system, of: live, id: id)
+            decided = RecordRules.spelled(
+                RecordRules.record(record, withSystemColumns: columns.system, of: live, id: id), like: live)
             what = "merge"
         case .delete: (decided, what) = (nil, "delete")
         case .defer, .ask, .abort, .next: return

@@ -23,7 +23,7 @@ extension LocalChange {
     ///
     /// - Throws: ``SluiceError``: what ``apply(to:environment:)`` would throw for a change that cannot be.
     package func look(at store: any StoreReader) throws -> EnqueueLook {
-        try RecordRules.validate(id: recordID, table: table)
+        try RecordRules.validate(id: recordID, table: table, isNew: kind == .insert)
         try options.validate(table: table)
         let queue = QueueReader(store)
         let local = try store.record(recordID, in: table)

@@ -11,7 +11,7 @@ extension LocalChange {
 
     /// A change of a table that stays here: the row, and nothing else.
     private func keep(in store: any StoreWriter) throws -> JSON? {
-        try RecordRules.validate(id: recordID, table: table)
+        try RecordRules.validate(id: recordID, table: table, isNew: kind == .insert)
         let local = try store.record(recordID, in: table)
         if kind == .update, local == nil { throw missing }
         if kind == .undelete { throw refusal("the table stays here, and keeps no deleted records") }
@@ -34,7 +34,7 @@ extension LocalChange {
         }
         let isSilent = kind == .update && replacement == nil && kept.count > 0 && change.content.count == 1
         if isSilent {
-            try RecordRules.validate(id: recordID, table: table)
+            try RecordRules.validate(id: recordID, table: table, isNew: kind == .insert)
             if try store.record(recordID, in: table) == nil { throw missing }
         } else {
             _ = try change.share(in: SharedWriter(writer: store, columns: [table: names]), environment: environment)

@@ -40,13 +40,16 @@ package struct LocalChange: Sendable {
 
     /// Carries out a change that the server is to hear of, and returns the local record after it.
     func share(in store: any StoreWriter, environment: SyncEnvironment) throws -> JSON? {
-        try RecordRules.validate(id: recordID, table: table)
+        try RecordRules.validate(id: recordID, table: table, isNew: kind == .insert)
         try options.validate(table: table)
         let queue = QueueWriter(store)
         let local = try store.record(recordID, in: table)
         let queued = try queue.absorbEdits(of: recordID, in: table)
         if kind == .update, local == nil { throw missing }
         if isLocalOnly { return try applyLocally(local, queued, queue) }
+        if kind != .undelete, let record = changed(local, nil) {
+            try RecordRules.validate(namesOf: record, besides: local, id: recordID, table: table)
+        }
         guard let newest = queued.last else {
             try checkSettled(local)
             if kind != .insert, try isUnknownToServer(local, queue) {

@@ -60,7 +60,7 @@ struct OperationDocument {
             let kind = json["kind"]?.string.flatMap(TableOperation.Kind.init)
         else { throw refuse("table, record or kind are missing or not known") }
         try SyncTables.validate(table)
-        try RecordRules.validate(id: recordID, table: table)
+        try RecordRules.validate(id: recordID, table: table, isNew: kind == .insert)
         guard let createdAt = json["createdAt"]?.string.flatMap({ Timestamp($0) }),
             let state = json["state"]?.string.flatMap(TableOperation.State.init)
         else { throw refuse("its time or its state are missing or not known") }
@@ -111,7 +111,8 @@ struct OperationDocument {
     /// Refuses what no context would have made.
     static func validate(_ operation: TableOperation) throws(SluiceError) {
         try SyncTables.validate(operation.table)
-        try RecordRules.validate(id: operation.recordID, table: operation.table)
+        try RecordRules.validate(
+            id: operation.recordID, table: operation.table, isNew: operation.kind == .insert)
         guard isID(operation.id), operation.group.map(isID) ?? true, operation.revision > 0, operation.attempts >= 0
         else { throw SluiceError(.invalidRecord, "the id, group or a count of an operation is not allowed") }
     }

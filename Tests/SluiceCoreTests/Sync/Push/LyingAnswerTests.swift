@@ -98,7 +98,7 @@ struct LyingAnswerTests {
         #expect(result.applied == 0 && result.remaining == 1 && result.conflicts == 0, "\(result)")
         let local = try await table.lookup(id: "a")
         #expect(local?["n"] == 2 && local?["m"] == 1, "\(local?.description ?? "gone")")
-        #expect(!transport.requests.contains(where: \.isWrite))
+        #expect(!transport.requests.contains { $0.isWrite })
         #expect(try await context.queue.operations().first?.failure?.code == "brokenProtocol")
     }
 

@@ -122,8 +122,9 @@ struct DialectTests {
     @Test("what only the server sets has the names of its wire")
     func systemProperties() {
         for dialect in Dialect.all {
-            let names = ["createdAt", "updatedAt", "version", "deleted"].filter { dialect.isSystemProperty($0) }
-            let prefixed = ["__createdAt", "__updatedAt", "__version", "__deleted", "__other"]
+            let standard: [PropertyName] = ["createdAt", "updatedAt", "version", "deleted"]
+            let names = standard.filter { dialect.isSystemProperty($0) }
+            let prefixed: [PropertyName] = ["__createdAt", "__updatedAt", "__version", "__deleted", "__other"]
             #expect(prefixed.allSatisfy { dialect.isSystemProperty($0) } && !dialect.isSystemProperty("id"))
             let expected: [PropertyName] =
                 switch dialect.name {

@@ -92,7 +92,9 @@ struct ScheduleMachineTests {
             _ = machine.handle(.changed, now: at(second), random: 0)
             #expect(machine.handle(.due, now: at(second + 1), random: 0) == .run(pulls: false))
             #expect(machine.passesBy)
-            #expect(machine.handle(end, now: at(second + 1), random: 0) == .wait(.seconds(63) - .milliseconds(Int64(nearest: second * 1000) ?? 0)))
+            #expect(
+                machine.handle(end, now: at(second + 1), random: 0)
+                    == .wait(.seconds(63) - .milliseconds(Int64(nearest: second * 1000) ?? 0)))
             #expect(machine.failures == 7 && machine.waitsUntil == nil)
         }
         #expect(machine.handle(.due, now: at(64), random: 0) == .run(pulls: true))

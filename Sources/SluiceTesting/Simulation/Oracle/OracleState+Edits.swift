@@ -171,10 +171,7 @@ extension OracleState {
         switch claim {
         case .value(let field, let value):
             if held.contains(FieldValue(key: key, field: field, value: value)) { return .known }
-            let isGivenUp = audit.contains { _, entry in
-                fields.value(field, of: entry["local"]) == value
-                    || (entry["operation"].flatMap(OperationView.init)?.says(field, value, fields) ?? false)
-            }
+            let isGivenUp = gaveUp(FieldValue(key: key, field: field, value: value), on: device)
             if isGivenUp || device.waived.contains(FieldValue(key: key, field: field, value: value)) { return .known }
             let isHere = fields.value(field, of: device.row(key)) == value
             let isSent = operations.values.contains { $0.says(field, value, fields) }
@@ -185,6 +182,14 @@ extension OracleState {
             let isGivenUp = audit.contains { $0.moment > moment && $0.entry["operation"]?["kind"] != "update" }
             if isGivenUp { return .known }
             return operations.isEmpty ? .lost : .underWay
+        }
+    }
+
+    /// Whether the value is in the audit, of what was given up or decided on purpose.
+    func gaveUp(_ value: FieldValue, on device: DeviceView) -> Bool {
+        (device.audit[value.key] ?? []).contains { _, entry in
+            fields.value(value.field, of: entry["local"]) == value.value
+                || entry["operation"].flatMap(OperationView.init)?.says(value.field, value.value, fields) ?? false
         }
     }
 

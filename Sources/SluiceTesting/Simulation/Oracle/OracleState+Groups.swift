@@ -53,16 +53,21 @@ extension OracleState {
         arrived = [:]
     }
 
-    /// I12: no request of one user brings what another wrote.
+    /// I12: no request of one user brings what another wrote, unless that one gave the other's change up and kept the
+    /// record as it was seen.
     mutating func checkUser(_ change: SimulatedChange, _ key: RecordKey, _ after: SimulatedRow) {
         guard let user = change.user else { return }
         for field in SimulatedFields.all {
             guard let number = fields.value(field, of: after.fields) else { continue }
             let value = FieldValue(key: key, field: field, value: number)
-            if !held.contains(value), let writer = writers[value], writer != user {
+            if !held.contains(value), let writer = writers[value], writer != user, !gaveUp(value, in: change) {
                 violate(.userIsolation, "\(field) = \(number) of \(key) is of user \(writer), and user \(user) sent it")
             }
         }
+    }
+
+    private func gaveUp(_ value: FieldValue, in change: SimulatedChange) -> Bool {
+        change.device.map { gaveUp(value, on: devices[$0]) } ?? false
     }
 
     /// I3: a note is not made before its item, where it depends on it and both were made here in that order.

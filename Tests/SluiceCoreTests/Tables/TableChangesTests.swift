@@ -10,7 +10,7 @@ struct TableChangesTests {
         let answer = row(dialect, "a", "v1", ["name": "Ada", "made": true])
         let transport = ScriptedTransport([.json(201, answer, ["ETag": #""v1""#])])
         let people = client(transport, dialect: dialect).table("people")
-        let record = try await people.insert(["name": "Ada", dialect.version: "old", "id": .null])
+        let record = try await people.insert(["name": "Ada", dialect.version.text: "old", "id": .null])
         #expect(record == (try JSON(parsing: answer)))
         #expect(transport.lines[0].hasPrefix("POST /app/tables/people"))
         #expect(transport.bodies == [#"{"name":"Ada"}"#])

@@ -152,7 +152,8 @@ int sb_raw(lua_State *L) {
 
 /// is_number(object, name): whether the member is a number, also where it is read as a text.
 int sb_is_number(lua_State *L) {
-    lua_pushboolean(L, json_is_number(member(L, resolve(L, sb_check_object(L, 1)), 2)));
+    const json_t *value = member(L, resolve(L, sb_check_object(L, 1)), 2);
+    lua_pushboolean(L, json_is_number(value) || sb_long_number(value) != NULL);
     return 1;
 }
 

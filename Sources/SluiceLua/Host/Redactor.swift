@@ -26,27 +26,42 @@ struct Redactor: Sendable {
         bytes.prefix(SecretForms.shortest).reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    /// The length of what is looked for that begins at a place; nil where nothing does.
-    private func length(at place: Int, of text: [UInt8]) -> Int? {
-        guard place + SecretForms.shortest <= text.count else { return nil }
-        let start = Int(text[place]) << 8 | Int(text[place + 1])
-        guard starts[start >> 6] & 1 << UInt64(start & 63) != 0 else { return nil }
-        return needles[Self.key(text[place...])]?.first { text[place...].starts(with: $0) }?.count
+    /// What is looked for, as places in the text, from the first place on.
+    private func finds(_ text: [UInt8], from: Int) -> Range<Int>? {
+        var from = from
+        while let place = candidate(in: text, from: from) {
+            if let found = needles[Self.key(text[place...])]?.first(where: { text[place...].starts(with: $0) }) {
+                return place..<place + found.count
+            }
+            from = place + 1
+        }
+        return nil
+    }
+
+    /// The next place at which two bytes are as at the start of what is looked for. It goes over every byte that a
+    /// plugin logs, so it goes by pointers.
+    private func candidate(in text: [UInt8], from: Int) -> Int? {
+        text.withUnsafeBufferPointer { text in
+            starts.withUnsafeBufferPointer { starts -> Int? in
+                var place = from
+                while place + SecretForms.shortest <= text.count {
+                    let start = Int(text[place]) << 8 | Int(text[place + 1])
+                    if starts[start >> 6] & 1 << UInt64(start & 63) != 0 { return place }
+                    place += 1
+                }
+                return nil
+            }
+        }
     }
 
     func callAsFunction(_ text: String) -> String {
         if needles.isEmpty { return text }
         let bytes = Array(text.utf8)
         var output: [UInt8] = []
-        var (place, copied) = (0, 0)
-        while place < bytes.count {
-            guard let length = length(at: place, of: bytes) else {
-                place += 1
-                continue
-            }
-            output += bytes[copied..<place] + Self.mark
-            place += length
-            copied = place
+        var copied = 0
+        while let found = finds(bytes, from: copied) {
+            output += bytes[copied..<found.lowerBound] + Self.mark
+            copied = found.upperBound
         }
         return copied == 0 ? text : String(decoding: output + bytes[copied...], as: UTF8.self)
     }
@@ -62,9 +77,5 @@ struct Redactor: Sendable {
     }
 
     /// Whether the text holds one of the values.
-    func finds(in text: String) -> Bool {
-        if needles.isEmpty { return false }
-        let bytes = Array(text.utf8)
-        return bytes.indices.contains { length(at: $0, of: bytes) != nil }
-    }
+    func finds(in text: String) -> Bool { !needles.isEmpty && finds(Array(text.utf8), from: 0) != nil }
 }

@@ -162,7 +162,7 @@ struct DecisionToolTests {
             _ = try await plugins.send(request, to: ScriptedTransport(answers))
         }
         let decisions = await plugins.decisions
-        #expect(decisions.map(\.decision) == ["none", "none", "respond"] && decisions.map(\.waits) == [1, 2, 1])
+        #expect(decisions.map(\.decision) == ["changed", "changed", "respond"] && decisions.map(\.waits) == [1, 2, 1])
         #expect(!DecisionFile(decisions).text.contains("geheim"))
         let folder = try TemporaryFolder()
         try DecisionFile(decisions).append(to: "\(folder.path)/d.jsonl")

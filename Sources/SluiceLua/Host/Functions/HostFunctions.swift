@@ -59,7 +59,7 @@ final class HostFunctions {
             try meter.charge((arguments[0]?.string?.utf8.count ?? 0) / bytes)
         }
         switch function {
-        case "time.parse": return .value(try TimeFunctions.parse(arguments))
+        case "time.parse": return .value(TimeFunctions.parse(arguments))
         case "time.format": return .value(try TimeFunctions.format(arguments))
         case "crypto.sha256": return .value(try CryptoFunctions.digest(arguments))
         case "crypto.hmac": return .value(try CryptoFunctions.code(arguments, secret: secrets.revealed))

@@ -4,8 +4,10 @@ internal import SluiceCore
 enum TimeFunctions {
     static func seconds(_ time: Timestamp) -> JSON { JSON(Double(time.ticks) / Double(Timestamp.ticksPerSecond)) }
 
-    /// The seconds of an ISO 8601 text; nil if it is none.
-    static func parse(_ arguments: HostArguments) throws -> JSON? { Timestamp(try arguments.text(0)).map(seconds) }
+    /// The seconds of an ISO 8601 text; nil if it is none: a field that has no time is a question, and no mistake.
+    static func parse(_ arguments: HostArguments) -> JSON? {
+        arguments[0]?.string.flatMap { Timestamp($0) }.map(seconds)
+    }
 
     /// The ISO 8601 text of seconds, with three fraction digits or as many as are asked for.
     static func format(_ arguments: HostArguments) throws -> JSON {

@@ -301,6 +301,6 @@ struct HostFunctionTests {
         _ = try await plugins.send(.sample(.get, "/a?many=1"), to: transport)
         let many = try #require(await plugins.decisions.last).log
         #expect(many.count == 101 && many[99].message.utf8.count == 2048)
-        #expect(many[100].message == "104 lines more were left out")
+        #expect(many[100].message == "left out 104 lines more")
     }
 }

@@ -39,6 +39,7 @@ struct DemoStory {
                 facts = try await tell(&backend, devices)
             }
             try await backend.close()
+            tell(facts.comparison)
             if let plugins {
                 facts.plugins = await plugins.summary(of: devices)
                 tell(facts.plugins)
@@ -200,8 +201,7 @@ struct DemoStory {
         return facts
     }
 
-    private func close(_ facts: DemoFacts) {
-        let comparison = facts.comparison
+    private func tell(_ comparison: DemoComparison) {
         let size =
             "\(Plain.count(comparison.rows, "row")), \(Plain.count(comparison.fields, "field")), "
             + "\(comparison.copies) copies"
@@ -217,6 +217,9 @@ struct DemoStory {
                 narrator.detail("\(difference.recordID) \(difference.field): \(Plain.line(values))")
             }
         }
+    }
+
+    private func close(_ facts: DemoFacts) {
         narrator.say("\nDone in \(seconds(facts.seconds)).")
         guard folder.isKept else { return }
         let key = isEncrypted ? " --key-file \(folder.file("anna.key"))" : ""

@@ -36,6 +36,9 @@ public struct PullResult: Sendable, Hashable {
     /// Hashes the counts.
     public func hash(into hasher: inout Hasher) { hasher.combine(counts) }
 
+    /// A result of nothing.
+    package init() {}
+
     private var counts: [Int] { [stored, deleted, pending, conflicts, quarantined, dropped, pages] }
 
     mutating func add(_ outcome: PageCommit.Outcome) {

@@ -68,6 +68,26 @@ import Testing
         }
     }
 
+    @Test("how many records are expected follows edits and decisions: deleted, brought back, and kept on a device")
+    func ledger() {
+        func ruling(_ id: RecordID, _ verdict: String?) -> DemoReferee.Ruling {
+            .init(
+                recordID: id, status: 412, fields: [], judge: "", verdict: verdict, reason: nil, passed: nil,
+                isDeletion: verdict == "delete")
+        }
+        var ledger = DemoLedger()
+        ledger.add("new")
+        ledger.delete("old")
+        #expect(ledger.expected(of: 10, apart: []) == 10)
+        for id: RecordID in ["a", "b", "b"] { ledger.follow(ruling(id, "delete")) }
+        #expect(ledger.expected(of: 10, apart: []) == 8)
+        ledger.follow(ruling("a", nil))
+        ledger.follow(ruling("b", "ask"))
+        #expect(ledger.expected(of: 10, apart: []) == 9)
+        // What is deleted on a device alone is on the server, and not compared.
+        #expect(ledger.expected(of: 10, apart: ["old"]) == 10)
+    }
+
     @Test("made-up movies are the same in every run and have their own ids")
     func madeUp() {
         #expect(DemoMovies.madeUp(500) == DemoMovies.madeUp(500))

@@ -46,7 +46,8 @@ private struct Scripted: TableHooks {
         }
         #expect(made.json["id"] == "c")
         #expect(json["patched"]?["t"] == "x")
-        #expect(json["replaced"]?["t"] == nil)
+        // A column of the table that the record lacks is null, as the Node server has it.
+        #expect(json["replaced"]?["t"] == .null)
     }
 
     @Test("a hook sees operation, user, id and the stored record, in every wire")

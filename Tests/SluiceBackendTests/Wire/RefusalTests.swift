@@ -10,7 +10,7 @@ import Testing
         arguments: [
             ("POST", "/tables/t", "", 400, "no body"), ("POST", "/tables/t", "{", 400, "line 1"),
             ("POST", "/tables/t", "[]", 400, "object"), ("POST", "/tables/t", "null", 400, "object"),
-            ("POST", "/tables/t", #"{"id":1}"#, 400, "id"), ("POST", "/tables/t", #"{"id":""}"#, 400, "id"),
+            ("POST", "/tables/t", #"{"id":true}"#, 400, "id"), ("POST", "/tables/t", #"{"id":1.5}"#, 400, "id"),
             ("POST", "/tables/t", #"{"id":"a/b"}"#, 400, "id"), ("POST", "/tables/t", #"{"id":".."}"#, 400, "id"),
             ("POST", "/tables/t", #"{"a":1,"a":2}"#, 400, "repeated"),
             ("POST", "/tables/t", #"{"deleted":false}"#, 400, "reserved"),

@@ -11,7 +11,9 @@ public struct StoreUsers: Sendable, Hashable {
             let cursors = try reader.records(matching: Query(Cursor.schema.name)).compactMap(Cursor.init(record:))
             let waiting = Query(TableOperation.schema.name, filter: .binary(.ne, .column("user"), .literal(.null)))
             let makers = try reader.records(matching: waiting).compactMap { $0["user"]?.string }
-            let current = Set(cursors.filter { $0.position != nil && !$0.isOfNobody }.map(\.owner.user))
+            // Where another has pulled since, the cursors of the one before have to start afresh.
+            let isLast = { (cursor: Cursor) in !(cursor.position == nil && cursor.needsReconcile) }
+            let current = Set(cursors.filter { isLast($0) && !$0.isOfNobody }.map(\.owner.user))
             return (
                 Set(cursors.map(\.owner.user) + makers).subtracting([""]), current.count == 1 ? current.first : nil
             )

@@ -38,6 +38,8 @@ struct GroupPages: Sendable {
 
     /// How often a page may not begin with a known row, because rows that others change move away.
     private static let mostSlips = 32
+    /// How often rows come in another order than they did on the page before, until that is the server's way.
+    private static let mostReversals = 2
 
     private let pageSize: Int
     private var step = Step.along
@@ -48,13 +50,18 @@ struct GroupPages: Sendable {
     private var hasAskedForOthers = false
     /// How often a page did not begin with a known row.
     private(set) var slips = 0
+    /// How often two rows of a page stood in the opposite order on the one before. Rows that move do not bring that about.
+    private var reversals = 0
+    /// The rows of the page before, with their places on it.
+    private var before: [RecordID: Int] = [:]
     /// How many pages one after the other brought nothing that this pass had not gone past.
     private var repeats = 0
 
     init(pageSize: Int) { self.pageSize = pageSize }
 
-    /// Whether pages have begun with other rows so often that the server has no order in the group.
-    var hasNoOrder: Bool { slips > Self.mostSlips }
+    /// Whether rows have come in another order than before, or pages have begun with other rows so often, that the server
+    /// has no order in the group.
+    var hasNoOrder: Bool { reversals >= Self.mostReversals || slips > Self.mostSlips }
 
     /// Whether the pass goes past the same rows again and again, though it has gone back no further than that.
     var isStuck: Bool { repeats > 2 + slips * max(2, pageSize) }
@@ -72,6 +79,7 @@ struct GroupPages: Sendable {
 
     /// Judges the answer to the question.
     mutating func judge(_ page: PullPage) -> Answer {
+        lookAtOrder(of: page)
         switch step {
         case .along: return follow(page)
         case .others:
@@ -87,6 +95,14 @@ struct GroupPages: Sendable {
             step = .along
             return unproven.rows.isEmpty ? .end(isCertain: false) : .proven(unproven, skip: place)
         }
+    }
+
+    /// A group of one page has no order to speak of.
+    private mutating func lookAtOrder(of page: PullPage) {
+        guard place > 0 || slips > 0 || !before.isEmpty, !asksForOthers else { return }
+        let places = page.rows.compactMap { before[$0.id] }
+        if zip(places, places.dropFirst()).contains(where: { $0 > $1 }) { reversals += 1 }
+        before = Dictionary(page.rows.indices.map { (page.rows[$0].id, $0) }) { first, _ in first }
     }
 
     /// Goes on without knowing of other rows.
@@ -132,9 +148,9 @@ struct GroupPages: Sendable {
 
     /// Begins once more, with what is known of the server.
     mutating func restart() {
-        let slips = slips
+        let (slips, reversals, before) = (slips, reversals, before)
         self = GroupPages(pageSize: pageSize)
-        self.slips = slips
+        (self.slips, self.reversals, self.before) = (slips, reversals, before)
     }
 
     private func hasPassed(_ row: RowPage.Row) -> Bool { passed[row.id] == .some(row.version) }

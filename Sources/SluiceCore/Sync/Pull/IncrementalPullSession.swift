@@ -146,10 +146,13 @@ package struct IncrementalPullSession: Sendable {
         if case .proven = keyset, group.lastID != nil {
             return page.rows.isEmpty ? takeEnd() : follow(page, skip: 0)
         }
-        switch pages.judge(page) {
-        case .nothing:
-            hasNoOrder = pages.hasNoOrder
-            return hasNoOrder ? readAll() : request()
+        let answer = pages.judge(page)
+        if pages.hasNoOrder {
+            hasNoOrder = true
+            return readAll(page.rows.indices.filter { !group.holds(page.rows[$0]) })
+        }
+        switch answer {
+        case .nothing: return request()
         case .end(let isCertain):
             if isCertain { passFoundNew = false }
             if !isCertain, pages.place > group.count, !planted(.passBelieved) { return takeDoubled() }

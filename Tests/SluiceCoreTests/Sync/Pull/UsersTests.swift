@@ -125,6 +125,7 @@ struct UsersTests {
     func users() async throws {
         let (ann, bob) = try await devices(.memory)
         #expect(try await StoreUsers(ann.store).current == nil)
+        for device in [ann, bob] { device.server.seed("todos", [["id": "a", "n": 1]]) }
         try await ann.todos.pull(named: "all")
         #expect(try await StoreUsers(ann.store).current == "ann")
         try await bob.todos.insert(["id": "b"])

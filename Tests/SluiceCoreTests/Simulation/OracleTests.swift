@@ -63,7 +63,7 @@ struct OracleTests {
     mutating func restored() {
         let first = changed(to: row(1))
         take(changed(to: row(2), from: first))
-        oracle.restored(["items": ["1": first]])
+        oracle.restored(["items": ["1": first]], at: 2)
         take(first)
         #expect(oracle.violation == nil)
     }

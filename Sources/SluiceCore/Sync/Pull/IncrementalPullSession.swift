@@ -38,6 +38,7 @@ package struct IncrementalPullSession: Sendable {
     package private(set) var hasNoOrder = false
     /// How many passes in a row through the group have shown a row twice, and so perhaps another one not at all.
     private var doubledPasses = 0
+    private static let mostDoubledPasses = 3
     /// Whether this pull has to look for rows without a time.
     private var looksForUntimed: Bool
     private var hasUntimed: Bool
@@ -197,6 +198,7 @@ package struct IncrementalPullSession: Sendable {
         if case .proven = keyset, group.lastID != nil { return takeBehind(page, fresh, times) }
         idlePages = fresh.isEmpty ? idlePages + 1 : 0
         advance(over: page, fresh, times, skip: skip)
+        if hasNoOrder { return readAll(isStored ? [] : fresh) }
         // A page may bring one row besides the known one; each time that the pass goes back it comes to known rows.
         if pages.isStuck || idlePages > 2 + 2 * pages.slips + group.count / max(1, page.rows.count - 1) {
             if pages.slips > 0 {
@@ -234,7 +236,7 @@ package struct IncrementalPullSession: Sendable {
     /// the server has no order in the group.
     private mutating func takeDoubled() -> PullEffect {
         doubledPasses += 1
-        hasNoOrder = doubledPasses > 3
+        hasNoOrder = doubledPasses > Self.mostDoubledPasses
         if hasNoOrder { return readAll() }
         pages.restart()
         (passFoundNew, idlePages) = (false, 0)
@@ -324,15 +326,27 @@ package struct IncrementalPullSession: Sendable {
             return
         }
         let foundNewInGroup = passFoundNew || fresh.contains { times[$0] == group.timestamp }
-        if skip > 0, foundNewInGroup, !planted(.groupReadOnce) {
+        group.add(page, times)
+        let isDoubled = skip + rowsOfGroup(times) > group.count && !planted(.passBelieved)
+        if skip > 0, foundNewInGroup || isDoubled, !planted(.groupReadOnce) {
             // The group was paged by `$skip`, from a server that may have no order in it: read it once more.
-            group.add(page, times)
             pages.restart()
+            if isDoubled {
+                doubledPasses += 1
+                hasNoOrder = doubledPasses > Self.mostDoubledPasses
+            }
         } else {
             group.advance(over: page, times)
             pages = GroupPages(pageSize: pageSize)
+            doubledPasses = 0
         }
         passFoundNew = false
+    }
+
+    /// How many rows of a page come before the first of a later time.
+    private func rowsOfGroup(_ times: [Timestamp?]) -> Int {
+        times.firstIndex { time in time.map { time in group.timestamp.map { time > $0 } ?? true } ?? false }
+            ?? times.count
     }
 
     private mutating func moveCursor(at page: PullPage) {

@@ -254,9 +254,12 @@ package struct OperationSession: Sendable {
                 ? commit(.kept(item, .parked, failure(.conflict), uncertain: false), then: .kept)
                 : commit(.rebased(item, server: record, sent: sent), then: .again)
         case .conflict(let server, let isDeleted):
+            // The record that a delete was told to be gone is there again: it may have been deleted by that very delete.
+            let wasGone = operation.kind == .delete && (status == 404 || status == 410)
             let conflict = Conflict(
                 operation: operation, client: item.local, server: server, base: item.base,
-                maybeApplied: operation.isUncertain || status < 300, status: status, isDeletedOnServer: isDeleted)
+                maybeApplied: operation.isUncertain || status < 300 || wasGone, status: status,
+                isDeletedOnServer: isDeleted)
             rounds += 1
             if rounds > Self.maximumRounds {
                 let text = "the conflict came back \(Self.maximumRounds) times in one push"

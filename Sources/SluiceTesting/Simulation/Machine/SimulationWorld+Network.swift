@@ -111,7 +111,8 @@ extension SimulationWorld {
     /// The answer to what was done, as it arrives.
     private func spoiled(_ response: Response, to request: Request) -> Response {
         let isDelete = request.head.method == .delete
-        let isDone = 200..<300 ~= response.status
+        // Of what the server only says to have done nothing else is said.
+        let isDone = 200..<300 ~= response.status && (try? response.body.json)?["error"] == nil
         if request.head.method != .get {
             if strikes(.failAfter) { return .model(500, ["error": "an accident"]) }
             // To a delete it would be a lie where the server refuses it.

@@ -187,7 +187,8 @@ extension OracleState {
 
     /// I4: a record that waits stands on its base, and on nothing newer or older.
     private mutating func checkBase(of key: RecordKey, _ row: JSON, on device: Int) {
-        // What came from another queue stands on what was known there.
+        // What came from another queue stands on what was known there, and a backup on older versions.
+        if hasRestored { return }
         if let first = devices[device].operations(on: key).first, transferred.contains(first.id) { return }
         // An undelete brings back the newest that is known from the server, behind a delete that may have been done.
         if devices[device].operations(on: key).contains(where: { $0.kind == "undelete" }) { return }

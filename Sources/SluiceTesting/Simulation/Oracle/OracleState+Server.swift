@@ -114,7 +114,8 @@ extension OracleState {
 
     /// I5: a pull that ended well has brought each row that was committed before it began.
     mutating func pulled(_ rows: [SimulatedRow], of table: String, named: Bool, on device: Int) {
-        for row in rows where !row.isOdd {
+        // What a backup has brought back is no change that a pull could be told of: a reconcile finds it.
+        for row in rows where !row.isOdd && row.version > restoredAt ?? 0 {
             let key = RecordKey(table: table, id: row.id)
             guard devices[device].operations[key] == nil else { continue }
             let local = devices[device].row(key)

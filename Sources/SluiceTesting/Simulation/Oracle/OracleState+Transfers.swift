@@ -21,9 +21,11 @@ extension OracleState {
     }
 
     /// The server's rows are what they were once: what happened since has never happened there, and no device is told.
-    mutating func restored(_ tables: [String: [RecordID: SimulatedRow]]) {
+    ///
+    /// - Parameter version: the last that it has given out.
+    mutating func restored(_ tables: [String: [RecordID: SimulatedRow]], at version: Int) {
         moment += 1
-        hasRestored = true
+        restoredAt = version
         clockSteps += 1
         let rows = tables.flatMap { table, rows in rows.values.map { (RecordKey(table: table, id: $0.id), $0) } }
         let alive = Dictionary(uniqueKeysWithValues: rows.filter { !$0.1.isDeleted })

@@ -63,8 +63,10 @@ struct OracleState: Sendable {
     // Transfers and backups.
     /// The operations that came from another device's queue.
     var transferred: Set<String> = []
-    /// Whether the server's rows went back to what they were.
-    var hasRestored = false
+    /// The last version that the server had given out when its rows last went back to what they were; nil where they
+    /// never have.
+    var restoredAt: Int?
+    var hasRestored: Bool { restoredAt != nil }
 
     struct DeviceRecord: Hashable, Sendable {
         let device: Int

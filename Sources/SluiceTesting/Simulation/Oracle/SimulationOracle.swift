@@ -71,7 +71,9 @@ final class SimulationOracle: Sendable {
     }
 
     /// The server's rows are those of a backup.
-    func restored(_ tables: [String: [RecordID: SimulatedRow]]) { state.withLock { $0.restored(tables) } }
+    func restored(_ tables: [String: [RecordID: SimulatedRow]], at version: Int) {
+        state.withLock { $0.restored(tables, at: version) }
+    }
 
     /// A conflict is shown to the application.
     func met(_ conflict: Conflict, on device: Int) { state.withLock { $0.met(conflict, on: device) } }

@@ -29,7 +29,7 @@ extension SimulatedServer {
             state.backup = nil
             state.remembered = [:]
             state.epoch += 1
-            oracle.restored(backup)
+            oracle.restored(backup, at: state.version)
         }
     }
 

@@ -63,7 +63,8 @@ package enum PushVerdict: Sendable, Hashable {
             }
             guard columns.id(record) == operation.recordID else { return .refused(.brokenProtocol) }
             // What leaves properties out cannot take the record's place, and what has not moved proves nothing.
-            let isUnmoved = operation.kind != .undelete && item.isUnmoved(record, columns)
+            let mayBeUnmoved = operation.kind == .delete ? !isTombstone : operation.kind != .undelete
+            let isUnmoved = mayBeUnmoved && item.isUnmoved(record, columns)
             guard !isUnmoved, isTombstone || item.isWhole(record, columns) else { return .readBack }
             return compare(item, with: record, columns: columns, isRefusal: true)
         case 424: return .skipped

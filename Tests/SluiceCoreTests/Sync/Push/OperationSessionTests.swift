@@ -58,7 +58,7 @@ struct OperationSessionTests {
         let tombstone: JSON = ["id": "a", "text": "mine", "version": "2", "deleted": true]
         let insert = item(.insert, sent: mine, local: mine)
         let update = item(.update, sent: mine, base: ["id": "a", "text": "old", "version": "1"], local: mine)
-        let delete = item(.delete, sent: .object, base: theirs)
+        let delete = item(.delete, sent: .object, base: ["id": "a", "text": "theirs", "version": "1"])
         for (item, status, record, expected) in [
             (insert, 201, server, "applied record"), (insert, 200, nil, "readBack"), (insert, 204, nil, "readBack"),
             (insert, 409, server, "found"), (insert, 409, theirs, "decide"), (insert, 409, nil, "readBack"),
@@ -68,6 +68,7 @@ struct OperationSessionTests {
             (update, 412, nil, "kept pending preconditionFailed uncertain"), (update, 409, nil, "readBack"),
             (delete, 204, nil, "applied nothing"), (delete, 200, tombstone, "applied nothing"),
             (delete, 404, nil, "readBack"), (delete, 410, nil, "readBack"), (delete, 412, tombstone, "applied nothing"),
+            (delete, 412, ["id": "a", "version": "1", "deleted": true], "applied nothing"),
             (delete, 412, theirs, "decide"), (insert, 401, nil, "kept pending unauthorized"),
             (insert, 403, nil, "kept parked forbidden"), (insert, 422, nil, "kept parked rejected"),
             (insert, 503, nil, "kept pending serverFailure"), (insert, 424, nil, "kept pending "),

@@ -22,7 +22,7 @@ struct WrittenFormTests {
 
     private static let cases: [(sent: JSON, first: JSON, change: @Sendable (JSON) -> JSON)] = [
         (5, 1, { JSON("\($0)") }), ("5", "1", { JSON(Int64($0.string ?? "") ?? 0) }),
-        (9_007_199_254_740_993, 9_007_199_254_740_995, { JSON(($0.int ?? 0) / 4 * 4) }),
+        (9_007_199_254_740_993, 9_007_199_254_740_997, { JSON(($0.int ?? 0) / 4 * 4) }),
     ]
 
     /// A device with `a`, whose last edit of `n` the server has written in its own way, and whose answer was lost.

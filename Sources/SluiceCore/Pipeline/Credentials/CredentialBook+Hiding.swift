@@ -30,6 +30,11 @@ extension CredentialBook {
         return response
     }
 
+    /// The body without credentials.
+    func hiding(_ body: Body) -> Body {
+        search.hiding(body.bytes).map { Body(bytes: $0, maximumValues: body.maximumValues) } ?? body
+    }
+
     /// The error without credentials, in its message and in its causes.
     package func hiding(_ error: SluiceError) -> SluiceError {
         let search = search

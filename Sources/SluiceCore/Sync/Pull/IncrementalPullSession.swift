@@ -332,7 +332,7 @@ package struct IncrementalPullSession: Sendable {
             // The group was paged by `$skip`, from a server that may have no order in it: read it once more.
             pages.restart()
             if isDoubled {
-                doubledPasses += 1
+                (doubledPasses, idlePages) = (doubledPasses + 1, 0)
                 hasNoOrder = doubledPasses > Self.mostDoubledPasses
             }
         } else {

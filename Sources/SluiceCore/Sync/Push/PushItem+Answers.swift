@@ -6,24 +6,33 @@ extension PushItem {
         return record[columns.version] == version
     }
 
-    /// Whether the answer has every property that the server's record is known to have.
-    func isWhole(_ answer: JSON, _ columns: PushColumns) -> Bool {
-        (base?.members ?? []).allSatisfy { name, value in
-            columns.system.contains(name) || value.isNull || answer[name] != nil
-        }
-    }
-
-    /// The server's record by its answer to the change. What the answer leaves out is as the send left it: some servers
+    /// The server's record by its answer to the change. What the answer leaves out is as that send left it: some servers
     /// answer with the properties that were sent alone.
-    func completing(_ answer: JSON, _ columns: PushColumns) -> JSON {
+    func completing(_ answer: JSON, by sent: SentBody?, _ columns: PushColumns) -> JSON {
         var record = answer
-        let sent = operation.sentAsIs
         let kept = columns.replaces ? base?.members?.filter { columns.system.contains($0.name) } : nil
         for (name, value) in (kept ?? []) + (made(by: sent, saying: sent?.request, columns)?.members ?? [])
         where record[name] == nil && !value.isNull && name != columns.deleted {
             record[name] = value
         }
         return record
+    }
+
+    /// The same of what a refusal shows: laid over the record that is known, as it may be a part of the server's.
+    func completing(_ verdict: PushVerdict, _ columns: PushColumns) -> PushVerdict {
+        switch verdict {
+        case .found(let record, let sent): return .found(completing(record, by: sent, columns), sent)
+        case .earlierRevisionDone(let record, let sent):
+            return .earlierRevisionDone(completing(record, by: sent, columns), sent)
+        // Where an update replaces the record, what it leaves out is gone.
+        case .conflict(server: var server?, isDeleted: false) where !columns.replaces:
+            for (name, value) in base?.members ?? []
+            where server[name] == nil && !value.isNull && name != columns.deleted {
+                server[name] = value
+            }
+            return .conflict(server: server, isDeleted: false)
+        default: return verdict
+        }
     }
 
     /// The record as the send left it, where nobody has changed it since; nil if that is not known.

@@ -44,7 +44,8 @@ package enum PushVerdict: Sendable, Hashable {
             // The record as it was, or the request's own body: something on the way has answered, and done nothing.
             if item.isUnmoved(record, columns), !planted(.unmovedIsDone) { return .readBack }
             return isTombstone
-                ? .conflict(server: record, isDeleted: true) : .done(item.completing(record, columns))
+                ? .conflict(server: record, isDeleted: true)
+                : .done(item.completing(record, by: operation.sentAsIs, columns))
         // From something in between, which has not passed it on: a login page of a network, say.
         case 300..<400: return .later(.brokenProtocol, uncertain: false)
         case 401: return .unauthorized
@@ -62,11 +63,10 @@ package enum PushVerdict: Sendable, Hashable {
                 return answer.status == 409 ? .readBack : .later(.preconditionFailed, uncertain: mayBeDone)
             }
             guard columns.id(record) == operation.recordID else { return .refused(.brokenProtocol) }
-            // What leaves properties out cannot take the record's place, and what has not moved proves nothing.
+            // What has not moved proves nothing.
             let mayBeUnmoved = operation.kind == .delete ? !isTombstone : operation.kind != .undelete
-            let isUnmoved = mayBeUnmoved && item.isUnmoved(record, columns)
-            guard !isUnmoved, isTombstone || item.isWhole(record, columns) else { return .readBack }
-            return compare(item, with: record, columns: columns, isRefusal: true)
+            if mayBeUnmoved, item.isUnmoved(record, columns) { return .readBack }
+            return item.completing(compare(item, with: record, columns: columns, isRefusal: true), columns)
         case 424: return .skipped
         case 408, 429, 503: return .later(.serverFailure, uncertain: false)
         case 400..<500 where planted(.refusalIsDone): return .done(item.local)

@@ -41,13 +41,19 @@ let package = Package(
         // C: a file system for SQLite that fails where a test wants it to.
         .target(name: "CSQLiteFaults", dependencies: ["CSQLite"]),
 
+        // The core, in three layers: each knows those above it in this list only.
+        .target(name: "SluiceBase", dependencies: ["CJansson"]),
         .target(
-            name: "SluiceCore",
+            name: "SluiceWire",
+            dependencies: ["SluiceBase", .product(name: "HTTPTypes", package: "swift-http-types")]),
+        .target(
+            name: "SluiceSync",
             dependencies: [
-                "CJansson",
+                "SluiceBase", "SluiceWire",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
+        .target(name: "SluiceCore", dependencies: ["SluiceBase", "SluiceSync", "SluiceWire"]),
         .target(
             name: "SluiceHTTP",
             dependencies: [

@@ -3,7 +3,7 @@ import HTTPTypes
 import Synchronization
 
 @testable import SluiceBackend
-@testable import SluiceCore
+import SluiceCore
 
 /// A backend in memory whose clock stands still, and short ways to ask it.
 struct BackendFixture {

@@ -77,7 +77,7 @@ struct BackendTable: Sendable {
             guard let id = planted["id"]?.textID else {
                 throw SluiceError(.invalidRecord, "the id of record \(index) of the seed is no text", table: name)
             }
-            try RecordRules.validate(id: id, table: name, isNew: true)
+            try IDRules.validate(id: id, table: name, isNew: true)
             if rules.ids == .integer { try BackendCatalog.noteID(try number(of: id), connection) }
             guard try self.record(id, connection) == nil else {
                 throw SluiceError(.recordExists, "the seed holds this id twice", table: name, recordID: id)

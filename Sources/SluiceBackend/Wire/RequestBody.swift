@@ -36,7 +36,7 @@ enum RequestBody {
     /// Refuses an id that no client of the family may use.
     static func check(id: RecordID, table: String) throws {
         do {
-            try RecordRules.validate(id: id, table: table, isNew: true)
+            try IDRules.validate(id: id, table: table, isNew: true)
         } catch {
             throw Refusal(.badRequest, error.message)
         }

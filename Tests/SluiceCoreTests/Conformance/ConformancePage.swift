@@ -1,4 +1,4 @@
-@testable import SluiceCore
+import SluiceCore
 
 /// `docs/conformance.md`, made of the rows and the verdicts.
 struct ConformancePage {

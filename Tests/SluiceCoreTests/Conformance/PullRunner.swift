@@ -1,6 +1,7 @@
+@testable import SluiceSync
 import Synchronization
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 /// Runs a pull row: its pages, scripted; its query, through our pull.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 /// What the SDKs and servers of this family do, row by row, held against our engine. `docs/conformance.md` shows the
 /// outcome.

@@ -1,7 +1,7 @@
 import SluiceTesting
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 @Suite("MemoryStore: an index changes how fast an answer comes, and nothing else")
 struct MemoryStoreIndexTests {

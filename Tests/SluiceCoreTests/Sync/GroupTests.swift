@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Groups: changes that belong together are stored, given up and tried again together")

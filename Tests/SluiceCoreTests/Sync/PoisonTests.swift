@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Poison: what fails again and again is put aside with its reason, and blocks nothing else")

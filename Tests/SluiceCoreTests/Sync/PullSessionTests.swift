@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 @Suite("Pull sessions: pure state machines")
 struct PullSessionTests {

@@ -4,7 +4,7 @@ import SluiceTesting
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 /// The stores that every sync test runs on.
 enum StoreKind: String, CaseIterable, CustomTestStringConvertible {

@@ -3,7 +3,7 @@ import HTTPTypes
 import SluiceTesting
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceLua
 
 @Suite("System properties, built in and as a plugin")

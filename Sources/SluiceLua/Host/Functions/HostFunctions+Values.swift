@@ -10,7 +10,7 @@ extension HostFunctions {
         let function = arguments.function
         guard permissions.kvBytes > 0 else { throw Denied("kv needs the permission kv with a number of bytes") }
         guard let key = arguments[0]?.string, (1...Self.maximumKey).contains(key.utf8.count),
-            RecordRules.isValid(id: key)
+            IDRules.isValid(id: key)
         else { throw ScriptFailure(.runtime, "a key of kv is 1 to \(Self.maximumKey) characters, as ids are") }
         let now = isDeterministic ? call.startedAt : settings.environment.now()
         let before = call.changes[key]

@@ -1,8 +1,9 @@
+@testable import SluiceSync
 import SluiceTesting
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 @Suite("Changes: what is committed is told once, in order")
 struct ChangesTests {

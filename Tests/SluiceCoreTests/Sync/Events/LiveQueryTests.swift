@@ -1,8 +1,9 @@
+@testable import SluiceSync
 import SluiceTesting
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 @Suite("Live queries: the result, and what changes in it")
 struct LiveQueryTests {

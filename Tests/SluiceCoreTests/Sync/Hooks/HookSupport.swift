@@ -1,6 +1,6 @@
 import Synchronization
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 /// A hook made of closures; it wants the points for which it has one.

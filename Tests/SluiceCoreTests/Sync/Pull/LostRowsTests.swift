@@ -2,7 +2,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 /// The fifteen ways in which pulls of this family are known to lose or repeat rows: each with the history that breaks

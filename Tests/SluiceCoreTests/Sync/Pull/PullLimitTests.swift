@@ -1,7 +1,7 @@
 import HTTPTypes
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Limits of a pull: no server empties a table, runs for ever, or hides rows behind a wrong time")

@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 @Suite("The server's clock: set back, set forth, or ahead of the one that stamps the rows")

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 /// Rows of one time are paged by `$skip`. When one of them goes away, those behind it slide past the place that is

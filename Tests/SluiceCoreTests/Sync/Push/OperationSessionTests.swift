@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 @Suite("Operation session: one operation of a push as a pure state machine")
 struct OperationSessionTests {

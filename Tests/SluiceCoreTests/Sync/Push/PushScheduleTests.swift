@@ -1,6 +1,7 @@
+@testable import SluiceSync
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 @Suite("Push schedule: which operation may go next")
 struct PushScheduleTests {

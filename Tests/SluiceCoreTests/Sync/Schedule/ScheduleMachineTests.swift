@@ -1,7 +1,8 @@
+@testable import SluiceWire
 import SluiceTesting
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 @Suite("Schedule: when to run")
 struct ScheduleMachineTests {

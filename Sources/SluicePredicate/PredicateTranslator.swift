@@ -12,7 +12,7 @@ struct PredicateTranslator {
     let record: PredicateExpressions.VariableID
     let recordType: Any.Type
     /// The column that a key path of the record is.
-    let column: (AnyKeyPath) -> PropertyName?
+    let column: (AnyKeyPath) -> String?
     /// What the variables of inner closures stand for.
     var bindings: [PredicateExpressions.VariableID: PredicateOperand] = [:]
 

@@ -1,5 +1,3 @@
-internal import SluiceCore
-
 /// What a client does when it meets a hostile server. The table is `items`; the store holds its records `a` and `b`.
 public enum HostileCall: String, Sendable, Hashable, CaseIterable {
     /// Pulls the table under a name, from where an earlier pull ended.
@@ -28,7 +26,7 @@ public enum HostileCall: String, Sendable, Hashable, CaseIterable {
     /// Whether it may bring rows into the store.
     var isPull: Bool { [.pull, .pullAll, .track, .reconcile].contains(self) }
     /// The records that a push is about.
-    var recordIDs: [RecordID] {
+    var recordIDs: [String] {
         switch self {
         case .insert: ["new"]
         case .batch: ["new", "second"]

@@ -35,23 +35,18 @@ struct HostileScene: Sendable {
         let client = SluiceClient(
             endpoint: endpoint, transport: trial.transport, filters: [SecretField(), Clock()] + trial.filters,
             options: ClientOptions(tokenProvider: Tokens(), retry: retry, limits: limits.exchange))
-        // The honest server's time is its own; the device's is the same, and moves on until the other one is met.
+        // The honest server's time is its own; the device's is the same.
+        var environment = SyncEnvironment.system
         let start = Timestamp(ticks: 17_000_000_000_000_000)
-        func environment(_ seconds: Int64) -> SyncEnvironment {
-            var environment = SyncEnvironment.system
-            environment.now = { Timestamp(ticks: start.ticks + seconds * Timestamp.ticksPerSecond) }
-            return environment
-        }
+        environment.now = { Timestamp(ticks: start.ticks + 10 * Timestamp.ticksPerSecond) }
         model = ModelServer(start: start)
-        var options = SyncOptions(pageSize: 50, environment: environment(10))
+        var options = SyncOptions(pageSize: 50, environment: environment)
         options.pull.mostPages = limits.pages
         options.batchSize = trial.hostile.call == .batch ? 4 : 1
         var traits = ModelServer.Traits()
         traits.issuesChangeTokens = trial.hostile.call == .track
         model.set(traits)
-        var later = options
-        later.environment = environment(41)
-        context = try await SyncContext(client: client, store: store, options: later)
+        context = try await SyncContext(client: client, store: store, options: options)
         honest = try await SyncContext(
             client: SluiceClient(endpoint: endpoint, transport: model), store: store, options: options)
     }

@@ -61,9 +61,7 @@ import Testing
         try await first.backend.close()
         let second = try await BackendFixture(
             .init("t", seed: seed, columns: [.init("late", .string)]), database: .sqlite(path: path))
-        var kept = changed.json
-        kept["late"] = .null
-        #expect(await second.send(.get, "/tables/t").json == JSON([kept]))
+        #expect(await second.send(.get, "/tables/t").json == JSON([changed.json]))
         let next = await second.send(.patch, "/tables/t/a", #"{"late":"x"}"#)
         #expect(number(next.json) == number(changed.json) + 1)
         #expect(next.json["n"] == 5)

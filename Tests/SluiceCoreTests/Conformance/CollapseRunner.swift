@@ -1,6 +1,6 @@
 import Synchronization
 
-import SluiceCore
+@testable import SluiceCore
 @testable import SluiceTesting
 
 /// Runs a collapse row: a record with an operation is changed again, with another record's operation queued behind.

@@ -1,6 +1,6 @@
 import Foundation
 
-import SluiceCore
+@testable import SluiceCore
 
 /// One row of `Fixtures/sync-cases.jsonl`, which says what an older SDK or server does, with the verdict on it.
 struct SyncCase: Sendable {

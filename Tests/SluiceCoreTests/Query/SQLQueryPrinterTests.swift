@@ -1,8 +1,7 @@
-@testable import SluiceBase
 import SluiceTesting
 import Testing
 
-import SluiceCore
+@testable import SluiceCore
 
 @Suite("Printing SQL") struct SQLQueryPrinterTests {
     private static let noon = Timestamp(ticks: 43_200 * Timestamp.ticksPerSecond)

@@ -2,7 +2,7 @@ import SluiceSQLite
 import SluiceTesting
 import Testing
 
-import SluiceCore
+@testable import SluiceCore
 
 @Suite("The simulator with hooks that fail, postpone and change what passes")
 struct HookSimulationTests {

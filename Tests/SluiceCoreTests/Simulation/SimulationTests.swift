@@ -1,7 +1,7 @@
 import SluiceTesting
 import Testing
 
-import SluiceCore
+@testable import SluiceCore
 
 @Suite("The simulator: seeded stories of devices, a server and all that can go wrong between them")
 struct SimulationTests {

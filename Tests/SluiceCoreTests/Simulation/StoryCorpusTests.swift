@@ -1,7 +1,7 @@
 import SluiceTesting
 import Testing
 
-import SluiceCore
+@testable import SluiceCore
 
 #if canImport(Glibc)
     import Glibc

@@ -1,11 +1,10 @@
-@testable import SluiceSync
 import Foundation
 import HTTPTypes
 import SluiceSQLite
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceCore
 @testable import SluiceTesting
 
 /// A store file of each format that was ever released, plain and encrypted, with a queue in which everything is that can

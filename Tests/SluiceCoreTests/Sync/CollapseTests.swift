@@ -1,6 +1,6 @@
 import Testing
 
-import SluiceCore
+@testable import SluiceCore
 
 @Suite("Collapse: a record that has an operation is changed again")
 struct CollapseTests {

@@ -1,8 +1,7 @@
-@testable import SluiceSync
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Conflicts that are held are decided later, by whoever looks at them")

@@ -2,7 +2,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Operations that never merge go out as they were made")

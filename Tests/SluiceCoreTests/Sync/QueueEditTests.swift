@@ -1,8 +1,7 @@
-@testable import SluiceSync
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Queue: an operation is edited, made one of another kind, taken back")

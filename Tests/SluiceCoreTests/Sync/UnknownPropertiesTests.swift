@@ -3,7 +3,7 @@ import HTTPTypes
 import SluiceSQLite
 import Testing
 
-import SluiceCore
+@testable import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Properties that nobody declared")

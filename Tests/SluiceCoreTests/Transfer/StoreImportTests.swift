@@ -1,8 +1,7 @@
-@testable import SluiceSync
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceCore
 @testable import SluiceTesting
 
 @Suite("An export of which nothing is believed")

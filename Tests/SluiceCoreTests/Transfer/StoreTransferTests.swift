@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceCore
 @testable import SluiceTesting
 
 @Suite("A store as lines of JSON")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-import SluiceCore
+@testable import SluiceCore
 @testable import SluiceSQLite
 
 @Suite("A store is encrypted, decrypted and given another key")

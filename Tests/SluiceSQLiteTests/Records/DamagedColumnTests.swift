@@ -1,7 +1,7 @@
 import SluiceTesting
 import Testing
 
-import SluiceCore
+@testable import SluiceCore
 @testable import SluiceSQLite
 
 @Suite("A column that holds what no store has put there")

@@ -2,7 +2,7 @@ import Foundation
 import SluiceTesting
 import Testing
 
-import SluiceCore
+@testable import SluiceCore
 @testable import SluiceSQLite
 
 @Suite("A recovery on storage that fails")

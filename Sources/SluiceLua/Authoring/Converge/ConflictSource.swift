@@ -5,10 +5,7 @@ internal import SluiceCore
 struct ConflictSource: Sendable {
     /// The table that conflicts are about.
     let table: String
-    private let fields: [(name: PropertyName, values: [JSON])]
-
-    /// The names of the fields.
-    var names: [PropertyName] { fields.map(\.name) }
+    private let fields: [(name: String, values: [JSON])]
 
     /// Records of a table's columns.
     init(_ schema: TableSchema) {
@@ -19,8 +16,8 @@ struct ConflictSource: Sendable {
     /// Records like those of the conflicts in a bundle's fixtures; nil where there are none.
     init?(_ bundle: PluginBundle, _ dialect: Dialect) {
         var table: String?
-        var values: [PropertyName: [JSON]] = [:]
-        var names: [PropertyName] = []
+        var values: [String: [JSON]] = [:]
+        var names: [String] = []
         for path in bundle.fixtures {
             guard let fixture = try? bundle.fixture(at: path), fixture.hook == .onConflict,
                 let conflict = fixture.given.value["conflict"]

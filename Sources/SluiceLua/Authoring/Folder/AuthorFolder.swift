@@ -17,10 +17,12 @@ struct AuthorFolder {
             throw SluiceError(.invalidArgument, "\(path) is there already, and not empty")
         }
         for (name, bytes) in files.sorted(by: { $0.key < $1.key }) {
-            do throws(LinkFreeFile.Fault) {
-                try LinkFreeFile.write(bytes, to: name, in: path)
+            let place = URL(fileURLWithPath: path).appendingPathComponent(name)
+            do {
+                try manager.createDirectory(at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
+                try Data(bytes).write(to: place)
             } catch {
-                throw SluiceError(.invalidArgument, "\(path)/\(name) cannot be written: \(error)")
+                throw SluiceError(.invalidArgument, "\(place.path) cannot be written: \(error.localizedDescription)")
             }
         }
     }

@@ -6,18 +6,18 @@ struct ConflictDocument: Sendable {
     let check: RecordCheck
 
     /// The fields that differ between a side and the base; nil where there is no base.
-    private func changes(of side: JSON?) -> [PropertyName]? {
+    private func changes(of side: JSON?) -> [String]? {
         guard let side, let base = conflict.base else { return nil }
         return Self.names(base, side).filter { !check.isSystem($0) && side[$0] != base[$0] }
     }
 
     /// The names of both, in the order of the first.
-    private static func names(_ first: JSON, _ second: JSON) -> [PropertyName] {
+    private static func names(_ first: JSON, _ second: JSON) -> [String] {
         first.names + second.names.filter { first[$0] == nil }
     }
 
     /// The fields that both sides changed, to different values. Without a base it is all that differs.
-    var bothChanged: [PropertyName] {
+    var bothChanged: [String] {
         guard let client = conflict.client, let server = conflict.server else { return [] }
         return Self.names(server, client).filter { name in
             guard !check.isSystem(name), client[name] != server[name] else { return false }
@@ -28,7 +28,7 @@ struct ConflictDocument: Sendable {
 
     /// The document.
     var json: JSON {
-        func list(_ names: [PropertyName]?) -> JSON { JSON((names ?? []).map { JSON($0) }) }
+        func list(_ names: [String]?) -> JSON { JSON((names ?? []).map { JSON($0) }) }
         let operation = conflict.operation
         var document = JSON(members: [
             ("table", JSON(conflict.table)), ("id", JSON(conflict.recordID)),
@@ -52,36 +52,41 @@ struct ConflictDocument: Sendable {
         return conflict.operation.createdAt > server ? "client" : "server"
     }
 
-    /// The record of `c:merge{…}`: the server's, with what only the client changed, and with what the rules say of the
-    /// rest and of fields whose rule always applies. Values go from record to record as they are.
+    /// The record of `c:merge{…}`: the server's, with what only the client changed and what the rules say of the rest.
+    /// Values go from record to record as they are.
     func merged(_ fields: JSON) throws -> JSON {
         guard let client = conflict.client, let server = conflict.server, !conflict.isDeletedOnServer else {
             throw ScriptFailure(.badResult, "there are no two records to merge")
         }
         var merged = server
         let both = bothChanged
-        let isBoth = Set(both)
-        for name in changes(of: client) ?? [] where !isBoth.contains(name) { merged[name] = client[name] }
+        for name in changes(of: client) ?? [] where !both.contains(name) { merged[name] = client[name] }
         for name in both {
             guard let rule = fields[name] else {
                 throw ScriptFailure(.badResult, "the merge says nothing of \(name), which both sides changed")
             }
-            try follow(rule, name, client, server, &merged)
-        }
-        for (name, rule) in fields.members ?? [] where !isBoth.contains(name) && !check.isSystem(name) {
-            try follow(rule, name, client, server, &merged)
+            switch rule["side"]?.string {
+            case "client": merged[name] = client[name]
+            case "server": break
+            case nil: merged[name] = rule["value"] ?? .null
+            case let side?: throw ScriptFailure(.badResult, "there is no side \(side)")
+            }
         }
         return try check.checked(merged, from: [client, server], id: conflict.recordID)
     }
 
-    private func follow(_ rule: JSON, _ name: PropertyName, _ client: JSON, _ server: JSON, _ merged: inout JSON) throws
-    {
-        switch rule["side"]?.string {
-        case "client": merged[name] = client[name]
-        case "server": merged[name] = server[name]
-        case nil: merged[name] = rule["value"] ?? .null
-        case let side?: throw ScriptFailure(.badResult, "there is no side \(side)")
+    /// Refuses a table in which fields are missing that both sides have: a part of a record would be the loss of the
+    /// rest.
+    private func requireWhole(_ record: JSON, _ removed: JSON?) throws {
+        let named = Set((removed?.elements ?? []).compactMap(\.string))
+        let missing = (conflict.client?.names ?? []).filter { name in
+            !check.isSystem(name) && conflict.server?[name] != nil && record[name] == nil && !named.contains(name)
         }
+        guard let first = missing.first else { return }
+        throw ScriptFailure(
+            .badResult,
+            "decide.merge leaves out \(missing.joined(separator: ", ")), which both sides have: begin with c.server, or "
+                + "say that it is to go with remove = { \"\(first)\" }")
     }
 
     /// The decision that the hook's answer comes to.
@@ -90,7 +95,6 @@ struct ConflictDocument: Sendable {
             return HookAnswer(ConflictDecision.next, "next")
         }
         let value: ConflictDecision
-        var record: JSON?
         switch decision.name {
         case "server": value = .server
         case "client": value = .client
@@ -102,20 +106,17 @@ struct ConflictDocument: Sendable {
         case "ask": value = .ask
         case "merge":
             try check.requireWrite()
-            let merge: JSON
             if let fields = decision.json["fields"] {
-                merge = try merged(fields)
+                value = .merge(try merged(fields))
             } else {
-                let given = try decision.record()
-                try decision.requireWhole(of: [conflict.client, conflict.server], check)
-                merge = try check.checked(
-                    given, from: [conflict.client, conflict.server, conflict.base], id: conflict.recordID)
+                let record = try decision.record()
+                if decision.json["built"]?.bool == true { try requireWhole(record, decision.json["remove"]) }
+                value = .merge(
+                    try check.checked(
+                        record, from: [conflict.client, conflict.server, conflict.base], id: conflict.recordID))
             }
-            (value, record) = (.merge(merge), merge)
         default: value = .next
         }
-        var answer = decision.answer(value)
-        answer.record = record
-        return answer
+        return decision.answer(value)
     }
 }

@@ -4,10 +4,7 @@ internal import SluiceCore
 /// Answers that scripts make.
 enum ResponseDocument {
     /// The answer that `decide.respond{status=, headers=, body=, json=}` makes.
-    ///
-    /// - Throws: ``Denied`` where the plugin may not answer the request.
-    static func response(_ decision: JSON, by editor: RequestEditor?) throws -> Response {
-        try editor?.requireAnswer()
+    static func response(_ decision: JSON) throws -> Response {
         var response = Response(HTTPResponse(status: try status(decision["status"]?.int ?? 0)))
         if let json = decision["json"] {
             response.body = Body(json: json)
@@ -22,14 +19,11 @@ enum ResponseDocument {
             for field in try fields(headers) { response.head.headerFields.append(field) }
         case let headers?:
             for (name, value) in headers.members ?? [] {
-                guard let text = value.text else {
-                    throw ScriptFailure(.badResult, "respond: the header \(name) is a text")
-                }
-                let field = try RequestEditor.field(name.text, text)
+                let field = try RequestEditor.field(name, value.string ?? value.description)
                 response.head.headerFields[field.name] = field.value
             }
         }
-        return editor?.signed(response) ?? response
+        return response
     }
 
     /// Fields from `[[name, value]]`.

@@ -45,8 +45,7 @@ final class SimulationFaults: Sendable {
     /// The ends of processes: what a story needs to have something to end.
     private static func isRare(_ fault: SimulationFault) -> Bool {
         switch fault {
-        case .crashAtCommitPoint, .crashAtEffect, .storeFailure, .storeTrouble, .clockBack, .clockSetBack, .pageSize,
-            .forgetRequests:
+        case .crashAtCommitPoint, .crashAtEffect, .storeFailure, .storeTrouble, .clockBack, .pageSize, .forgetRequests:
             true
         default: false
         }

@@ -25,13 +25,10 @@ final class SimulationParts: Sendable {
         trace = SimulationTrace(isKept: keepsTrace)
         dialect = try Dialect(named: story.setting.wire)
         oracle = SimulationOracle(
-            setting, columns: dialect.pushColumns, hasFilters: !configuration.filters.isEmpty)
+            devices: story.setting.devices, columns: dialect.pushColumns, hasFilters: !configuration.filters.isEmpty)
         server = SimulatedServer(
             setting: story.setting, dialect: dialect, clock: clock, luck: luck, faults: faults, oracle: oracle)
     }
-
-    /// How probable it is that a hook of the application does not go on.
-    var hookMishaps: Double { max(configuration.hookMishaps, setting.hookMishaps) }
 
     /// What has happened so far, by kind.
     var count: SimulationCounts { counts.withLock { $0 } }
@@ -53,7 +50,6 @@ final class SimulationParts: Sendable {
         oracle.committed(transaction, on: device)
         transaction.acknowledge()
     }
-
     private static func holdsToken(_ change: StoreChange) -> Bool {
         change.record.map { SimulationText.holds(Array($0.description.utf8), SimulationTokens.mark) } ?? false
     }

@@ -1,9 +1,8 @@
-@testable import SluiceSync
 import SluiceTesting
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceCore
 
 @Suite("Live queries: the result, and what changes in it")
 struct LiveQueryTests {
@@ -110,7 +109,7 @@ struct LiveQueryTests {
                     if let record {
                         try writer.put(record, in: "things")
                     } else {
-                        try writer.delete([RecordID(id)], from: "things")
+                        try writer.delete([id], from: "things")
                     }
                 }
             }

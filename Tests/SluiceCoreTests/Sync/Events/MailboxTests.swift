@@ -1,7 +1,6 @@
-@testable import SluiceSync
 import Testing
 
-import SluiceCore
+@testable import SluiceCore
 
 @Suite("Mailbox: where events wait")
 struct MailboxTests {

@@ -1,8 +1,7 @@
-@testable import SluiceSync
 import SluiceTesting
 import Testing
 
-import SluiceCore
+@testable import SluiceCore
 
 @Suite("Progress: how far a push or a pull has come")
 struct ProgressTests {

@@ -3,7 +3,7 @@ import SluiceTesting
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceCore
 
 @Suite("Status: the last event says what is so")
 struct StatusTests {

@@ -1,7 +1,6 @@
-@testable import SluiceSync
 import Testing
 
-import SluiceCore
+@testable import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Hooks before an operation is sent")

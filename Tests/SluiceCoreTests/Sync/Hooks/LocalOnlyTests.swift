@@ -1,6 +1,6 @@
 import Testing
 
-import SluiceCore
+@testable import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Changes that a hook keeps from the server")

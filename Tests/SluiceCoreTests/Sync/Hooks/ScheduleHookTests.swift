@@ -1,9 +1,8 @@
-@testable import SluiceWire
 import SluiceTesting
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceCore
 
 @Suite("Schedule hooks: when a scheduler runs")
 struct ScheduleHookTests {

@@ -1,6 +1,6 @@
 import Testing
 
-import SluiceCore
+@testable import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Tables and columns that stay here")

@@ -1,8 +1,7 @@
-@testable import SluiceSync
 import HTTPTypes
 import Testing
 
-import SluiceCore
+@testable import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Rows that came before their query's first pull has ended, and leave before the next begins")

@@ -1,9 +1,8 @@
-@testable import SluiceSync
 import HTTPTypes
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Reconcile: what no cursor tells is found")

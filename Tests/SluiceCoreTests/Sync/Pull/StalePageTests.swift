@@ -1,9 +1,8 @@
-@testable import SluiceSync
 import HTTPTypes
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Stale pages: what changed here since a page was asked for is not taken back by it")

@@ -1,9 +1,8 @@
-@testable import SluiceSync
 import HTTPTypes
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Batch push: many operations in one request, each with its own outcome")

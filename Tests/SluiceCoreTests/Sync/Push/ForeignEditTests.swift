@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceCore
 @testable import SluiceTesting
 
 @Suite("What another has written is not overwritten unseen")

@@ -2,7 +2,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Push: what waits reaches the server once")

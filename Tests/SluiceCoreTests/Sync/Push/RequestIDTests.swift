@@ -1,9 +1,8 @@
-@testable import SluiceSync
 import HTTPTypes
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Request ids: a repeat is the same request to the byte, and another request has another id")

@@ -1,3 +1,0 @@
-@_exported public import SluiceBase
-@_exported public import SluiceSync
-@_exported public import SluiceWire

@@ -1,0 +1,97 @@
+/// The queue's reads, in whichever transaction the reader belongs to.
+package struct QueueReader {
+    private let store: any StoreReader
+
+    package init(_ store: any StoreReader) { self.store = store }
+
+    private func operations(
+        _ filter: QueryExpression?, top: Int? = nil, newestFirst: Bool = false
+    ) throws -> [TableOperation] {
+        let query = Query(
+            TableOperation.schema.name, filter: filter, order: [.init("sequence", descending: newestFirst)], top: top)
+        return try store.records(matching: query).map { try TableOperation(record: $0) }
+    }
+
+    private static func equals(_ column: String, _ value: String) -> QueryExpression {
+        .binary(.eq, .column(column), .literal(.string(value)))
+    }
+
+    /// The operations that the filter takes, in the queue's order.
+    package func all(_ filter: QueueFilter) throws -> [TableOperation] {
+        try operations(filter.expression).filter(filter.matches)
+    }
+
+    /// All operations, or those of a table, in the queue's order.
+    package func all(in table: String? = nil) throws -> [TableOperation] {
+        try operations(table.map { Self.equals("table", $0) })
+    }
+
+    /// The operations on a record, in the queue's order.
+    package func all(on recordID: String, in table: String) throws -> [TableOperation] {
+        try operations(.binary(.and, Self.equals("table", table), Self.equals("record", recordID)))
+    }
+
+    /// The operations of a group, in the queue's order.
+    package func members(of group: String) throws -> [TableOperation] {
+        try operations(Self.equals("group", group))
+    }
+
+    /// The operation with that id.
+    package func operation(_ id: String) throws -> TableOperation? {
+        try store.record(id, in: TableOperation.schema.name).map { try TableOperation(record: $0) }
+    }
+
+    /// Those of the ids whose records have operations.
+    func recordIDs(in table: String, among ids: [String]) throws -> Set<ExactText> {
+        let ofTable = Self.equals("table", table)
+        let count = try store.count(matching: Query(TableOperation.schema.name, filter: ofTable))
+        if count == 0 || ids.isEmpty { return [] }
+        // A few are looked at all; of many only those that the index leads to.
+        if count <= 64 { return try recordIDs(in: table).intersection(ids.map(ExactText.init)) }
+        var found: Set<ExactText> = []
+        for start in stride(from: 0, to: ids.count, by: 500) {
+            let some = ids[start..<min(start + 500, ids.count)].map { QueryLiteral.string($0) }
+            let filter = QueryExpression.binary(.and, ofTable, .membership(.column("record"), some))
+            let records = try store.records(matching: Query(TableOperation.schema.name, filter: filter))
+            for record in records { if let id = record["record"]?.string { found.insert(ExactText(id)) } }
+        }
+        return found
+    }
+
+    /// The ids of the table's records that have operations.
+    func recordIDs(in table: String) throws -> Set<ExactText> {
+        let query = Query(TableOperation.schema.name, filter: Self.equals("table", table), select: ["id", "record"])
+        return try Set(store.records(matching: query).compactMap { $0["record"]?.string.map(ExactText.init) })
+    }
+
+    /// Whether operations of the table wait to be sent; held ones do not.
+    package func hasWaiting(in table: String) throws -> Bool {
+        let filter = QueryExpression.binary(.and, Self.equals("table", table), Self.isWaiting)
+        return try store.count(matching: Query(TableOperation.schema.name, filter: filter)) > 0
+    }
+
+    /// How many operations are in that state.
+    func count(_ state: TableOperation.State) throws -> Int {
+        try store.count(matching: Query(TableOperation.schema.name, filter: Self.equals("state", state.rawValue)))
+    }
+
+    /// How many operations wait for a decision.
+    func countOfHeld() throws -> Int { try count(.parked) + count(.dead) }
+
+    private static var isWaiting: QueryExpression {
+        .binary(
+            .or, equals("state", TableOperation.State.pending.rawValue),
+            equals("state", TableOperation.State.inFlight.rawValue))
+    }
+
+    /// What the engine knows of a record that has operations.
+    package func state(of recordID: String, in table: String) throws -> RecordState? {
+        try store.record(RecordState.id(table, recordID), in: RecordState.schema.name)
+            .map { try RecordState(record: $0) }
+    }
+
+    /// The sequence of a new operation at the end of the queue.
+    package func nextSequence() throws -> Int64 {
+        try (operations(nil, top: 1, newestFirst: true).first?.sequence ?? 0) + 1
+    }
+}

@@ -3,7 +3,7 @@
 
 SWIFT ?= swift
 
-.PHONY: demo test lint format bench fuzz simulate planted docs setup torture storage-faults threads
+.PHONY: demo test lint format bench fuzz simulate planted docs setup torture storage-faults proof threads
 
 demo: setup
 	$(SWIFT) build --product sluice
@@ -12,10 +12,14 @@ demo: setup
 test: setup lint
 	$(SWIFT) build --build-tests
 	@.ci/test
-	@.ci/simulate 2000
+	@.ci/simulate 2000 1
+	@.ci/storage 29 5
+	@STORE=encrypted .ci/storage 29 5
 
 lint:
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources Tests/Simulation/Package.swift Tests/Threads/Package.swift
+	@.ci/conversions
+	@.ci/names
 
 format:
 	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources Tests/Simulation/Package.swift Tests/Threads/Package.swift
@@ -30,24 +34,28 @@ bench: setup
 fuzz: setup
 	@.ci/fuzz "$(ONLY)" "$(SECONDS)"
 
-# Plays seeded stories of devices and a server, on all cores: make simulate SEEDS=100000 FROM=1. What came of it goes
-# into docs/campaigns.txt. See docs/simulator.md. STORE=encrypted has devices keep their data in encrypted stores.
+# What a change of the engine needs to have been through: fresh seeds, kills, and every 7th storage fault. What was played
+# goes into docs/campaigns.md, which says what a release needs. CORES=1 leaves the others to you.
+proof: simulate torture storage-faults
+
+# Plays seeded stories of devices and a server, on all cores: the next ones that nobody has played, make simulate
+# SEEDS=100000, or others with FROM=1. See docs/simulator.md. STORE=encrypted has devices keep their data in encrypted stores.
 simulate: setup
-	@.ci/simulate "$(or $(SEEDS),2000)" "$(or $(FROM),1)" docs/campaigns.txt
+	@.ci/simulate "$(or $(SEEDS),20000)" "$(FROM)" note
 
 # Turns each deliberate fault of the engine on and looks for the seed that finds it: writes docs/planted-faults.md.
 planted: setup
 	@.ci/planted "$(or $(SEEDS),10000)"
 
-# Ends real processes in the middle of their work: make torture CYCLES=10000 FROM=1 SEED=1. See docs/durability.md.
-# STORE=encrypted does so with encrypted stores, and while they get other keys.
+# Ends real processes in the middle of their work: the next cycles, make torture CYCLES=10000, or others with FROM=1. See
+# docs/durability.md. STORE=encrypted does so with encrypted stores, and while they get other keys.
 torture: setup
-	@.ci/torture "$(or $(CYCLES),200)" "$(or $(FROM),1)" "$(or $(SEED),1)" docs/campaigns.txt
+	@.ci/torture "$(or $(CYCLES),500)" "$(FROM)" "$(SEED)" note
 
-# Has every call to the file system fail in every way: make storage-faults SEED=1, STRIDE=10 tries every tenth call,
-# STORE=encrypted encrypted stores.
+# Has every 7th call to the file system fail, in every way: make storage-faults STRIDE=1 has every call fail,
+# STORE=encrypted those of encrypted stores.
 storage-faults: setup
-	@.ci/storage "$(or $(SEED),0)" "$(or $(STRIDE),1)" docs/campaigns.txt
+	@.ci/storage "$(or $(STRIDE),7)" "$(SEED)" note
 
 # Has many threads use one context and its plugins at once, with ThreadSanitizer watching: make threads SECONDS=60. See
 # docs/simulator.md.

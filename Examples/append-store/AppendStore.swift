@@ -69,7 +69,7 @@ public final class AppendStore: LocalStore {
                 let table = change[1]?.string ?? ""
                 switch (change[0]?.string, change[2]?.string) {
                 case ("put", let record?): try writer.put(JSON(parsing: record), in: table)
-                case ("delete", let id?): try writer.delete([id], from: table)
+                case ("delete", let id?): try writer.delete([RecordID(id)], from: table)
                 case ("drop", nil): try writer.drop(table)
                 case ("redeclare", nil): try writer.redeclare(TableSchema(change[1] ?? .null))
                 default: throw unknown
@@ -100,7 +100,7 @@ private final class Recorder: StoreWriter {
 
     init(_ writer: any StoreWriter) { self.writer = writer }
 
-    func record(_ id: String, in table: String) throws -> JSON? { try writer.record(id, in: table) }
+    func record(_ id: RecordID, in table: String) throws -> JSON? { try writer.record(id, in: table) }
     func records(matching query: Query) throws -> [JSON] { try writer.records(matching: query) }
     func count(matching query: Query) throws -> Int { try writer.count(matching: query) }
     func tables() throws -> [TableSchema] { try writer.tables() }
@@ -123,14 +123,16 @@ private final class Recorder: StoreWriter {
         changes.append(["drop", JSON(table)])
     }
 
-    func delete(_ ids: [String], from table: String) throws {
+    func delete(_ ids: [RecordID], from table: String) throws {
         try writer.delete(ids, from: table)
         changes += ids.map { ["delete", JSON(table), JSON($0)] }
     }
 
     func delete(matching query: Query) throws -> Int {
         // By their ids, so that the line says the same whatever a query may mean in a later version.
-        let ids = try writer.records(matching: Query(query.table, filter: query.filter)).compactMap { $0["id"]?.string }
+        let ids = try writer.records(matching: Query(query.table, filter: query.filter)).compactMap {
+            $0["id"]?.string.map(RecordID.init)
+        }
         try delete(ids, from: query.table)
         return ids.count
     }
@@ -146,9 +148,11 @@ extension TableSchema {
     fileprivate init(_ json: JSON) throws {
         guard let name = json["name"]?.string else { throw unknown }
         let columns = (json["columns"]?.elements ?? []).compactMap { column in
-            column[1]?.string.flatMap(ColumnType.init).map { Column(column[0]?.string ?? "", $0) }
+            column[1]?.string.flatMap(ColumnType.init).map { Column(PropertyName(column[0]?.string ?? ""), $0) }
         }
-        let indexes = (json["indexes"]?.elements ?? []).map { ($0.elements ?? []).compactMap(\.string) }
+        let indexes = (json["indexes"]?.elements ?? []).map {
+            ($0.elements ?? []).compactMap { $0.string.map(PropertyName.init) }
+        }
         self.init(name, columns: columns, indexes: indexes)
     }
 }

@@ -123,16 +123,14 @@ local function strip(req, body, wire)
   if is_changed then req.body:set_json(json.object(body)) end
 end
 
-local tagged = { [200] = true, [201] = true, [409] = true, [412] = true }
-
--- Writes the tag into the record; true if it did.
+-- Writes the tag of a good answer into a record that has no version; true if it did. The body's own version wins: a
+-- web server in front may have changed the tag. A refusal may echo what it was sent, under a tag that is a hash of it.
 local function tag(res, record, kind, wire)
-  if kind == "read" or kind == "custom" or not tagged[res.status] then return false end
+  if kind == "read" or kind == "custom" or res.status ~= 200 and res.status ~= 201 then return false end
+  local own = record[wire.version]
+  if type(record.id) ~= "string" or type(own) == "string" and own ~= "" then return false end
   local version = version_of(table.concat(res.headers:get_all("ETag"), ", "))
-  if not version or version == "" or type(record.id) ~= "string" or record[wire.version] == version then return false end
-  -- A refusal may echo what it was sent, under a tag that is a hash of the echo: only a body that has a version of its
-  -- own is the server's record.
-  if res.status >= 400 and type(record[wire.version]) ~= "string" then return false end
+  if not version or version == "" then return false end
   record[wire.version] = version
   return true
 end

@@ -28,6 +28,8 @@ int sb_format(lua_State *L) {
         switch (*place) {
         case 'p': return sb_raise(L, SLUICE_FAILED_BLOCKED, "'%%p' is not available to plugins");
         case 's': make_text(L, argument); break;
+        // A large number has hundreds of digits.
+        case 'f': case 'F': case 'e': case 'E': case 'g': case 'G': case 'a': case 'A': sb_charge(L, 8); break;
         case 'q': bytes *= 4; break;
         default:
             if (bytes > 256) luaL_argerror(L, argument, "text is too long for a number");

@@ -52,6 +52,18 @@ void sb_look_at_clock(sluice_vm *vm) {
     }
 }
 
+/// Looks at the clock where the cheap one has moved. False when the call is over.
+bool sb_may_go_on(sluice_vm *vm) {
+    sluice_call *call = vm->current;
+    if (call == NULL) return true;
+    int64_t now = read_clock(CLOCK_MONOTONIC_COARSE);
+    if (now != call->coarse_time) {
+        call->coarse_time = now;
+        sb_look_at_clock(vm);
+    }
+    return call->latch == SLUICE_DONE;
+}
+
 /// Counts work that costs time and no fuel.
 void sb_tick(lua_State *L, int64_t work) {
     sluice_vm *vm = sb_vm(L);
@@ -82,11 +94,7 @@ void sb_hook(lua_State *L, lua_Debug *activation) {
         } else {
             sb_meter(vm, sb_hook_interval);
         }
-        int64_t now = read_clock(CLOCK_MONOTONIC_COARSE);
-        if (now != call->coarse_time) {
-            call->coarse_time = now;
-            sb_look_at_clock(vm);
-        }
+        sb_may_go_on(vm);
     }
     if (call->latch != SLUICE_DONE) sb_kill(L);
 }

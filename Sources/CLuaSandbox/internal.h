@@ -37,6 +37,7 @@ typedef struct sb_cell {
     const sluice_reader *reader;  // of a root, as long as it has no value
     json_t *written;              // what was set since, beside the reader
     int reads;
+    const struct sb_cell *origin;  // what a copy was made of
     char *name;     // of the member, for a child: in `short_name` where it fits
     size_t name_length, bucket;
     int depth;  // levels above it
@@ -145,6 +146,7 @@ void sb_settle(sluice_vm *vm, bool is_killed);
 void sb_trip(sluice_vm *vm, sluice_outcome why);
 void sb_meter(sluice_vm *vm, int64_t fuel);
 void sb_look_at_clock(sluice_vm *vm);
+bool sb_may_go_on(sluice_vm *vm);
 void sb_charge(lua_State *L, int64_t fuel);
 void sb_tick(lua_State *L, int64_t work);
 void sb_hook(lua_State *L, lua_Debug *activation);
@@ -208,7 +210,10 @@ int sb_names(lua_State *L);
 int sb_to_table(lua_State *L);
 int sb_raw(lua_State *L);
 int sb_is_changed(lua_State *L);
+int sb_is_number(lua_State *L);
 int sb_child(lua_State *L);
+int sb_copy_object(lua_State *L);
+int sb_overtaken(lua_State *L);
 void sb_open_headers(lua_State *L);
 
 // Libraries: each leaves one table.

@@ -150,6 +150,13 @@ int sb_raw(lua_State *L) {
     return 1;
 }
 
+/// is_number(object, name): whether the member is a number, also where it is read as a text.
+int sb_is_number(lua_State *L) {
+    const json_t *value = member(L, resolve(L, sb_check_object(L, 1)), 2);
+    lua_pushboolean(L, json_is_number(value) || sb_long_number(value) != NULL);
+    return 1;
+}
+
 int sb_is_changed(lua_State *L) {
     lua_pushboolean(L, sb_check_object(L, 1)->is_changed);
     return 1;

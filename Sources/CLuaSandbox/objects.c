@@ -213,3 +213,32 @@ int sb_child(lua_State *L) {
     sb_push_object(L, cell);
     return 1;
 }
+
+/// copy(object, class): an object of its own over the same value. What is written to one is not in the other.
+int sb_copy_object(lua_State *L) {
+    sb_cell *from = sb_check_object(L, 1);
+    const sb_class *type = sb_find_class(sb_vm(L), sb_check_string(L, 2, NULL));
+    if (type == NULL) return sb_raise(L, SLUICE_FAILED_RUNTIME, "no class '%s'", lua_tostring(L, 2));
+    json_t *value = sb_resolve(from);
+    if (value == NULL) return sb_raise(L, SLUICE_FAILED_RUNTIME, "the member '%s' is no object any more", from->name);
+    sb_cell *cell = sb_cell_new(L, type, json_incref(value));
+    cell->origin = from;
+    sb_push_object(L, cell);
+    return 1;
+}
+
+/// overtaken(object): the name of what it is a copy of, where another copy of that was written to and this one was not;
+/// else nil.
+int sb_overtaken(lua_State *L) {
+    sb_cell *cell = sb_check_object(L, 1);
+    lua_pushnil(L);
+    if (cell->origin == NULL || cell->is_changed) return 1;
+    for (sb_cell *other = sb_vm(L)->current->cells; other != NULL; other = other->next) {
+        sb_charge(L, 1);
+        if (other->origin == cell->origin && other->is_changed) {
+            lua_pushstring(L, cell->origin->name);
+            return 1;
+        }
+    }
+    return 1;
+}

@@ -191,8 +191,13 @@ const sb_pattern *sb_pattern_read(lua_State *L, int index, bool has_anchor) {
         && (has_anchor || length == 0 || text[0] != '^');
     const sb_pattern *kept = is_kept ? find_kept(L, index) : NULL;
     if (kept != NULL) return kept;
-    sb_charge(L, (int64_t)length);
-    for (const char *at = text; (at = memchr(at, '[', length - (size_t)(at - text))) != NULL; at++) sets++;
+    // A class and a range in a set are tried with every byte there is.
+    size_t wide = 0;
+    for (size_t index = 0; index < length; index++) {
+        sets += text[index] == '[';
+        wide += text[index] == '%' || text[index] == '-';
+    }
+    sb_charge(L, (int64_t)(length + (sets == 0 ? 0 : wide * 16)));
     size_t nodes = length + 1;
     sb_pattern *pattern =
         lua_newuserdatauv(L, sizeof *pattern + nodes * sizeof(sb_node) + sets * sizeof(sb_bytes), 0);

@@ -1,6 +1,7 @@
 // What the host's prelude builds its objects from: a table, the prelude's first argument. Plugins never see it.
 #include "internal.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +56,8 @@ static int call_host(lua_State *L, bool is_shown) {
         : vm->host.call(vm->host.context, call->id, function, arguments, &result);
     json_decref(arguments);
     call->held = result;
+    // The host may have charged for what it did.
+    sb_charge(L, 0);
     switch (answer) {
     case SLUICE_HOST_VALUE: push_held(L); return 1;
     case SLUICE_HOST_WAIT:
@@ -74,6 +77,12 @@ static int primitive_host(lua_State *L) { return call_host(L, false); }
 
 /// tell(function, ...): the same, with arguments of any kind: what JSON cannot say is said in words.
 static int primitive_tell(lua_State *L) { return call_host(L, true); }
+
+bool sluice_vm_charge(sluice_vm *vm, int64_t fuel) {
+    sb_meter(vm, fuel);
+    sb_look_at_clock(vm);
+    return vm->current == NULL || vm->current->latch == SLUICE_DONE;
+}
 
 bool sluice_vm_may_wait(const sluice_vm *vm) {
     return vm->current != NULL && vm->current->budget.may_wait && lua_isyieldable(vm->current->coroutine);
@@ -181,6 +190,17 @@ static int primitive_type_of(lua_State *L) {
     return 1;
 }
 
+/// trim(text): without the spaces of %s at both ends. The pattern that says so takes the square of a text's spaces.
+static int primitive_trim(lua_State *L) {
+    size_t length, from = 0;
+    const char *text = sb_check_string(L, 1, &length);
+    sb_charge(L, 1 + (int64_t)(length / 16));
+    while (from < length && isspace((unsigned char)text[from])) from++;
+    while (length > from && isspace((unsigned char)text[length - 1])) length--;
+    lua_pushlstring(L, text + from, length - from);
+    return 1;
+}
+
 /// fuel_left(): what the call may still spend.
 static int primitive_fuel_left(lua_State *L) {
     lua_pushinteger(L, sb_vm(L)->current->fuel_left);
@@ -197,8 +217,11 @@ void sb_push_primitives(lua_State *L) {
         {"value_of", sb_to_table},
         {"raw", sb_raw},
         {"is_changed", sb_is_changed},
+        {"is_number", sb_is_number},
         {"object", primitive_object},
         {"child", sb_child},
+        {"copy", sb_copy_object},
+        {"overtaken", sb_overtaken},
         {"type_of", primitive_type_of},
         {"host", primitive_host},
         {"tell", primitive_tell},
@@ -207,6 +230,7 @@ void sb_push_primitives(lua_State *L) {
         {"array", primitive_array},
         {"fail", primitive_fail},
         {"fuel_left", primitive_fuel_left},
+        {"trim", primitive_trim},
         {"freeze", sb_freeze},
         {NULL, NULL},
     };

@@ -63,7 +63,7 @@ static void name_key(lua_State *L, int index, char name[key_bytes]) {
 
 /// Whether there is room for another value.
 static bool has_room(const showing *showing) {
-    return showing->writer.nodes < most_values && showing->writer.bytes < most_bytes;
+    return showing->writer.nodes < most_values && showing->writer.bytes < most_bytes && sb_may_go_on(showing->writer.vm);
 }
 
 /// Whether the keys are 1 to n, as many as are looked at.

@@ -18,14 +18,24 @@ static int utf8_codepoint(lua_State *L) {
     return lua_tocfunction(L, lua_upvalueindex(1))(L);
 }
 
+/// The iterator of utf8.codes: a step goes over one character, and in a broken text over all bytes that begin none.
+static int next_code(lua_State *L) {
+    size_t length, at;
+    const char *text = sb_check_text(L, 1, &length);
+    lua_Integer place = sb_opt_integer(L, 2, 0);
+    size_t from = place < 0 || (size_t)place > length ? length : (size_t)place;
+    for (at = from; at < length && ((unsigned char)text[at] & 0xC0) == 0x80; at++) {}
+    sb_charge(L, 1 + (int64_t)((at - from) / 16));
+    return lua_tocfunction(L, lua_upvalueindex(1))(L);
+}
+
 /// utf8.codes: its iterator reads a number too, so it is guarded like the function itself.
 static int utf8_codes(lua_State *L) {
     sb_charge(L, 1);
     int results = lua_tocfunction(L, lua_upvalueindex(1))(L);
     int first = lua_gettop(L) - results + 1;
-    lua_newtable(L);
-    sb_guard(L, -1, "step", lua_tocfunction(L, first));
-    lua_getfield(L, -1, "step");
+    lua_pushvalue(L, first);
+    lua_pushcclosure(L, next_code, 1);
     lua_replace(L, first);
     lua_settop(L, first + results - 1);
     return results;

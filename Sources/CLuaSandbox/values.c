@@ -253,6 +253,8 @@ static json_t *write_table(sb_writer *writer, int table, int depth) {
 static json_t *write_container(sb_writer *writer, int index, int depth) {
     lua_State *L = writer->L;
     if (depth >= writer->vm->limits.result_depth) return refuse(writer, "nested too deep");
+    // A table that was emptied is searched in full, and may stand in a value many times: no fuel sees that.
+    if (!sb_may_go_on(writer->vm)) return refuse(writer, "the call is over");
     int base = lua_gettop(L);
     if (!lua_checkstack(L, 8)) return refuse(writer, "out of memory");
     // What is written is the table behind a read-only one.
@@ -317,6 +319,7 @@ json_t *sb_to_json(lua_State *L, int index, sb_mode mode, int depth) {
     json_t *value = sb_write(&writer, lua_absindex(L, index), depth);
     sb_account(vm, &writer);
     if (value != NULL) return value;
+    sb_charge(L, 0);
     if (writer.kind == SLUICE_FAILED_MEMORY) {
         sb_trip(vm, SLUICE_FAILED_MEMORY);
         sb_charge(L, 0);

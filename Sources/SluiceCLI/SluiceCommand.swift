@@ -29,7 +29,7 @@ struct SluiceCommand: AsyncParsableCommand {
         StatusCommand.self, QueueCommand.self, QuarantineCommand.self, StoreCommand.self,
     ]
     private static let programs: [any ParsableCommand.Type] = [
-        DemoCommand.self, ServeCommand.self, SimulateCommand.self, PluginCommand.self,
+        DemoCommand.self, ServeCommand.self, BackendCommand.self, SimulateCommand.self, PluginCommand.self,
     ]
 
     /// All commands.

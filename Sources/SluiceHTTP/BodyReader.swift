@@ -47,7 +47,7 @@ struct BodyReader: Sendable {
     private var isHeadOnly: Bool { errors.isHead || response.status == .notModified }
 
     private var tooLarge: SluiceError {
-        errors.error(.tooLarge, "the answer is larger than \(limits.responseBytes) bytes")
+        errors.error(.tooLarge, "the answer is larger than \(limits.responseBytes.counted("byte"))")
     }
 
     private func collect(announced: Int, _ progress: Progress) async throws -> [UInt8] {
@@ -70,7 +70,8 @@ struct BodyReader: Sendable {
         while true {
             let seconds = (ContinuousClock.now - start) / .seconds(1)
             if Double(progress.bytes.load(ordering: .relaxed)) < Double(limits.minimumRate) * seconds {
-                throw errors.error(.timeout, "the answer arrives at less than \(limits.minimumRate) bytes a second")
+                throw errors.error(
+                    .timeout, "the answer arrives at less than \(limits.minimumRate.counted("byte")) a second")
             }
             try await Task.sleep(for: step)
         }

@@ -7,7 +7,7 @@ indirect enum PredicateOperand {
     /// A part of the record that no column is stated for; a part of it may have one.
     case path(AnyKeyPath)
     /// A part of the record that is a column.
-    case column(String, AnyKeyPath)
+    case column(PropertyName, AnyKeyPath)
     /// A constant, or a value captured from outside.
     case value(Any)
     /// What operators and functions make of others. Null where one that it needs is null.

@@ -12,7 +12,7 @@ struct PredicateTranslator {
     let record: PredicateExpressions.VariableID
     let recordType: Any.Type
     /// The column that a key path of the record is.
-    let column: (AnyKeyPath) -> String?
+    let column: (AnyKeyPath) -> PropertyName?
     /// What the variables of inner closures stand for.
     var bindings: [PredicateExpressions.VariableID: PredicateOperand] = [:]
 

@@ -5,7 +5,7 @@ enum ConformanceRecords {
     /// A table with a column of each type.
     static let schema = TableSchema(
         "typed",
-        columns: TableSchema.ColumnType.allCases.map { .init($0.rawValue, $0) },
+        columns: TableSchema.ColumnType.allCases.map { .init(PropertyName($0.rawValue), $0) },
         indexes: [["string"], ["integer", "date"]])
 
     /// A value of every kind, and every number that is hard to keep.
@@ -62,8 +62,8 @@ enum ConformanceRecords {
         }
     }
 
-    private static func fitting(_ column: String, _ random: inout SeededNumbers) -> JSON {
-        switch TableSchema.ColumnType(rawValue: column) {
+    private static func fitting(_ column: PropertyName, _ random: inout SeededNumbers) -> JSON {
+        switch TableSchema.ColumnType(rawValue: column.text) {
         case .integer: JSON(Int64(random.next(7)) - 3)
         case .real: JSON(Double(random.next(9)) / 2 - 2)
         case .boolean: JSON(random.next(2) == 0)

@@ -74,7 +74,7 @@ extension LocalStoreConformance {
         ReopenCheck("what is left of many transactions is there when the store is opened anew (seed \(seed))") {
             place in
             var random = SeededNumbers(UInt64(seed))
-            var model: [String: JSON] = [:]
+            var model: [RecordID: JSON] = [:]
             for round in 0..<40 {
                 let records = ConformanceRecords.random(random.next(12), seed: UInt64(seed * 100 + round)).map {
                     record in
@@ -82,7 +82,7 @@ extension LocalStoreConformance {
                     record["id"] = JSON("\(random.next(20))")
                     return record
                 }
-                let gone = (0..<random.next(4)).map { _ in "\(random.next(20))" }
+                let gone = (0..<random.next(4)).map { _ in RecordID("\(random.next(20))") }
                 let fails = random.next(4) == 0
                 do {
                     try await place.store().write { writer in
@@ -90,7 +90,7 @@ extension LocalStoreConformance {
                         try writer.delete(gone, from: "typed")
                         if fails { throw Stop() }
                     }
-                    for record in records { model[record["id"]?.string ?? ""] = record }
+                    for record in records { model[record["id"]?.textID ?? ""] = record }
                     for id in gone { model[id] = nil }
                 } catch is Stop {}
                 if round == 10 { try await place.store().define([ConformanceRecords.schema]) }

@@ -44,7 +44,7 @@ extension LocalStoreConformance {
         let page = try makePage(records)
         try await store.write { try $0.put(RowPage.Selection(page, Array(page.rows.indices)), in: table) }
         let found = try await store.read { reader in
-            try records.map { try reader.record($0["id"]?.string ?? "", in: table) }
+            try records.map { try reader.record($0["id"]?.textID ?? "", in: table) }
         }
         for (record, found) in zip(records, found) { try expectSame(found, record, "a page in table \(table)") }
         let schema = table == ConformanceRecords.schema.name ? ConformanceRecords.schema : nil
@@ -76,7 +76,7 @@ extension LocalStoreConformance {
         let page = try makePage(came).revised(pairs.map(\.revision))
         try await store.write { try $0.put(RowPage.Selection(page, Array(page.rows.indices)), in: table) }
         let found = try await store.read { reader in
-            try expected.map { try reader.record($0["id"]?.string ?? "", in: table) }
+            try expected.map { try reader.record($0["id"]?.textID ?? "", in: table) }
         }
         for (record, found) in zip(expected, found) { try expectSame(found, record, "a changed row in \(table)") }
     }

@@ -83,7 +83,9 @@ extension LocalStoreConformance {
         return query
     }
 
-    private static func predicate(_ names: [String], _ depth: Int, _ random: inout SeededNumbers) -> QueryExpression {
+    private static func predicate(
+        _ names: [PropertyName], _ depth: Int, _ random: inout SeededNumbers
+    ) -> QueryExpression {
         let comparisons: [QueryExpression.BinaryOperator] = [.eq, .ne, .gt, .ge, .lt, .le]
         switch depth > 0 ? random.next(8) : 9 {
         case 0: return .unary(.not, predicate(names, depth - 1, &random))
@@ -105,7 +107,7 @@ extension LocalStoreConformance {
         }
     }
 
-    private static func literal(_ column: String, _ random: inout SeededNumbers) -> QueryLiteral {
+    private static func literal(_ column: PropertyName, _ random: inout SeededNumbers) -> QueryLiteral {
         if random.next(6) == 0 { return .null }
         switch column {
         case "integer", "real":

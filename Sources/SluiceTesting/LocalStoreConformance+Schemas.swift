@@ -8,7 +8,7 @@ extension LocalStoreConformance {
             try await store.define([ConformanceRecords.schema, ConformanceRecords.schema])
             try await store.define([TableSchema("typed")])
             for record in ConformanceRecords.everyValueEverywhere() {
-                let found = try await store.read { try $0.record(record["id"]?.string ?? "", in: "typed") }
+                let found = try await store.read { try $0.record(record["id"]?.textID ?? "", in: "typed") }
                 try expectSame(found, record, "after declaring again")
             }
         },
@@ -21,7 +21,7 @@ extension LocalStoreConformance {
             }
             try await store.define([ConformanceRecords.schema])
             let found = try await store.read { reader in
-                try records.map { try reader.record($0["id"]?.string ?? "", in: "typed") }
+                try records.map { try reader.record($0["id"]?.textID ?? "", in: "typed") }
             }
             for (record, found) in zip(records, found) { try expectSame(found, record, "after declaring columns") }
             let expected = try QueryEvaluator(Query("typed"), schema: ConformanceRecords.schema).apply(to: records)
@@ -41,7 +41,7 @@ extension LocalStoreConformance {
         Check("columns that cannot be are refused") { store in
             for names in [["a", "A"], ["id"], ["ID"], ["_extra"], [""], ["a\u{0}"]] {
                 try await expectError(.invalidTable, "declaring the columns \(names)") {
-                    try await store.define([TableSchema("t", columns: names.map { .init($0, .string) })])
+                    try await store.define([TableSchema("t", columns: names.map { .init(PropertyName($0), .string) })])
                 }
             }
             try await expectError(.invalidTable, "an index on nothing") {

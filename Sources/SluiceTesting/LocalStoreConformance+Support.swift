@@ -34,7 +34,7 @@ extension LocalStoreConformance {
         case .array: "[" + (value.elements ?? []).map(canonical).joined(separator: ",") + "]"
         case .object:
             "{"
-                + (value.members ?? []).sorted { Array($0.name.utf8).lexicographicallyPrecedes(Array($1.name.utf8)) }
+                + (value.members ?? []).sorted { $0.name < $1.name }
                 .map { "\(JSON($0.name)):\(canonical($0.value))" }.joined(separator: ",") + "}"
         default: value.description
         }
@@ -44,7 +44,7 @@ extension LocalStoreConformance {
     static func roundTrip(_ records: [JSON], in table: String, _ store: any LocalStore) async throws {
         try await store.write { writer in for record in records { try writer.put(record, in: table) } }
         let read = try await store.read { reader in
-            try records.map { try reader.record($0["id"]?.string ?? "", in: table) }
+            try records.map { try reader.record($0["id"]?.textID ?? "", in: table) }
         }
         for (record, found) in zip(records, read) { try expectSame(found, record, "table \(table)") }
     }
@@ -52,7 +52,7 @@ extension LocalStoreConformance {
     /// The table holds those records and no other.
     static func expectRecords(_ records: [JSON], in table: String, _ store: any LocalStore) async throws {
         let (count, found) = try await store.read { reader in
-            let found = try records.map { try reader.record($0["id"]?.string ?? "", in: table) }
+            let found = try records.map { try reader.record($0["id"]?.textID ?? "", in: table) }
             return (try reader.count(matching: Query(table)), found)
         }
         try expect(count == records.count, "table \(table): expected \(records.count) records, found \(count)")

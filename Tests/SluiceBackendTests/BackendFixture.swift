@@ -3,7 +3,7 @@ import HTTPTypes
 import Synchronization
 
 @testable import SluiceBackend
-@testable import SluiceCore
+import SluiceCore
 
 /// A backend in memory whose clock stands still, and short ways to ask it.
 struct BackendFixture {
@@ -20,7 +20,8 @@ struct BackendFixture {
     init(
         tables: [BackendConfiguration.Table], database: BackendConfiguration.Database = .memory,
         authentication: BackendConfiguration.Authentication? = nil, hooks: [String: any TableHooks] = [:],
-        now: @escaping @Sendable () -> Timestamp = { Self.now }
+        now: @escaping @Sendable () -> Timestamp = { Self.now },
+        random: @escaping @Sendable () -> Double = { 0 }
     ) async throws {
         let ids = Mutex(0)
         backend = try await Backend(
@@ -32,7 +33,7 @@ struct BackendFixture {
                         $0 += 1
                         return "made-\($0)"
                     }
-                }))
+                }, random: random))
     }
 
     /// A backend with the movies.

@@ -40,10 +40,12 @@ struct Person: TableRecord, QueryableRecord {
         [
             "id": JSON(id), "name": JSON(name), "nickName": nick.map { JSON($0) } ?? .null, "age": JSON(age),
             "score": score.map { JSON($0) } ?? .null,
-            "weight": weight == weight.rounded() ? JSON(Int(weight)) : JSON(weight),
+            "weight": Int64(exactly: weight).map { JSON($0) } ?? JSON(weight),
             "height": JSON(Double(height.description) ?? 0), "done": JSON(done),
             "agreed": agreed.map { JSON($0) } ?? .null,
-            "made": JSON(Timestamp(ticks: Int64(made.timeIntervalSince1970 * 10_000_000)).description),
+            "made": JSON(
+                Timestamp(ticks: Int64(exactly: (made.timeIntervalSince1970 * 10_000_000).rounded(.towardZero)) ?? 0)
+                    .description),
             "seen": seen.map { JSON($0.description) } ?? .null, "key": JSON(key.uuidString),
             "status": JSON(status.rawValue), "city": JSON(address.city), "tags": JSON(tags.map { JSON($0) }),
         ]

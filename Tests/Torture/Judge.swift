@@ -6,16 +6,17 @@ struct Judge {
     let path: String
     let secret: StoreSecret
     let endpoint: String
+    let batchSize: Int
 
     /// The worker's records as the store has them, and what is wrong with the store.
     func look(_ names: [String]) async throws -> (records: [String: [String: [String: Int]]], violations: [String]) {
         var violations: [String] = []
         let store = try SQLiteStore(path: path, encryption: secret.encryption)
         violations += try await store.check().map { "\($0)" }
-        let context = try await TortureContext.make(store, endpoint)
+        let context = try await TortureContext.make(store, endpoint, batchSize: batchSize)
         let rows = try await context.table("todos").records()
         let operations = try await context.queue.operations()
-        let ids = Set(rows.compactMap { $0["id"]?.string })
+        let ids = Set(rows.compactMap { $0["id"]?.textID })
         for operation in operations where operation.kind == .insert || operation.kind == .update {
             // Behind it a delete may wait.
             let isLast = operations.last { $0.recordID == operation.recordID }?.id == operation.id
@@ -32,7 +33,7 @@ struct Judge {
     /// Pushes and pulls until all is settled, and compares store, server and ledgers.
     func settle(_ ledgers: [String: Ledger], foreign: Int) async throws -> [String] {
         let store = try SQLiteStore(path: path, encryption: secret.encryption, options: .init(durability: .normal))
-        let context = try await TortureContext.make(store, endpoint)
+        let context = try await TortureContext.make(store, endpoint, batchSize: batchSize)
         let todos = try context.table("todos")
         var violations: [String] = []
         for _ in 0..<6 {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// Ends workers with `kill -9`, at random and at each commit point, stops and wakes them, and ends their server.
+/// Ends workers with `kill -9` at commit points, by their names and by their count, stops and wakes them, and ends their server.
 struct KillCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "kill", abstract: "Ends workers and their server in the middle of their work.")
@@ -28,7 +28,9 @@ struct KillCommand: AsyncParsableCommand {
             // Groups begin at the same cycles, wherever a campaign starts.
             let end = min(from + cycles, (cycle - 1) / group * group + group + 1)
             var world = try await TortureGroup(
-                worker: own, sluice: sluice ?? beside, seed: seed, isEncrypted: encrypted)
+                worker: own, sluice: sluice ?? beside, seed: seed,
+                // Two of three put several changes into one request, and some into groups.
+                batchSize: (cycle - 1) / group % 3 == 0 ? 1 : 8, isEncrypted: encrypted)
             do {
                 for number in cycle..<end {
                     let (name, found) = try await world.cycle(number, isLast: number == end - 1)

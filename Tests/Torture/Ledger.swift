@@ -12,8 +12,8 @@ struct Ledger {
 
     /// The records as they are after all acknowledged edits.
     private(set) var records: [String: [String: Int]] = [:]
-    /// The edit that was begun and not acknowledged: it is there or it is not.
-    private var open: (number: Int, edit: Edit)?
+    /// The edits that were begun as one and not acknowledged: all of them are there or none.
+    private var open: (number: Int, edits: [Edit])?
     private(set) var acknowledged = 0
     /// The largest value announced.
     private(set) var last = 0
@@ -25,12 +25,16 @@ struct Ledger {
     mutating func take(_ line: Substring) {
         let words = line.split(separator: " ").map(String.init)
         switch words.first {
-        case "B" where words.count == 6:
-            let edit = Edit(kind: words[2], id: words[3], property: words[4], value: Int(words[5]) ?? 0)
+        case "B" where words.count >= 5 && words.count % 3 == 2:
             last = Int(words[1]) ?? last
-            open = (last, edit)
+            open = (
+                last,
+                stride(from: 2, to: words.count, by: 3).map {
+                    Edit(kind: words[$0], id: words[$0 + 1], property: words[$0 + 2], value: last)
+                }
+            )
         case "A" where open?.number == words.dropFirst().first.flatMap { Int($0) }:
-            if let edit = open?.edit { Self.apply(edit, to: &records) }
+            for edit in open?.edits ?? [] { Self.apply(edit, to: &records) }
             acknowledged += 1
             open = nil
         case "E": meet(words.dropFirst())
@@ -47,11 +51,11 @@ struct Ledger {
         unexpected.insert(error.joined(separator: " "))
     }
 
-    /// Compares the worker's records, as they were found, and goes on with what was found. The last edit may be there
-    /// unacknowledged; everything else must be as acknowledged.
+    /// Compares the worker's records, as they were found, and goes on with what was found. The last edits may be there
+    /// unacknowledged, all or none; everything else must be as acknowledged.
     mutating func compare(_ found: [String: [String: Int]]) -> [String] {
         var withOpen = records
-        if let edit = open?.edit { Self.apply(edit, to: &withOpen) }
+        for edit in open?.edits ?? [] { Self.apply(edit, to: &withOpen) }
         open = nil
         let errors = unexpected.sorted().map { "the worker met \($0)" }
         unexpected = []

@@ -8,6 +8,8 @@ struct TortureGroup {
     private let seed: UInt64
     private let folder: String
     private let server: ServerProcess
+    /// How many operations workers put into one request.
+    private let batchSize: Int
     private var ledgers: [String: Ledger] = ["w": Ledger()]
     private var foreign = 0
     private(set) var acknowledged = 0
@@ -20,8 +22,9 @@ struct TortureGroup {
 
     private var path: String { folder + "/store.db" }
 
-    init(worker: String, sluice: String, seed: UInt64, isEncrypted: Bool) async throws {
+    init(worker: String, sluice: String, seed: UInt64, batchSize: Int, isEncrypted: Bool) async throws {
         self.worker = worker
+        self.batchSize = batchSize
         self.seed = seed
         folder =
             FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
@@ -46,18 +49,18 @@ struct TortureGroup {
 
     /// How a cycle ends its worker.
     private enum Way {
-        case random(milliseconds: Int)
-        case point(String, occurrence: Int)
+        case point(StopMoment)
         case stop(milliseconds: Int, breaksLease: Bool)
-        case server(milliseconds: Int)
-        case conversion(StoreSecret, Moment)
-        case migration(Moment)
+        case server(commits: Int)
+        case conversion(StoreSecret, StopMoment)
+        case migration(StopMoment)
     }
 
-    /// When a change of the whole store is ended.
-    private enum Moment {
-        case time(milliseconds: Int)
-        case point(String, occurrence: Int)
+    /// When a process is ended: at a commit point, counted by its name, or as one of all.
+    private struct StopMoment {
+        let point: String
+        let occurrence: Int
+        var options: [String] { ["--stop-at", point, "--occurrence", "\(occurrence)"] }
     }
 
     /// Where a worker can be ended by the name of the place.
@@ -70,31 +73,31 @@ struct TortureGroup {
     /// Where a migration can be.
     static let migrationPoints = ["schema/before", "schema/after"]
 
-    /// At a point as often as at a time.
-    private func moment(_ points: [String], _ occurrences: Int, _ time: Int, _ random: inout SeededGenerator) -> Moment
-    {
-        if Bool.random(using: &random) { return .time(milliseconds: time) }
-        return .point(
-            points.randomElement(using: &random) ?? points[0],
+    /// At one of the points, or as often at one of all that there are.
+    private func moment(
+        _ points: [String], _ occurrences: Int, ofAny all: Int, _ random: inout SeededGenerator
+    ) -> StopMoment {
+        if Bool.random(using: &random) {
+            return StopMoment(point: StopPoint.any, occurrence: Int.random(in: 1...all, using: &random))
+        }
+        return StopMoment(
+            point: points.randomElement(using: &random) ?? points[0],
             occurrence: Int.random(in: 1...occurrences, using: &random))
     }
 
     private func way(_ random: inout SeededGenerator) -> Way {
-        let time = Int.random(in: 0...400, using: &random)
         if secrets.count > 1, Int.random(in: 0..<4, using: &random) == 0 {
             let others = secrets.filter { $0 != secret }
             return .conversion(
-                others.randomElement(using: &random) ?? secret, moment(Self.conversionPoints, 1, time / 2, &random))
+                others.randomElement(using: &random) ?? secret, moment(Self.conversionPoints, 1, ofAny: 2, &random))
         }
         return switch Int.random(in: 0..<11, using: &random) {
-        case 0..<3: .random(milliseconds: time)
-        case 3..<8:
-            .point(
-                Self.points.randomElement(using: &random) ?? Self.points[0],
-                occurrence: Int.random(in: 1...4, using: &random))
-        case 8: .stop(milliseconds: time / 2, breaksLease: Bool.random(using: &random))
-        case 9: .migration(moment(Self.migrationPoints, 2, time / 2, &random))
-        default: .server(milliseconds: time / 2)
+        case 0..<8: .point(moment(Self.points, 4, ofAny: 120, &random))
+        case 8:
+            .stop(
+                milliseconds: Int.random(in: 0...200, using: &random), breaksLease: Bool.random(using: &random))
+        case 9: .migration(moment(Self.migrationPoints, 2, ofAny: 4, &random))
+        default: .server(commits: Int.random(in: 0...40, using: &random))
         }
     }
 
@@ -108,26 +111,21 @@ struct TortureGroup {
         let seeds = [random.next(), random.next()]
         let name: String
         switch way(&random) {
-        case .random(let milliseconds):
-            let child = try start("w", seeds[0])
-            name = "random"
-            try await Task.sleep(for: .milliseconds(milliseconds))
-            await end(child, "w")
-        case .point(let point, let occurrence):
-            let child = try start("w", seeds[0], ["--stop-at", point, "--occurrence", "\(occurrence)"])
-            let isReached = await read(child, "w", until: "S ", for: .seconds(2))
-            name = isReached ? point : "\(point) not reached"
+        case .point(let moment):
+            let child = try start("w", seeds[0], moment.options)
+            let isReached = await read(child, "w", until: "S ", orUntil: "M")
+            name = isReached ? moment.point : "\(moment.point) not reached"
             await end(child, "w")
         case .stop(let milliseconds, let breaksLease):
             name = breaksLease ? "stopped, lease broken" : "stopped"
             try await stop(seeds, milliseconds, breaksLease)
-        case .server(let milliseconds):
+        case .server(let commits):
             name = "server"
             let child = try start("w", seeds[0])
-            try await Task.sleep(for: .milliseconds(milliseconds))
+            for _ in 0..<commits { await read(child, "w", until: "A ", orUntil: "F ") }
             server.end()
             try await server.start()
-            try await Task.sleep(for: .milliseconds(100))
+            for _ in 0..<20 { await read(child, "w", until: "A ", orUntil: "F ") }
             await end(child, "w")
         case .conversion(let target, let moment): name = try await convert(to: target, moment)
         case .migration(let moment): name = try await migrate("cycle \(number)", moment)
@@ -138,7 +136,7 @@ struct TortureGroup {
     /// The store gets another key, or none, or as much of that as there is time for.
     ///
     /// - Returns: what it was, for the tally.
-    private mutating func convert(to target: StoreSecret, _ moment: Moment) async throws -> String {
+    private mutating func convert(to target: StoreSecret, _ moment: StopMoment) async throws -> String {
         func option(_ name: String, _ secret: StoreSecret) -> [String] { secret.keyFile.map { [name, $0] } ?? [] }
         let name = try await end(
             "conversion", ["convert"] + option("--from", secret) + option("--to", target), moment)
@@ -147,7 +145,7 @@ struct TortureGroup {
     }
 
     /// The records get another shape and their old one again, with an end in the middle, and then to the end.
-    private func migrate(_ name: String, _ moment: Moment) async throws -> String {
+    private func migrate(_ name: String, _ moment: StopMoment) async throws -> String {
         let arguments = ["migrate", "--name", name] + (secret.keyFile.map { ["--key-file", $0] } ?? [])
         let ended = try await end("migration", arguments, moment)
         if FileManager.default.fileExists(atPath: path) {
@@ -160,25 +158,14 @@ struct TortureGroup {
     }
 
     /// Runs a command on the store and ends it at that moment.
-    private func end(_ name: String, _ arguments: [String], _ moment: Moment) async throws -> String {
+    private func end(_ name: String, _ arguments: [String], _ moment: StopMoment) async throws -> String {
         // The first cycle of a group has no store yet.
         guard FileManager.default.fileExists(atPath: path) else { return "\(name) of nothing" }
-        let command = arguments + ["--store", path]
-        var ended = name
-        let child: ChildProcess
-        switch moment {
-        case .time(let milliseconds):
-            child = try ChildProcess(worker, command)
-            try await Task.sleep(for: .milliseconds(milliseconds))
-        case .point(let point, let occurrence):
-            var options = ["--stop-at", point]
-            if occurrence > 1 { options += ["--occurrence", "\(occurrence)"] }
-            child = try ChildProcess(worker, command + options)
-            ended = "\(point) not reached"
-            for await line in child.lines where line.hasPrefix("S ") {
-                ended = point
-                break
-            }
+        let child = try ChildProcess(worker, arguments + ["--store", path] + moment.options)
+        var ended = "\(moment.point) not reached"
+        for await line in child.lines where line.hasPrefix("S ") {
+            ended = moment.point == StopPoint.any ? name : moment.point
+            break
         }
         child.end()
         if let failure = child.failure { throw TortureFailure(message: "a \(name) failed: \(failure)") }
@@ -209,29 +196,32 @@ struct TortureGroup {
     private func start(_ name: String, _ seed: UInt64, _ more: [String] = []) throws -> ChildProcess {
         let arguments = [
             "worker", "--store", path, "--endpoint", server.endpoint, "--seed", "\(seed)", "--name", name, "--first",
-            "\(ledgers[name]?.last ?? 0)",
+            "\(ledgers[name]?.last ?? 0)", "--batch-size", "\(batchSize)",
         ]
         return try ChildProcess(worker, arguments + (secret.keyFile.map { ["--key-file", $0] } ?? []) + more)
     }
 
-    /// Reads what the worker announced: all there is, or until a line begins with `mark`.
+    /// Reads what the worker announced: all there is, or until a line begins with `mark`, or with `other`.
+    ///
+    /// - Returns: whether a line began with `mark`. A worker that says nothing more for a minute is ended.
     @discardableResult
     private mutating func read(
-        _ child: ChildProcess, _ name: String, until mark: String? = nil, for limit: Duration = .seconds(60)
+        _ child: ChildProcess, _ name: String, until mark: String? = nil, orUntil other: String? = nil
     ) async -> Bool {
         let timer = Task {
-            try await Task.sleep(for: limit)
+            try await Task.sleep(for: .seconds(60))
             child.signal(SIGKILL)
         }
         defer { timer.cancel() }
         for await line in child.lines {
             ledgers[name, default: Ledger()].take(line)
             if let mark, line.hasPrefix(mark) { return true }
+            if let other, line.hasPrefix(other) { return false }
         }
         return false
     }
 
-    private var judge: Judge { Judge(path: path, secret: secret, endpoint: server.endpoint) }
+    private var judge: Judge { Judge(path: path, secret: secret, endpoint: server.endpoint, batchSize: batchSize) }
 
     private mutating func verdict(settles: Bool) async throws -> [String] {
         let names = ledgers.keys.sorted()

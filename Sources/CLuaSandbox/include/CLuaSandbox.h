@@ -184,6 +184,10 @@ int64_t sluice_call_cpu_nanoseconds(const sluice_call *call);
 /// inside a callback of gsub or sort, in a hook that may not wait, and while no script runs.
 bool sluice_vm_may_wait(const sluice_vm *vm);
 
+/// Charges the call that runs for work that the host is about to do for it. False where that was too much, or the call
+/// is over already: then the work is not to be done, for nobody gets its result.
+bool sluice_vm_charge(sluice_vm *vm, int64_t fuel);
+
 /// Ends a call, also one that waits; its handles are dead from here on.
 void sluice_call_end(sluice_call *call);
 

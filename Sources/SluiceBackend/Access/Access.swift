@@ -41,13 +41,18 @@ extension TableRequest {
         return TableSession(
             table: table, operation: operation, principal: principal,
             scope: RowScope(table.rules, principal, now: backend.environment.now()),
-            hooks: backend.hooks[table.name], backend: backend, repeatable: repeatable, group: group)
+            hooks: backend.hooks[table.name], backend: backend, repeatable: repeatable, group: group,
+            completes: wire.showsKnownProperties)
     }
 
     /// The methods of the path, with what they do.
     private var methods: [(name: String, operation: BackendOperation)] {
-        if target.segments.count == 2 { return [("GET", .read), ("POST", .insert)] }
-        let operations: [String: BackendOperation] = ["GET": .read, "DELETE": .delete, "POST": .undelete]
-        return wire.recordMethods.split(separator: ", ").map { (String($0), operations[String($0)] ?? .update) }
+        let isTable = target.segments.count == 2
+        let operations: [String: BackendOperation] = [
+            "GET": .read, "DELETE": .delete, "POST": isTable ? .insert : .undelete,
+        ]
+        return (isTable ? wire.tableMethods : wire.recordMethods).split(separator: ", ").map {
+            (String($0), operations[String($0)] ?? .update)
+        }
     }
 }

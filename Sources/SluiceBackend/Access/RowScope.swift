@@ -9,7 +9,7 @@ struct RowScope: Sendable {
     /// Which records; nil means all.
     private(set) var filter: QueryExpression?
     /// The column of the owner, and who that is.
-    private let owner: (column: String, user: String)?
+    private let owner: (column: PropertyName, user: String)?
 
     /// The table's view, the user's own records, and what has not expired at `now`.
     init(_ rules: BackendConfiguration.Table, _ principal: Principal?, now: Timestamp) {
@@ -70,9 +70,9 @@ struct RowScope: Sendable {
 
 extension BackendTable {
     /// The record with that id, if it is one of those; the database decides.
-    func record(_ id: String, in scope: RowScope, _ connection: SQLiteConnection) throws -> JSON? {
+    func record(_ id: RecordID, in scope: RowScope, _ connection: SQLiteConnection) throws -> JSON? {
         guard let filter = scope.filter else { return try record(id, connection) }
-        let isIt = QueryExpression.binary(.eq, .column("id"), .literal(.string(id)))
+        let isIt = QueryExpression.binary(.eq, .column("id"), .literal(.id(id)))
         let query = Query(name, filter: .binary(.and, isIt, filter), top: 1)
         return try records(matching: query, connection).first
     }
@@ -80,7 +80,7 @@ extension BackendTable {
     /// The record that an insert with that id meets.
     ///
     /// - Throws: ``Refusal`` (400, without a body) where the record is outside the scope.
-    func obstacle(_ id: String, in scope: RowScope, _ connection: SQLiteConnection) throws -> JSON? {
+    func obstacle(_ id: RecordID, in scope: RowScope, _ connection: SQLiteConnection) throws -> JSON? {
         if let record = try record(id, in: scope, connection) { return record }
         if scope.filter != nil, try record(id, connection) != nil { throw RowScope.idTaken }
         return nil

@@ -19,11 +19,13 @@ struct TableSession: Sendable {
     var repeatable: RepeatableRequest?
     /// The changes that this one is carried out with, and which of them it is.
     var group: (writes: WriteGroup, part: Int)?
+    /// Whether answers show null for what a record lacks and others have.
+    var completes = false
 
     // MARK: Reading
 
     /// Runs the hooks before a read. What is read is read within the scope that this gives back.
-    func willRead(id: String? = nil, query: Query? = nil) async throws -> RowScope {
+    func willRead(id: RecordID? = nil, query: Query? = nil) async throws -> RowScope {
         guard let hooks else { return scope }
         var request = HookRequest(self, id: id)
         request.query = query
@@ -56,7 +58,7 @@ struct TableSession: Sendable {
     ///     that is removed). It gets what the hooks left of `record`, or nil where none were asked, and throws
     ///     ``ChangeConflict`` where the request was made on another version.
     func change(
-        _ id: String, _ record: @Sendable (_ stored: JSON?) throws -> JSON? = { _ in nil }, replaces: Bool = false,
+        _ id: RecordID, _ record: @Sendable (_ stored: JSON?) throws -> JSON? = { _ in nil }, replaces: Bool = false,
         reply: @escaping @Sendable (_ record: JSON) -> Reply,
         _ write:
             @escaping @Sendable (_ changed: JSON?, _ scope: RowScope, _ connection: SQLiteConnection) throws -> JSON
@@ -89,7 +91,7 @@ struct TableSession: Sendable {
     }
 
     private func stored(
-        _ id: String, _ record: @Sendable (JSON?) throws -> JSON?, _ replaces: Bool,
+        _ id: RecordID, _ record: @Sendable (JSON?) throws -> JSON?, _ replaces: Bool,
         _ reply: @escaping @Sendable (JSON) -> Reply,
         _ write: @escaping @Sendable (JSON?, RowScope, SQLiteConnection) throws -> JSON
     ) async throws -> JSON {
@@ -127,7 +129,7 @@ struct TableSession: Sendable {
 
     /// Asks the hooks for a merged record and writes it on top of the server's, as long as that one stands.
     private func merging(
-        _ conflict: ChangeConflict, _ id: String, _ client: JSON?, _ replaces: Bool, _ scope: RowScope,
+        _ conflict: ChangeConflict, _ id: RecordID, _ client: JSON?, _ replaces: Bool, _ scope: RowScope,
         _ hooks: any TableHooks, _ reply: @escaping @Sendable (JSON) -> Reply
     ) async throws -> JSON {
         // A delete has nothing to merge.
@@ -142,7 +144,8 @@ struct TableSession: Sendable {
             do {
                 return try await writing(reply) { [server = conflict.server] connection in
                     try expect(server, id, connection)
-                    var record = Self.cleaned(merged, as: [SystemColumn.deleted: false]) ?? merged
+                    var record =
+                        Self.cleaned(merged, as: JSON(members: [(SystemColumn.deleted, JSON(false))])) ?? merged
                     record["id"] = JSON(id)
                     record[SystemColumn.createdAt] = server[SystemColumn.createdAt]
                     return try table.put(scope.stamped(record), now: backend.environment.now(), connection)
@@ -169,11 +172,15 @@ struct TableSession: Sendable {
     private func writing(
         _ reply: @escaping @Sendable (JSON) -> Reply, _ body: @escaping WriteGroup.Write
     ) async throws -> JSON {
+        let carryOut: WriteGroup.Write = { connection in
+            let stored = try body(connection)
+            return completes ? try table.completed([stored], selected: [], connection).first ?? stored : stored
+        }
         let write: WriteGroup.Write = { connection in
-            guard let repeatable else { return try body(connection) }
+            guard let repeatable else { return try carryOut(connection) }
             // Its twin may have been faster.
             if let effect = try repeatable.effect(connection) { throw CarriedOut(effect: effect) }
-            let stored = try body(connection)
+            let stored = try carryOut(connection)
             let effect = RememberedEffect(reply: reply(stored), stored: hooks == nil ? nil : stored)
             try repeatable.remember(effect, now: backend.environment.now(), connection)
             return stored
@@ -183,7 +190,7 @@ struct TableSession: Sendable {
     }
 
     /// Checks, inside the transaction, that the record is the one that the hooks saw.
-    private func expect(_ seen: JSON?, _ id: String, _ connection: SQLiteConnection) throws {
+    private func expect(_ seen: JSON?, _ id: RecordID, _ connection: SQLiteConnection) throws {
         let current = try table.record(id, in: scope, connection)
         guard current?[SystemColumn.version] == seen?[SystemColumn.version] else { throw RecordMoved() }
     }

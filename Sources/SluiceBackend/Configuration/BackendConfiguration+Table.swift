@@ -29,7 +29,7 @@ extension BackendConfiguration {
         public var unauthorizedStatus: Int
         /// The column that holds the user to whom a record belongs; users see and change their own records only. Every
         /// operation that is not disabled then needs a user.
-        public var perUser: String?
+        public var perUser: PropertyName?
         /// Which records there are, for requests: others are as if they were not there.
         public var view: QueryExpression?
         /// How long after its creation a record is gone from every answer, and a tombstone after its delete; nil for
@@ -44,7 +44,7 @@ extension BackendConfiguration {
             _ name: String, seed: Seed? = nil, pageSize: Int = 100, maxTop: Int = 128_000, softDelete: Bool = true,
             columns: [TableSchema.Column] = [], ids: IDs = .string, access: TableAccess? = nil,
             unauthorizedStatus: Int = 401,
-            perUser: String? = nil, view: QueryExpression? = nil, recordsExpire: Duration? = nil,
+            perUser: PropertyName? = nil, view: QueryExpression? = nil, recordsExpire: Duration? = nil,
             tombstonesExpire: Duration? = nil
         ) {
             self.name = name

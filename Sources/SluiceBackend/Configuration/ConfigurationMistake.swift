@@ -69,7 +69,7 @@ extension BackendConfiguration.Table {
             }
         }
         for column in columns
-        where SystemColumn.all.contains(column.name) || column.name == "id" || column.name.hasPrefix("__") {
+        where SystemColumn.all.contains(column.name) || column.name == "id" || column.name.text.hasPrefix("__") {
             throw ConfigurationMistake(
                 code: .invalidTable, reason: "the column \(column.name) is the server's own", key: "columns")
         }
@@ -79,13 +79,13 @@ extension BackendConfiguration.Table {
 
     private func checkPerUser() throws(ConfigurationMistake) {
         guard let perUser else { return }
-        guard !perUser.isEmpty, perUser != "id", !SystemColumn.all.contains(perUser) else {
+        guard !perUser.text.isEmpty, perUser != "id", !SystemColumn.all.contains(perUser) else {
             throw ConfigurationMistake(
                 reason: "perUser is a column of the table's own, not \(perUser)", key: "perUser")
         }
         if !columns.isEmpty {
             guard let column = columns.first(where: { $0.name == perUser }) else {
-                let hint = NearestKey.suggestion(for: perUser, among: columns.map(\.name)) ?? ""
+                let hint = NearestKey.suggestion(for: perUser.text, among: columns.map(\.name.text)) ?? ""
                 throw ConfigurationMistake(
                     reason: "perUser names the column \(perUser), which is not among the columns\(hint)",
                     key: "perUser")
@@ -115,7 +115,7 @@ extension BackendConfiguration.Table {
         guard !columns.isEmpty else { return }
         let known = schema.columns.map(\.name) + ["id"]
         for column in view.columns.sorted() where !known.contains(column) {
-            let hint = NearestKey.suggestion(for: column, among: known) ?? ""
+            let hint = NearestKey.suggestion(for: column.text, among: known.map(\.text)) ?? ""
             throw ConfigurationMistake(
                 reason: "view names the column \(column), which is not among the columns\(hint)", key: "view")
         }
@@ -142,7 +142,7 @@ extension BackendConfiguration.Table {
 
 extension QueryExpression {
     /// The names of the columns in the expression.
-    var columns: Set<String> {
+    var columns: Set<PropertyName> {
         switch self {
         case .literal: []
         case .column(let name): [name]

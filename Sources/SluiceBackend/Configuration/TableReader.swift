@@ -18,9 +18,14 @@ struct TableReader {
         self.node = node.named("table \(name)")
     }
 
+    private func perUser(_ node: ConfigurationNode?) throws(SluiceError) -> PropertyName? {
+        guard let node else { return nil }
+        return PropertyName(try node.text())
+    }
+
     func table() throws(SluiceError) -> BackendConfiguration.Table {
         let members = try node.members(Self.keys)
-        var table = BackendConfiguration.Table(name, perUser: try members["perUser"]?.text())
+        var table = BackendConfiguration.Table(name, perUser: try perUser(members["perUser"]))
         if let seed = members["seed"] { table.seed = .file(path: reader.absolute(try seed.text())) }
         if let value = members["pageSize"] { table.pageSize = try value.integer() }
         if let value = members["maxTop"] { table.maxTop = try value.integer() }
@@ -44,7 +49,7 @@ struct TableReader {
         var columns: [TableSchema.Column] = []
         for (name, _, value) in try node.entries() {
             if let type = TableSchema.ColumnType(rawValue: try value.named("the type of \(name)").choice(of: types)) {
-                columns.append(.init(name, type))
+                columns.append(.init(PropertyName(name), type))
             }
         }
         return columns

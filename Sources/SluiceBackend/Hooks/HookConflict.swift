@@ -9,7 +9,7 @@ public struct HookConflict: Sendable {
     /// Whom the request comes from; nil where it brings no token.
     public let principal: Principal?
     /// The record's id.
-    public let recordID: String
+    public let recordID: RecordID
     /// What the request says of the record: all of it, or, where ``replaces`` is false, what an update changes.
     public let client: JSON
     /// The record as the server has it; a tombstone where its `deleted` is true.
@@ -17,7 +17,7 @@ public struct HookConflict: Sendable {
     /// Whether an update replaces all properties.
     public let replaces: Bool
 
-    init(_ session: TableSession, _ id: String, client: JSON, server: JSON, replaces: Bool) {
+    init(_ session: TableSession, _ id: RecordID, client: JSON, server: JSON, replaces: Bool) {
         table = session.table.name
         operation = session.operation
         principal = session.principal

@@ -9,7 +9,7 @@ public struct HookRequest: Sendable {
     /// Whom it comes from; nil where it brings no token.
     public let principal: Principal?
     /// The id of the record it is about; nil for a list.
-    public let recordID: String?
+    public let recordID: RecordID?
     /// The query of a list, as the client sent it.
     public internal(set) var query: Query?
     /// The record as it is stored; nil for a list and where there is none.
@@ -23,7 +23,7 @@ public struct HookRequest: Sendable {
     /// as if it were not there: not in a list, and 404 by its id.
     public var filter: QueryExpression?
 
-    init(_ session: TableSession, id: String?) {
+    init(_ session: TableSession, id: RecordID?) {
         table = session.table.name
         operation = session.operation
         principal = session.principal

@@ -21,6 +21,9 @@ public final class Backend: Sendable {
     /// The hooks, by table.
     let hooks: [String: any TableHooks]
     private let tables: [String: BackendTable]
+    /// How many records were stamped anew because the database turned out, when it was opened, to be another than the
+    /// one that was served last: a backup that was restored. Nil where it was the same.
+    public let restoredRecords: Int?
 
     /// Opens the database, makes the tables that it does not hold yet, with their seeds, and removes what has expired.
     ///
@@ -47,13 +50,19 @@ public final class Backend: Sendable {
         let database = BackendDatabase(configuration.database)
         self.database = database
         do {
-            tables = try await database.write { connection in
+            let mark = database.markFile?.read()
+            (tables, restoredRecords) = try await database.write { connection -> ([String: BackendTable], Int?) in
+                let isRestored = try database.markFile != nil && BackendCatalog.isRestored(mark, connection)
+                try BackendCatalog.beginRun(chance: environment.random(), connection)
                 var tables: [String: BackendTable] = [:]
                 for rules in configuration.tables {
                     tables[rules.name] = try BackendTable.open(rules, environment: environment, connection)
                 }
-                return tables
+                guard isRestored else { return (tables, nil) }
+                let count = try Self.stampAnew(tables.values, mark, environment.now(), connection)
+                return (tables, count)
             }
+            try await database.requireMark()
         } catch {
             try? await database.close()
             throw error

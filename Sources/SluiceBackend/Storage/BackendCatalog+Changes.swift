@@ -31,6 +31,8 @@ extension BackendCatalog {
 
     /// Notes that a living record is removed: a change of which no row tells.
     static func noteRemoval(of table: String, now: Timestamp, _ connection: SQLiteConnection) throws {
+        // Every change is a point of the history.
+        _ = try makeNumber(connection)
         try connection.run(
             "UPDATE sluice_tables SET latest = max(?1, latest + 1), removed = max(?1, latest + 1) WHERE name = ?2",
             [.integer(now.ticks), .text(table)])

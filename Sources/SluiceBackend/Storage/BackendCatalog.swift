@@ -3,7 +3,7 @@ internal import SluiceSQLite
 
 /// What the database knows of its tables: their columns, the last version given out, and each table's latest time.
 enum BackendCatalog {
-    private static let format: Int64 = 2
+    private static let format: Int64 = 3
     /// `SLBE`: tells what kind of database the file is.
     private static let applicationID: Int64 = 0x534C_4245
 
@@ -19,6 +19,7 @@ enum BackendCatalog {
                     name TEXT PRIMARY KEY NOT NULL, columns TEXT NOT NULL, latest INTEGER NOT NULL);
                 PRAGMA application_id = \(applicationID);
                 \(secondFormat)
+                \(thirdFormat)
                 """)
             return
         }
@@ -30,7 +31,8 @@ enum BackendCatalog {
             throw SluiceError(
                 .storeSchema, "the database \(path) has format \(found), which is newer than \(format)")
         }
-        if found < format { try connection.execute(secondFormat) }
+        if found < 2 { try connection.execute(secondFormat) }
+        if found < 3 { try connection.execute(thirdFormat) }
     }
 
     /// What came with format 2: what was removed of each table, whose life it is (so that a token of another database
@@ -43,6 +45,14 @@ enum BackendCatalog {
             user TEXT NOT NULL, request TEXT NOT NULL, fingerprint INTEGER NOT NULL, expires INTEGER NOT NULL,
             answer TEXT NOT NULL, stored TEXT, PRIMARY KEY (user, request)) WITHOUT ROWID;
         CREATE INDEX sluice_requests_expires ON sluice_requests (expires);
+        """
+
+    /// What came with format 3: the runs of the backend with their epochs, and the properties that records have had.
+    private static let thirdFormat = """
+        CREATE TABLE sluice_runs (
+            run INTEGER PRIMARY KEY NOT NULL, epoch INTEGER NOT NULL UNIQUE, began INTEGER NOT NULL);
+        CREATE TABLE sluice_properties (
+            name TEXT NOT NULL, property TEXT NOT NULL, PRIMARY KEY (name, property)) WITHOUT ROWID;
         PRAGMA user_version = \(format);
         """
 
@@ -54,7 +64,7 @@ enum BackendCatalog {
             return try (JSON(parsing: text).elements ?? []).map { column in
                 guard let name = column[0]?.string, let type = column[1]?.string.flatMap(TableSchema.ColumnType.init)
                 else { throw SluiceError(.storeSchema, "a column of a type that this version does not know") }
-                return .init(name, type)
+                return .init(PropertyName(name), type)
             }
         } catch {
             throw SluiceError(.storeSchema, "the list of columns cannot be read", table: table, cause: error)
@@ -86,10 +96,10 @@ enum BackendCatalog {
     static func stamp(
         _ table: String, now: Timestamp, _ connection: SQLiteConnection
     ) throws -> (version: String, time: Timestamp) {
-        let version = try makeNumber(connection)
+        _ = try makeNumber(connection)
         let ticks = try connection.integer(
             "UPDATE sluice_tables SET latest = max(?, latest + 1) WHERE name = ? RETURNING latest",
             [.integer(now.ticks), .text(table)])
-        return (RecordVersion.text(version), Timestamp(ticks: ticks))
+        return (try latestPoint(connection).version, Timestamp(ticks: ticks))
     }
 }

@@ -73,7 +73,7 @@ extension BackendTable {
 
 extension QueryExpression {
     /// Whether a column's time is later than another.
-    static func later(_ column: String, than time: Timestamp) -> QueryExpression {
+    static func later(_ column: PropertyName, than time: Timestamp) -> QueryExpression {
         .binary(.gt, .column(column), .literal(.date(time)))
     }
 

@@ -28,7 +28,7 @@ extension BackendTable {
                 name, filter: Self.isOld(SystemColumn.createdAt, border, deleted: false), top: Self.expiryBatch),
             connection)
         for var record in expired {
-            guard let id = record["id"]?.string else { continue }
+            guard let id = record["id"]?.textID else { continue }
             if rules.softDelete {
                 record[SystemColumn.deleted] = true
                 _ = try put(record, now: now, connection)
@@ -45,7 +45,7 @@ extension BackendTable {
         let query = Query(
             name, filter: Self.isOld(SystemColumn.updatedAt, border, deleted: true), top: Self.expiryBatch,
             select: ["id"])
-        let ids = try records(matching: query, connection).compactMap { $0["id"]?.string }
+        let ids = try records(matching: query, connection).compactMap { $0["id"]?.textID }
         for id in ids { try remove(id, now: now, connection) }
         return ids.count
     }
@@ -54,7 +54,7 @@ extension BackendTable {
         Timestamp(ticks: now.ticks - ExpiryInterval.ticks(interval))
     }
 
-    private static func isOld(_ column: String, _ border: Timestamp, deleted: Bool) -> QueryExpression {
+    private static func isOld(_ column: PropertyName, _ border: Timestamp, deleted: Bool) -> QueryExpression {
         .binary(
             .and, .binary(.eq, .column(SystemColumn.deleted), .literal(.bool(deleted))),
             .binary(.le, .column(column), .literal(.date(border))))

@@ -74,10 +74,10 @@ struct BackendTable: Sendable {
             var planted = record
             if planted["id"] == nil { planted["id"] = JSON(try makeID(environment, connection)) }
             if rules.ids == .integer, let number = planted["id"]?.int, number > 0 { planted["id"] = JSON("\(number)") }
-            guard let id = planted["id"]?.string else {
+            guard let id = planted["id"]?.textID else {
                 throw SluiceError(.invalidRecord, "the id of record \(index) of the seed is no text", table: name)
             }
-            try RecordRules.validate(id: id, table: name)
+            try IDRules.validate(id: id, table: name, isNew: true)
             if rules.ids == .integer { try BackendCatalog.noteID(try number(of: id), connection) }
             guard try self.record(id, connection) == nil else {
                 throw SluiceError(.recordExists, "the seed holds this id twice", table: name, recordID: id)
@@ -102,7 +102,7 @@ struct BackendTable: Sendable {
         }
     }
 
-    func record(_ id: String, _ connection: SQLiteConnection) throws -> JSON? {
+    func record(_ id: RecordID, _ connection: SQLiteConnection) throws -> JSON? {
         try records.record(id, on: connection)
     }
 
@@ -119,7 +119,7 @@ struct BackendTable: Sendable {
 
     /// Walks over the records that match, by id; see ``RecordTable``.
     func scan(
-        _ columns: [String], matching filter: QueryExpression?, _ connection: SQLiteConnection,
+        _ columns: [PropertyName], matching filter: QueryExpression?, _ connection: SQLiteConnection,
         _ body: (SQLiteStatement) throws -> Void
     ) throws {
         try records.scan(columns, matching: filter, on: connection, body)
@@ -128,16 +128,16 @@ struct BackendTable: Sendable {
     // MARK: Writing
 
     /// An id that no record has had.
-    func makeID(_ environment: SyncEnvironment, _ connection: SQLiteConnection) throws -> String {
+    func makeID(_ environment: SyncEnvironment, _ connection: SQLiteConnection) throws -> RecordID {
         switch rules.ids {
-        case .string: environment.makeID()
-        case .integer: String(try BackendCatalog.makeNumber(connection))
+        case .string: RecordID(environment.makeID())
+        case .integer: RecordID(String(try BackendCatalog.makeNumber(connection)))
         }
     }
 
     /// The number that an id of a table with integer ids is.
-    private func number(of id: String) throws -> Int64 {
-        guard let number = Int64(id), number > 0, String(number) == id else {
+    private func number(of id: RecordID) throws -> Int64 {
+        guard let number = Int64(id.text), number > 0, RecordID(String(number)) == id else {
             throw SluiceError(.invalidRecord, "the ids of this table are integers from 1 on", table: name, recordID: id)
         }
         return number
@@ -151,34 +151,41 @@ struct BackendTable: Sendable {
         record[SystemColumn.updatedAt] = JSON(stamp.time.description)
         record[SystemColumn.version] = JSON(stamp.version)
         if record[SystemColumn.deleted] == nil { record[SystemColumn.deleted] = false }
-        if rules.ids == .integer, let id = record["id"]?.string {
+        if rules.ids == .integer, let id = record["id"]?.textID {
             record[SystemColumn.number] = JSON(try number(of: id))
         }
         record[SystemColumn.left] = nil
-        guard let view = rules.view, let id = record["id"]?.string else {
-            try records.put(record, on: connection)
+        guard let view = rules.view, let id = record["id"]?.textID else {
+            try store(record, connection)
             return record
         }
         let wasSeen = try isRecord(id, in: view, connection)
         if !wasSeen { record[SystemColumn.left] = try self.record(id, connection)?[SystemColumn.left] }
-        try records.put(record, on: connection)
+        try store(record, connection)
         if wasSeen, try !isRecord(id, in: view, connection) {
             record[SystemColumn.left] = JSON(stamp.time.description)
-            try records.put(record, on: connection)
+            try store(record, connection)
         }
         return record
     }
 
+    /// Stores the record as it is.
+    func store(_ record: JSON, _ connection: SQLiteConnection) throws {
+        let names = record.names.filter { $0 != "id" && schema.column($0) == nil && !SystemColumn.hidden.contains($0) }
+        try KnownProperties.note(names, of: name, connection)
+        try records.put(record, on: connection)
+    }
+
     private func isRecord(
-        _ id: String, in view: QueryExpression, _ connection: SQLiteConnection
+        _ id: RecordID, in view: QueryExpression, _ connection: SQLiteConnection
     ) throws -> Bool {
-        let isIt = QueryExpression.binary(.eq, .column("id"), .literal(.string(id)))
+        let isIt = QueryExpression.binary(.eq, .column("id"), .literal(.id(id)))
         return try records.count(matching: Query(name, filter: .binary(.and, isIt, view)), on: connection) > 0
     }
 
     /// Removes the record for good. Change tokens that have not heard of its tombstone, or of this, are worth nothing
     /// from then on.
-    func remove(_ id: String, now: Timestamp, _ connection: SQLiteConnection) throws {
+    func remove(_ id: RecordID, now: Timestamp, _ connection: SQLiteConnection) throws {
         guard let record = try record(id, connection) else { return }
         if record[SystemColumn.deleted]?.bool == true,
             let time = record[SystemColumn.updatedAt]?.string.flatMap({ Timestamp($0) })

@@ -25,7 +25,7 @@ struct RememberedEffect: Sendable {
             let json = try JSON(parsing: answer)
             var reply = Reply(.init(code: json["status"]?.int.map { Int($0) } ?? 200), body: json["body"])
             for (name, value) in json["headers"]?.members ?? [] {
-                if let field = HTTPField.Name(name), let text = value.string { reply.headers[field] = text }
+                if let field = HTTPField.Name(name.text), let text = value.string { reply.headers[field] = text }
             }
             guard case .text(let record) = row[2] else { return (fingerprint, Self(reply: reply, stored: nil)) }
             return (fingerprint, Self(reply: reply, stored: try JSON(parsing: record)))

@@ -7,9 +7,9 @@ enum SchemaInference {
 
     /// A column for each property whose values are all of one kind, in the order in which the records show them.
     static func columns(of records: [JSON], table: String) -> [TableSchema.Column] {
-        var names: [String] = []
+        var names: [PropertyName] = []
         // Nil: a property whose values are of several kinds.
-        var types: [String: TableSchema.ColumnType?] = [:]
+        var types: [PropertyName: TableSchema.ColumnType?] = [:]
         for record in records {
             for (name, value) in record.members ?? [] where name != "id" && !SystemColumn.all.contains(name) {
                 guard let type = type(of: value) else { continue }

@@ -78,7 +78,7 @@ struct BatchPartReader {
         guard json.kind == .object, json.count <= 100 else { throw refusal("headers is an object of texts") }
         var fields = HTTPFields()
         for (name, value) in json.members ?? [] {
-            guard let field = HTTPField.Name(name), let text = value.string, HTTPField.isValidValue(text) else {
+            guard let field = HTTPField.Name(name.text), let text = value.string, HTTPField.isValidValue(text) else {
                 throw refusal("a header is no valid one")
             }
             fields.append(HTTPField(name: field, value: text))

@@ -93,18 +93,25 @@ extension TableRequest {
 extension RecordReads {
     /// A page of changes, and the token behind which the next one begins.
     func changes(_ run: ChangeRun, _ session: TableSession) async throws -> Reply {
-        let (page, token) = try await request.backend.database.read { [table = request.table] connection in
+        let (page, token) = try await request.backend.database.read { [table = request.table, wire] connection in
             let fingerprint = run.fingerprint(try BackendCatalog.identity(connection))
             let changes = try BackendCatalog.changes(of: table.name, connection)
             var query = run.query
             if let token = run.token {
-                try token.check(fingerprint, changes)
+                try token.check(
+                    fingerprint, changes, isInHistory: try BackendCatalog.has(token.point, connection))
             } else {
                 query.base = run.start ?? changes.latest
                 query.position = run.start ?? query.position
             }
-            let page = try table.changes(query, connection)
-            return (page, ChangeToken(position: page.position, base: query.base, fingerprint: fingerprint))
+            var page = try table.changes(query, connection)
+            if wire.showsKnownProperties {
+                page.records = try table.completed(page.records, selected: run.parameters.query.select, connection)
+            }
+            let token = ChangeToken(
+                position: page.position, base: query.base, fingerprint: fingerprint,
+                point: try BackendCatalog.latestPoint(connection))
+            return (page, token)
         }
         let selected = run.parameters.query.select
         let columns = wire.selection(selected, asked: request.asked)

@@ -11,13 +11,16 @@ struct ChangeToken: Sendable, Hashable {
     var base: Timestamp
     /// What it was given for: database, table, filter, view and user.
     var fingerprint: UInt64
+    /// The point of the database's history at which it was given. A database that was restored may not have it.
+    var point: HistoryPoint
 
-    private static let format: UInt8 = 1
+    private static let format: UInt8 = 2
 
-    init(position: Timestamp, base: Timestamp, fingerprint: UInt64) {
+    init(position: Timestamp, base: Timestamp, fingerprint: UInt64, point: HistoryPoint) {
         self.position = position
         self.base = base
         self.fingerprint = fingerprint
+        self.point = point
     }
 
     /// The token as clients keep it.
@@ -26,33 +29,42 @@ struct ChangeToken: Sendable, Hashable {
         for number in [UInt64(bitPattern: position.ticks), UInt64(bitPattern: base.ticks), fingerprint] {
             withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
         }
+        bytes.append(point.bytes)
         return bytes.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
     /// Reads a token.
     ///
-    /// - Throws: ``Refusal`` (400) for what is none.
+    /// - Throws: ``Refusal``: 400 for what is none, 410 for one of an earlier version.
     init(_ text: String) throws(Refusal) {
         let padded =
             text.replacing("-", with: "+").replacing("_", with: "/")
             + String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-        guard text.utf8.count < 100, let bytes = Data(base64Encoded: padded), bytes.count == 25,
-            bytes.first == Self.format
-        else { throw Refusal(.badRequest, "$deltatoken is no token of this server") }
-        let numbers = (0..<3).map { index in
-            bytes.dropFirst(1 + index * 8).prefix(8).reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+        let decoded = text.utf8.count < 100 ? Data(base64Encoded: padded) : nil
+        if decoded?.count == 25, decoded?.first == 1 { throw Self.gone("the token was given by an earlier version") }
+        guard let bytes = decoded, bytes.count == 37, bytes.first == Self.format else {
+            throw Refusal(.badRequest, "$deltatoken is no token of this server")
+        }
+        func number(_ first: Int, _ count: Int) -> UInt64 {
+            bytes.dropFirst(first).prefix(count).reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
         }
         self.init(
-            position: Timestamp(ticks: Int64(bitPattern: numbers[0])),
-            base: Timestamp(ticks: Int64(bitPattern: numbers[1])), fingerprint: numbers[2])
+            position: Timestamp(ticks: Int64(bitPattern: number(1, 8))),
+            base: Timestamp(ticks: Int64(bitPattern: number(9, 8))), fingerprint: number(17, 8),
+            point: HistoryPoint(
+                epoch: UInt32(truncatingIfNeeded: number(25, 4)), number: Int64(bitPattern: number(29, 8))))
     }
 
-    /// Refuses a token that was given for something else, and one from before a change of which nothing is left.
+    /// Refuses a token that was given for something else, one from a history that the database has lost, and one from
+    /// before a change of which nothing is left.
     ///
     /// - Throws: ``Refusal`` (410): the client begins afresh.
-    func check(_ fingerprint: UInt64, _ changes: BackendCatalog.Changes) throws(Refusal) {
-        guard fingerprint == self.fingerprint, max(position, base) <= changes.latest else {
+    func check(_ fingerprint: UInt64, _ changes: BackendCatalog.Changes, isInHistory: Bool) throws(Refusal) {
+        guard fingerprint == self.fingerprint else {
             throw Self.gone("the token was given for another table, filter, user or database")
+        }
+        guard isInHistory, max(position, base) <= changes.latest else {
+            throw Self.gone("the token was given after changes that the database has lost")
         }
         guard max(position, base) >= changes.removed else {
             throw Self.gone("records have been removed for good since the token was given")

@@ -11,8 +11,8 @@ struct DigestReads: Sendable {
     static let mostRanges = 64
 
     private struct Range {
-        var from: String
-        var to: String
+        var from: RecordID
+        var to: RecordID
         var digest = RowDigest()
     }
 
@@ -37,7 +37,7 @@ struct DigestReads: Sendable {
             var total = RowDigest()
             var ranges: [Range] = []
             try table.scan([SystemColumn.version], matching: filter, connection) { statement in
-                let id = statement.text(0) ?? ""
+                let id = RecordID(statement.text(0) ?? "")
                 let version = statement.text(1) ?? ""
                 total.add(id: id, version: version)
                 if ranges.last.map({ $0.digest.count >= size }) ?? true { ranges.append(Range(from: id, to: id)) }

@@ -17,8 +17,11 @@ struct EntityConditions: Sendable {
     private let ifNoneMatch: [String]
     private let unmodifiedSince: Timestamp?
     private let modifiedSince: Timestamp?
+    private let isLenient: Bool
 
-    init(_ headers: HTTPFields) {
+    /// The conditions of a request. `isLenient`: `If-Match` may be a version without quotes.
+    init(_ headers: HTTPFields, isLenient: Bool) {
+        self.isLenient = isLenient
         ifMatch = headers[values: .ifMatch]
         ifNoneMatch = headers[values: .ifNoneMatch]
         unmodifiedSince = headers[.ifUnmodifiedSince].flatMap { HTTPDate.timestamp($0) }
@@ -47,10 +50,12 @@ struct EntityConditions: Sendable {
     }
 
     /// Whether `If-Match` allows a change of a record that has this version. `*` does; one strong tag does if it is
-    /// the version; several tags, weak ones and what is no tag match nothing.
+    /// the version, and so does the version without quotes on a lenient wire; several tags, weak ones and what is no
+    /// tag match nothing.
     private func allows(_ version: String) -> Bool {
         guard let field = ifMatch.first, ifMatch.count == 1 else { return false }
-        return field == "*" || Self.version(field) == version
+        if field == "*" || Self.version(field) == version { return true }
+        return isLenient && field == version && !version.isEmpty
     }
 
     /// Whether `If-None-Match` says that the client has this version.

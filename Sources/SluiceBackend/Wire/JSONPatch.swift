@@ -40,8 +40,10 @@ struct JSONPatch: Sendable {
     }
 
     /// Whether the patch gives the member of that name that value.
-    func sets(_ name: String, to value: JSON) -> Bool {
-        steps.contains { $0.path == [name] && ["add", "replace"].contains($0.operation) && $0.value == value }
+    func sets(_ name: PropertyName, to value: JSON) -> Bool {
+        steps.contains {
+            $0.path.map(PropertyName.init) == [name] && ["add", "replace"].contains($0.operation) && $0.value == value
+        }
     }
 
     /// The document with the changes made.
@@ -127,7 +129,7 @@ struct JSONPatch: Sendable {
         }
         for element in value.elements ?? [] { try count(element, into: &copied, depth: depth + 1) }
         for (name, member) in value.members ?? [] {
-            copied += name.utf8.count
+            copied += name.text.utf8.count
             try count(member, into: &copied, depth: depth + 1)
         }
     }

@@ -12,7 +12,7 @@ struct RecordChanges: Sendable {
 
     init(_ request: TableRequest) {
         self.request = request
-        conditions = EntityConditions(request.head.headerFields)
+        conditions = EntityConditions(request.head.headerFields, isLenient: request.wire.isLenient)
     }
 
     /// A new record: 201, or 409 with the record that has the id, be it a tombstone.
@@ -41,23 +41,26 @@ struct RecordChanges: Sendable {
     }
 
     /// The id of a new record: the one that the body gives, or one that the server makes.
-    private func newID(_ given: JSON?) async throws -> String {
+    private func newID(_ given: JSON?) async throws -> RecordID {
+        if wire.isLenient, given?.string?.isEmpty == true { return try await newID(nil) }
         switch given {
         case nil, .some(.null):
-            if table.rules.ids == .string { return backend.environment.makeID() }
+            if table.rules.ids == .string { return RecordID(backend.environment.makeID()) }
             return try await backend.database.write { try table.makeID(backend.environment, $0) }
         case .some(let value) where table.rules.ids == .integer:
             guard value.int == 0 else { throw Refusal(.badRequest, "the server gives out this table's ids") }
             return try await newID(nil)
         case .some(let value):
-            guard let id = value.string else { throw Refusal(.badRequest, "an id is a text") }
+            guard let id = value.textID ?? (wire.isLenient ? value.int.map { RecordID.string(String($0)) } : nil) else {
+                throw Refusal(.badRequest, "an id is a text")
+            }
             try RequestBody.check(id: id, table: table.name)
             return id
         }
     }
 
     /// Changes the properties that the body has, or replaces them all.
-    func update(_ id: String, replacing: Bool) async throws -> Reply {
+    func update(_ id: RecordID, replacing: Bool) async throws -> Reply {
         let session = try await request.session(.update)
         let update = try RecordUpdate(request, replacing: replacing, id: id)
         // A version in the body is a condition too, with an answer of its own (the Node server's rule).
@@ -80,7 +83,7 @@ struct RecordChanges: Sendable {
     }
 
     /// Makes a tombstone of the record, or removes it where the table keeps none: 204.
-    func delete(_ id: String) async throws -> Reply {
+    func delete(_ id: RecordID) async throws -> Reply {
         try await request.session(.delete).change(id, reply: { _ in Reply(.noContent) }) { _, scope, connection in
             var record = try living(id, scope, connection)
             try check(record)
@@ -94,7 +97,7 @@ struct RecordChanges: Sendable {
     }
 
     /// Makes a record of a tombstone again: 201. A living record stays as it is.
-    func undelete(_ id: String) async throws -> Reply {
+    func undelete(_ id: RecordID) async throws -> Reply {
         let session = try await request.session(.undelete)
         if !request.request.body.isEmpty { _ = try RequestBody.object(of: request.request, wire) }
         return try await session.change(id, reply: { request.reply(.created, $0) }) { _, scope, connection in
@@ -106,12 +109,12 @@ struct RecordChanges: Sendable {
         }
     }
 
-    private func existing(_ id: String, _ scope: RowScope, _ connection: SQLiteConnection) throws -> JSON {
+    private func existing(_ id: RecordID, _ scope: RowScope, _ connection: SQLiteConnection) throws -> JSON {
         guard let record = try table.record(id, in: scope, connection) else { throw Refusal.missing }
         return record
     }
 
-    private func living(_ id: String, _ scope: RowScope, _ connection: SQLiteConnection) throws -> JSON {
+    private func living(_ id: RecordID, _ scope: RowScope, _ connection: SQLiteConnection) throws -> JSON {
         let record = try existing(id, scope, connection)
         guard record[SystemColumn.deleted]?.bool != true else {
             throw Refusal(wire.tombstone, Refusal.missingReason)

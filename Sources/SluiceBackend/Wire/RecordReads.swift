@@ -26,7 +26,10 @@ struct RecordReads: Sendable {
             query.select = wire.selection(query.select, asked: asked)
             // One row more than the page tells whether there is a next one.
             query.top = parameters.page + (parameters.wantsMore ? 1 : 0)
-            let rows = try table.records(matching: query, connection)
+            var rows = try table.records(matching: query, connection)
+            if wire.showsKnownProperties {
+                rows = try table.completed(rows, selected: query.select, connection)
+            }
             return (rows, query.includesCount ? try table.count(matching: query, connection) : nil)
         }
         let hasMore = rows.count > parameters.page
@@ -36,17 +39,19 @@ struct RecordReads: Sendable {
     }
 
     /// One record; a tombstone only where the client asks for such.
-    func lookup(_ id: String) async throws -> Reply {
+    func lookup(_ id: RecordID) async throws -> Reply {
         let session = try await request.session(.read)
         let scope = try await session.willRead(id: id)
-        let found = try await request.backend.database.read { [table = request.table] in
-            try table.record(id, in: scope, $0)
+        let found = try await request.backend.database.read { [table = request.table, wire] connection -> JSON? in
+            let record = try table.record(id, in: scope, connection)
+            guard wire.showsKnownProperties, let record else { return record }
+            return try table.completed([record], selected: [], connection).first
         }
         guard let record = found else { throw Refusal.missing }
         if !request.includesDeleted, record[SystemColumn.deleted]?.bool == true {
             throw Refusal(wire.tombstone, Refusal.missingReason)
         }
-        switch EntityConditions(request.head.headerFields).check(record, reading: true) {
+        switch EntityConditions(request.head.headerFields, isLenient: wire.isLenient).check(record, reading: true) {
         case .met: return request.reply(.ok, try await session.answering([record]).first ?? record)
         case .failed:
             throw Refusal(.preconditionFailed, .record(try await session.answering([record]).first ?? record))
@@ -58,7 +63,7 @@ struct RecordReads: Sendable {
     }
 
     /// Records as a list shows them.
-    func shown(_ records: [JSON], selected: [String]) -> [JSON] {
+    func shown(_ records: [JSON], selected: [PropertyName]) -> [JSON] {
         // Who selects a column of the server's asks for it.
         let asked = request.asked.union(selected)
         return records.map { wire.record($0, asked: asked) }

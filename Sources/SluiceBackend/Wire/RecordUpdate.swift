@@ -16,7 +16,7 @@ struct RecordUpdate: Sendable {
     /// Reads the update from a request to a record's path.
     ///
     /// - Throws: ``Refusal`` (400, 415).
-    init(_ request: TableRequest, replacing: Bool, id: String) throws {
+    init(_ request: TableRequest, replacing: Bool, id: RecordID) throws {
         self.request = request
         let type = request.head.headerFields[.contentType]?.lowercased() ?? ""
         if !replacing, request.wire.undelete == .patch, type.hasPrefix("application/json-patch+json") {
@@ -24,7 +24,7 @@ struct RecordUpdate: Sendable {
             return
         }
         let body = try RequestBody.object(of: request.request, request.wire)
-        if let other = body["id"], other.string ?? other.int.map(String.init) != id {
+        if let other = body["id"], (other.textID ?? other.int.map { .string(String($0)) }) != id {
             throw Refusal(.badRequest, "the id in the body is not the one in the path")
         }
         _ = try request.wire.properties(of: body, verb: "update")
@@ -58,7 +58,7 @@ struct RecordUpdate: Sendable {
 
     /// What the update says of the record, as hooks see it, in the store's names; nil where it takes the stored record
     /// to know, and there is none.
-    func record(_ id: String, stored: JSON?) throws -> JSON? {
+    func record(_ id: RecordID, stored: JSON?) throws -> JSON? {
         let record: JSON
         switch change {
         case .merge(let body), .replace(let body): record = JSON(members: try properties(of: body))
@@ -107,7 +107,7 @@ struct RecordUpdate: Sendable {
         return record
     }
 
-    private func properties(of body: JSON) throws -> [(name: String, value: JSON)] {
+    private func properties(of body: JSON) throws -> [(name: PropertyName, value: JSON)] {
         try request.wire.properties(of: body, verb: "update")
     }
 
@@ -131,7 +131,7 @@ struct RecordUpdate: Sendable {
         }
     }
 
-    private static func touched(_ name: String) -> Refusal {
+    private static func touched(_ name: PropertyName) -> Refusal {
         Refusal(.badRequest, "Cannot update item with property '\(name)' as it is reserved")
     }
 }

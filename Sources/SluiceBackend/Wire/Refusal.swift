@@ -40,6 +40,16 @@ struct Refusal: Error {
         }
     }
 
+    /// The refusal without the request's credentials, which a reason may repeat: a query's, or a hook's own.
+    func hiding(_ head: HTTPRequest) -> Refusal {
+        guard case .reason(let reason) = content else { return self }
+        let credentials = CredentialBook()
+        credentials.note(head)
+        var refusal = self
+        refusal.content = .reason(credentials.hiding(reason))
+        return refusal
+    }
+
     /// A method that the path does not have.
     static func method(allowed: String) -> Refusal {
         var refusal = Refusal(.methodNotAllowed, "this path allows \(allowed)")
@@ -55,7 +65,7 @@ extension HTTPResponse.Status {
 
 extension ServerWire {
     /// A refusal as the wire's clients read it.
-    func response(to refusal: Refusal, asked: Set<String>) -> Response {
+    func response(to refusal: Refusal, asked: Set<PropertyName>) -> Response {
         var reply = Reply(refusal.status)
         reply.headers = refusal.headers
         switch refusal.content {

@@ -34,9 +34,9 @@ enum RequestBody {
     }
 
     /// Refuses an id that no client of the family may use.
-    static func check(id: String, table: String) throws {
+    static func check(id: RecordID, table: String) throws {
         do {
-            try RecordRules.validate(id: id, table: table)
+            try IDRules.validate(id: id, table: table, isNew: true)
         } catch {
             throw Refusal(.badRequest, error.message)
         }

@@ -5,7 +5,7 @@ internal import SluiceCore
 extension ServerWire {
     /// A stored record as the wire shows it: its names for the server's columns, times in milliseconds with the rest
     /// cut off, and of the server's columns those of `asked` alone.
-    func record(_ stored: JSON, asked: Set<String>) -> JSON {
+    func record(_ stored: JSON, asked: Set<PropertyName>) -> JSON {
         var record = stored
         if let number = record[SystemColumn.number] {
             record[SystemColumn.number] = nil
@@ -23,24 +23,24 @@ extension ServerWire {
     }
 
     /// An answer that is one record, with its version as `ETag` and its time as `Last-Modified`.
-    func reply(_ status: HTTPResponse.Status, _ stored: JSON, asked: Set<String>) -> Reply {
+    func reply(_ status: HTTPResponse.Status, _ stored: JSON, asked: Set<PropertyName>) -> Reply {
         var reply = Reply(status, body: record(stored, asked: asked))
         reply.tag(stored)
         return reply
     }
 
     /// Which stored columns of the server's a request wants to see.
-    func asked(by target: RequestTarget) -> Set<String> {
+    func asked(by target: RequestTarget) -> Set<PropertyName> {
         guard givesSystemColumnsOnRequest else { return Set(SystemColumn.all) }
         let words = target.values("__systemproperties").flatMap { $0.split(separator: ",") }.map {
             $0.drop { $0 == "_" || $0 == " " }.lowercased()
         }
         if words.contains("*") { return Set(SystemColumn.all) }
-        return Set(SystemColumn.all.filter { words.contains($0.lowercased()) })
+        return Set(SystemColumn.all.filter { words.contains($0.text.lowercased()) })
     }
 
     /// The stored columns to read for a selection: what is asked for beside it comes beside it.
-    func selection(_ columns: [String], asked: Set<String>) -> [String] {
+    func selection(_ columns: [PropertyName], asked: Set<PropertyName>) -> [PropertyName] {
         guard !columns.isEmpty, givesSystemColumnsOnRequest else { return columns }
         return columns + asked.subtracting(columns).sorted()
     }
@@ -60,7 +60,7 @@ extension ServerWire {
     /// The properties that a body gives, without the id, and without the server's columns that may stand in it.
     ///
     /// - Throws: ``Refusal`` (400) for a column that only the server sets, where the wire does not pass it over.
-    func properties(of body: JSON, verb: String) throws -> [(name: String, value: JSON)] {
+    func properties(of body: JSON, verb: String) throws -> [(name: PropertyName, value: JSON)] {
         try (body.members ?? []).filter { name, _ in
             if name == "id" { return false }
             if reserved == .ignored, names.stored(name) != nil { return false }

@@ -27,10 +27,10 @@ struct TableRequest: Sendable {
             || target.values("__includedeleted").contains { $0.lowercased() == "true" }
     }
 
-    var asked: Set<String> { wire.asked(by: target) }
+    var asked: Set<PropertyName> { wire.asked(by: target) }
 
     /// The stored column that a name in a query means; nil for a stored name that the wire does not have.
-    func column(_ name: String) -> String? {
+    func column(_ name: PropertyName) -> PropertyName? {
         if name == "id", wire.showsIntegerIDs, table.rules.ids == .integer { return SystemColumn.number }
         return wire.names.stored(name)
             ?? (SystemColumn.all.contains(name) || SystemColumn.hidden.contains(name) ? nil : name)

@@ -15,9 +15,9 @@ struct TableRoutes: Sendable {
             wire = try ServerWire.of(request.head, target)
             return try await reply(to: request, target, wire).response
         } catch let refusal as Refusal {
-            return wire.response(to: refusal, asked: wire.asked(by: target))
+            return wire.response(to: refusal.hiding(request.head), asked: wire.asked(by: target))
         } catch let error as SluiceError {
-            return wire.response(to: Refusal(error), asked: [])
+            return wire.response(to: Refusal(error).hiding(request.head), asked: [])
         } catch {
             return wire.response(to: Refusal(.internalServerError, "the request failed"), asked: [])
         }
@@ -59,8 +59,11 @@ struct TableRoutes: Sendable {
     private func change(_ request: TableRequest) async throws -> Reply {
         let wire = request.wire
         guard let id = try id(request) else {
-            guard request.head.method == .post else { throw Refusal.method(allowed: "GET, POST") }
-            return try await RecordChanges(request).insert()
+            if request.head.method == .post { return try await RecordChanges(request).insert() }
+            guard wire.isLenient, request.head.method == .patch else {
+                throw Refusal.method(allowed: wire.tableMethods)
+            }
+            return try await RecordChanges(request).update(try idInBody(request), replacing: false)
         }
         switch request.head.method {
         case .patch where wire.patches: return try await RecordChanges(request).update(id, replacing: false)
@@ -71,10 +74,20 @@ struct TableRoutes: Sendable {
         }
     }
 
+    /// The id that the body names.
+    private func idInBody(_ request: TableRequest) throws -> RecordID {
+        let given = try RequestBody.object(of: request.request, request.wire)["id"]
+        guard let id = given?.textID ?? given?.int.map({ RecordID.string(String($0)) }), !id.isEmpty else {
+            throw Refusal(.badRequest, "a PATCH of a table needs the record's id in its body")
+        }
+        try RequestBody.check(id: id, table: request.table.name)
+        return id
+    }
+
     /// The id that the path ends with; nil for the table's own path.
-    private func id(_ request: TableRequest) throws -> String? {
+    private func id(_ request: TableRequest) throws -> RecordID? {
         guard request.target.segments.count == 3 else { return nil }
-        let id = request.target.segments[2]
+        let id = RecordID(request.target.segments[2])
         try RequestBody.check(id: id, table: request.table.name)
         return id
     }

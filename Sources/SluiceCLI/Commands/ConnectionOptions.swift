@@ -23,6 +23,12 @@ struct ConnectionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "Whose data and changes these are, by any name. Else SLUICE_USER, else what the token says of its owner.",
+            valueName: "name"))
+    var user: String?
+
+    @Option(
+        help: ArgumentHelp(
             "A file with the application's key, for azure-v1. Else the environment's SLUICE_APPLICATION_KEY.",
             valueName: "file"))
     var applicationKeyFile: String?

@@ -17,9 +17,9 @@ struct GetCommand: OutcomeCommand {
         try await ClientSession.run(try ClientSettings(connection), usesNetwork: false) { session in
             guard let record = try await session.context.table(table).lookup(id: id) else {
                 throw CommandFailure(
-                    .usage, "recordMissing", "the local store has no such record", table: table, recordID: id)
+                    .usage, "recordMissing", "the local store has no such record", table: table, recordID: RecordID(id))
             }
-            let rows = (record.members ?? []).map { [Plain.line($0.name), TextTable.cell($0.value)] }
+            let rows = (record.members ?? []).map { [Plain.line($0.name.text), TextTable.cell($0.value)] }
             return Outcome(json: record, text: Array(TextTable(head: ["", ""], rows: rows).lines().dropFirst()))
         }
     }

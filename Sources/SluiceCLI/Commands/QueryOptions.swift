@@ -10,7 +10,7 @@ enum QueryOptions {
         try text.map { text in try read("--orderby") { try Query.order(odata: text) } } ?? []
     }
 
-    static func select(_ text: String?) throws -> [String] {
+    static func select(_ text: String?) throws -> [PropertyName] {
         try text.map { text in try read("--select") { try Query.select(odata: text) } } ?? []
     }
 

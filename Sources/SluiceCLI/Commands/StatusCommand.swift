@@ -20,17 +20,23 @@ struct StatusCommand: OutcomeCommand {
             let quarantined = try await session.context.quarantine().count
             let json: JSON = [
                 "pending": JSON(status.pending), "inFlight": JSON(status.inFlight), "parked": JSON(status.parked),
-                "dead": JSON(status.dead), "quarantined": JSON(quarantined), "cursors": JSON(cursors),
+                "dead": JSON(status.dead), "ofOthers": JSON(status.ofOthers), "quarantined": JSON(quarantined),
+                "cursors": JSON(cursors),
             ]
             let counts = [
                 (status.pending, "pending"), (status.inFlight, "in flight"), (status.parked, "parked"),
                 (status.dead, "dead"),
             ].filter { $0.0 > 0 }.map { "\(Plain.count($0.0)) \($0.1)" }
             var text = ["queue: \(counts.isEmpty ? "nothing waits" : counts.joined(separator: ", "))"]
+            if status.ofOthers > 0 {
+                text.append(
+                    "\(Plain.count(status.ofOthers)) of these are another user's, and wait for that user's push")
+            }
             text += status.cursors.map { cursor in
                 let reach =
                     cursor.updatedAt.isEmpty ? "has been pulled" : "is here up to \(Plain.line(cursor.updatedAt))"
-                return "\(cursor.table): query \(Plain.line(cursor.name)) \(reach)"
+                let note = cursor.grade == .full ? "; all rows are read by each pull" : ""
+                return "\(cursor.table): query \(Plain.line(cursor.name)) \(reach)\(note)"
             }
             if quarantined > 0 {
                 text.append("quarantine: \(Plain.count(quarantined, "row")) of the server's could not be stored")

@@ -22,7 +22,7 @@ struct UpdateCommand: OutcomeCommand {
         if let given = changes["id"], given != JSON(id) {
             throw CommandFailure(
                 .usage, "invalidRecord", "the JSON has another id; a record's id cannot be changed", table: table,
-                recordID: id)
+                recordID: RecordID(id))
         }
         changes["id"] = JSON(id)
         let content = changes

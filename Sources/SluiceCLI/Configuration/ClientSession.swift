@@ -26,6 +26,7 @@ struct ClientSession {
         do {
             var options = SyncOptions(conflictPolicy: settings.conflicts, dialect: settings.dialect)
             options.localOnly = settings.localOnly
+            options.user = try await user(settings, store, usesNetwork: usesNetwork)
             let context = try await SyncContext(
                 client: client, store: store, tables: settings.tables, migrations: settings.migrations,
                 options: options)
@@ -36,5 +37,15 @@ struct ClientSession {
             try? await store.close()
             throw error
         }
+    }
+
+    /// Whose session it is. A change that is made where nothing tells is that of the one user who has pulled into the
+    /// store, if there is one.
+    private static func user(
+        _ settings: ClientSettings, _ store: any LocalStore, usesNetwork: Bool
+    ) async throws -> String {
+        let users = try await StoreUsers(store)
+        if let user = await settings.sessionUser(among: users.known) { return user }
+        return usesNetwork ? "" : users.current ?? ""
     }
 }

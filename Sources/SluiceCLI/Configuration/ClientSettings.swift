@@ -10,6 +10,8 @@ struct ClientSettings {
     var durability: String?
     var token: FileToken.Source?
     var tokenScheme: TokenScheme
+    /// The name of the user that is given; nil where the credential has to tell.
+    var user: String?
     var applicationKey: FileToken.Source?
     var storeKey: StoreKeySource?
     var tables: [TableSchema]
@@ -39,6 +41,7 @@ struct ClientSettings {
         token =
             (options.tokenFile ?? file.tokenFile).map { .file($0) } ?? variable("SLUICE_TOKEN").map { .text($0) }
         tokenScheme = file.tokenScheme == "bearer" ? .bearer : .zumo
+        user = options.user ?? file.user ?? variable("SLUICE_USER")
         applicationKey =
             (options.applicationKeyFile ?? file.applicationKeyFile).map { .file($0) }
             ?? variable("SLUICE_APPLICATION_KEY").map { .text($0) }
@@ -56,6 +59,19 @@ struct ClientSettings {
     func requireStore() throws -> String {
         guard let store else { throw CommandFailure.usage("no store: give --store, --config or SLUICE_STORE") }
         return store
+    }
+
+    /// Whose session it is; nil where nothing tells.
+    ///
+    /// - Parameter known: the users that the store knows.
+    func sessionUser(among known: Set<String>) async -> String? {
+        if let user { return user }
+        // What is wrong with a file is told where it is needed.
+        guard let source = token ?? applicationKey, let credential = try? await FileToken(source: source).token() else {
+            return nil
+        }
+        return (token != nil ? SessionUser.named(by: credential) : nil)
+            ?? SessionUser.fingerprint(of: credential, among: known)
     }
 
     var storeOptions: SQLiteStore.Options { .init(durability: durability == "normal" ? .normal : .full) }

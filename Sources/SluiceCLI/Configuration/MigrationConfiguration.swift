@@ -35,11 +35,14 @@ enum MigrationConfiguration {
             throw node.refusal("a step has no to beside \(verb)")
         }
         switch verb {
-        case "rename": return .renameProperty(try value.text(), to: try target().text(), in: table)
-        case "drop": return .dropProperty(try value.text(), of: table)
+        case "rename":
+            return .renameProperty(
+                PropertyName(try value.text()), to: PropertyName(try target().text()), in: table)
+        case "drop": return .dropProperty(PropertyName(try value.text()), of: table)
         case "retype":
             let type = try target().choice(of: TableSchema.ColumnType.allCases.map(\.rawValue))
-            return .changeType(of: try value.text(), in: table, to: TableSchema.ColumnType(rawValue: type) ?? .json)
+            return .changeType(
+                of: PropertyName(try value.text()), in: table, to: TableSchema.ColumnType(rawValue: type) ?? .json)
         case "rename-table": return .renameTable(table, to: try value.text())
         default:
             return .dropTable(table, discardsChanges: try value.choice(of: ["refuse", "discard"]) == "discard")

@@ -12,6 +12,7 @@ internal import SluiceConfiguration
 /// durability: full                # or normal
 /// token-file: token.txt
 /// token-scheme: zumo              # or bearer
+/// user: ann                       # whose data it is; else what the token says
 /// application-key-file: key.txt   # azure-v1 alone
 /// key-file: store.key             # of an encrypted store; or passphrase-file
 /// tables:
@@ -29,6 +30,7 @@ struct SyncConfiguration {
     var durability: String?
     var tokenFile: String?
     var tokenScheme: String?
+    var user: String?
     var applicationKeyFile: String?
     var keyFile: String?
     var passphraseFile: String?
@@ -44,7 +46,7 @@ struct SyncConfiguration {
     /// - Throws: ``SluiceError`` of code `invalidArgument` with the file, line and column.
     init(path: String) throws {
         let members = try ConfigurationFile(path: path).root().members([
-            "endpoint", "store", "dialect", "conflicts", "durability", "token-file", "token-scheme",
+            "endpoint", "store", "dialect", "conflicts", "durability", "token-file", "token-scheme", "user",
             "application-key-file", "key-file", "passphrase-file", "tables", "migrations",
         ])
         let folder = (path as NSString).deletingLastPathComponent
@@ -59,6 +61,7 @@ struct SyncConfiguration {
         durability = try members["durability"]?.choice(of: ["full", "normal"])
         tokenFile = try file("token-file")
         tokenScheme = try members["token-scheme"]?.choice(of: ["zumo", "bearer"])
+        user = try members["user"]?.text()
         applicationKeyFile = try file("application-key-file")
         (keyFile, passphraseFile) = (try file("key-file"), try file("passphrase-file"))
         for (name, _, node) in try members["tables"]?.entries() ?? [] { tables.append(try table(name, node)) }
@@ -71,14 +74,18 @@ struct SyncConfiguration {
             if let isWhole = try? local.flag() {
                 if isWhole { localOnly.tables.insert(name) }
             } else {
-                localOnly.columns[name] = Set(try local.items().map { try $0.text() })
+                localOnly.columns[name] = Set(try local.items().map { PropertyName(try $0.text()) })
             }
         }
         let types = TableSchema.ColumnType.allCases.map(\.rawValue)
         let columns = try members["columns"]?.entries().compactMap { column, _, node in
-            TableSchema.ColumnType(rawValue: try node.choice(of: types)).map { TableSchema.Column(column, $0) }
+            TableSchema.ColumnType(rawValue: try node.choice(of: types)).map {
+                TableSchema.Column(PropertyName(column), $0)
+            }
         }
-        return TableSchema(name, columns: columns ?? [], indexes: try members["indexes"]?.lists() ?? [])
+        return TableSchema(
+            name, columns: columns ?? [],
+            indexes: try (members["indexes"]?.lists() ?? []).map { $0.map(PropertyName.init) })
     }
 
     private static func resolve(_ path: String, in folder: String) -> String {

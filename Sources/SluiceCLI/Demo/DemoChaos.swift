@@ -29,6 +29,8 @@ struct DemoChaos {
 
     var devices: [DemoDevice] = []
     private(set) var facts: Facts
+    /// Which records there are more and fewer.
+    private(set) var ledger = DemoLedger()
     private var lines: [LossyTransport] = []
     private var random: SeededGenerator
     private let narrator: Narrator
@@ -52,7 +54,7 @@ struct DemoChaos {
             try await untilDone(device, "pull") { _ = try await device.pull() }
         }
         narrator.step("Both work, and sync while they do: an edit waits for nothing.")
-        try await DemoEdits(narrator: narrator).make(on: devices)
+        ledger = try await DemoEdits(narrator: narrator).make(on: devices)
         facts.edits += 8
         var left = devices.map { _ in Self.editsPerDevice }
         while left.contains(where: { $0 > 0 }) {
@@ -69,7 +71,9 @@ struct DemoChaos {
             try await untilDone(device, "push") {
                 _ = try await device.context.push()
                 let waiting = try await device.waiting()
-                guard waiting == 0 else { throw SluiceError(.network, "\(waiting) changes still wait") }
+                guard waiting == 0 else {
+                    throw SluiceError(.network, "\(Plain.count(waiting, "change")) left in the queue")
+                }
             }
         }
         for device in devices { try await untilDone(device, "pull") { _ = try await device.pull() } }
@@ -81,17 +85,19 @@ struct DemoChaos {
     }
 
     private mutating func edit(_ device: DemoDevice) async throws {
-        facts.edits += 1
         let movies = try device.movies
         // Few records, so that the devices meet on them.
         let number = Int.random(in: 20..<40, using: &random)
         let id = "id-0\(number)"
         let duration = JSON(Int.random(in: 60..<240, using: &random))
-        if Bool.random(using: &random) {
-            try await movies.update(["id": JSON(id), "duration": duration])
-        } else {
-            try await movies.update(["id": JSON(id), "rating": JSON(["G", "PG", "R"][number % 3])])
-        }
+        let change: JSON =
+            Bool.random(using: &random) ? ["duration": duration] : ["rating": JSON(["G", "PG", "R"][number % 3])]
+        // A plugin may have decided that there is no such movie any more, and may refuse the edit.
+        guard try await movies.lookup(id: id) != nil else { return }
+        do {
+            try await movies.update(change.setting(["id": JSON(id)]))
+            facts.edits += 1
+        } catch let error as SluiceError where error.isByHook || error.code == .recordMissing {}
     }
 
     /// One push and pull, edits in between, however it ends.

@@ -26,8 +26,12 @@ struct DemoCommand: OutcomeCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A plugin in Lua decides the conflict: its folder, or the name of one in Plugins.", valueName: "plugin"))
+            "A plugin in Lua takes part with all its hooks: its folder, or the name of one that comes with Sluice.",
+            valueName: "plugin"))
     var plugin: String?
+
+    @Option(help: ArgumentHelp("The plugins of a deployment's policy take part.", valueName: "file"))
+    var policy: String?
 
     @Option(name: .customLong("plugin-config"), help: ArgumentHelp("The plugin's configuration.", valueName: "json"))
     var pluginConfig: String?
@@ -42,16 +46,20 @@ struct DemoCommand: OutcomeCommand {
         guard pluginConfig == nil || plugin != nil else {
             throw CommandFailure.usage("--plugin-config goes with --plugin")
         }
-        var judge: DemoPlugin?
-        if let plugin { judge = try await DemoPlugin(plugin, config: pluginConfig) }
+        guard plugin == nil || policy == nil else {
+            throw CommandFailure.usage("--plugin and --policy do not go together: a policy names its plugins")
+        }
+        var plugins: DemoPlugins?
+        if let plugin { plugins = try await DemoPlugins(plugin: plugin, config: pluginConfig) }
+        if let policy { plugins = try await DemoPlugins(policy: policy) }
         let sqlite = try SQLiteProgram()
         let folder = try DemoFolder(keep: keep)
         let narrator = Narrator(isSilent: json)
-        return try await folder.use { [judge] in
+        return try await folder.use { [plugins] in
             outcome(
                 try await DemoStory(
                     rows: rows, folder: folder, narrator: narrator, sqlite: sqlite, chaos: chaos ? seed : nil,
-                    plugin: judge, isEncrypted: encrypted
+                    plugins: plugins, isEncrypted: encrypted
                 ).run())
         }
     }

@@ -4,50 +4,92 @@ internal import Sluice
 struct DemoComparison {
     /// A field that is not the same everywhere.
     struct Difference {
-        var recordID: String
+        var recordID: RecordID
         var field: String
         /// The values, copy by copy.
         var values: [String?]
     }
 
+    /// How many records were compared.
     private(set) var rows = 0
+    /// How many were not, because plugins decided that they differ.
+    private(set) var apart = 0
     private(set) var fields = 0
     private(set) var copies = 0
     /// The first differences; more than these are not looked for.
     private(set) var differences: [Difference] = []
 
-    var isEqual: Bool { differences.isEmpty && rows > 0 }
+    var isEqual: Bool { differences.isEmpty && rows + apart > 0 }
 
-    /// Reads all copies side by side, a page of each at a time.
-    init(_ sources: [DemoRows], expected: Int, bar: ProgressBar) async throws {
+    /// Reads all copies side by side, in the order of the ids.
+    ///
+    /// - Parameters:
+    ///   - expected: how many records there have to be.
+    ///   - apart: the ids of records that are not compared.
+    init(_ sources: [DemoRows], expected: Int, apart: Set<RecordID> = [], bar: ProgressBar) async throws {
         copies = sources.count
-        let size = 5000
+        var readers = sources.map { DemoReader(source: $0) }
         while true {
-            var pages: [[[String: String]]] = []
-            for source in sources { pages.append(try await source.page(from: rows, count: size)) }
-            let length = pages.map(\.count).max() ?? 0
-            for index in 0..<length {
-                compare(pages.map { index < $0.count ? $0[index] : [:] })
-                if differences.count >= 10 { return }
+            var heads: [[String: String]?] = []
+            for index in readers.indices { heads.append(try await readers[index].head()) }
+            let ids = heads.compactMap { $0.map(Self.id(of:)) }
+            guard let id = ids.min() else { break }
+            let records = heads.map { head in head.flatMap { Self.id(of: $0) == id ? $0 : nil } }
+            for index in readers.indices where records[index] != nil { readers[index].advance() }
+            if apart.contains(id) {
+                self.apart += 1
+                continue
             }
-            rows += length
+            compare(records, id)
+            if differences.count >= 10 { return }
+            rows += 1
             bar.update(rows)
-            if length < size { break }
         }
-        if rows != expected {
+        if rows + self.apart != expected {
             differences.append(
-                Difference(recordID: "", field: "number of rows", values: ["\(rows)", "expected \(expected)"]))
+                Difference(
+                    recordID: "", field: "number of rows", values: ["\(rows + self.apart)", "expected \(expected)"]))
         }
     }
 
-    private mutating func compare(_ records: [[String: String]]) {
-        let id = records.compactMap { $0["id"] }.first ?? ""
-        for name in Set(records.flatMap(\.keys)).sorted() {
-            let values = records.map { $0[name] }
+    private static func id(of record: [String: String]) -> RecordID { RecordID(record["id"] ?? "") }
+
+    private mutating func compare(_ records: [[String: String]?], _ id: RecordID) {
+        // One that is missing in a copy is one difference, whatever it has.
+        guard records.allSatisfy({ $0 != nil }) else {
+            differences.append(Difference(recordID: id, field: "id", values: records.map { $0?["id"] }))
+            return
+        }
+        for name in Set(records.flatMap { $0?.keys.map { $0 } ?? [] }).sorted() {
+            let values = records.map { $0?[name] }
             fields += 1
             if values.contains(where: { $0 != values[0] }) {
                 differences.append(Difference(recordID: id, field: name, values: values))
             }
         }
     }
+}
+
+/// The records of one copy, one after the other.
+private struct DemoReader {
+    private static let pageSize = 5000
+
+    let source: DemoRows
+    private var page: ArraySlice<[String: String]> = []
+    private var count = 0
+    private var isAtEnd = false
+
+    init(source: DemoRows) { self.source = source }
+
+    /// The next record; nil behind the last one.
+    mutating func head() async throws -> [String: String]? {
+        if page.isEmpty, !isAtEnd {
+            page = try await source.page(from: count, count: Self.pageSize)[...]
+            count += page.count
+            isAtEnd = page.count < Self.pageSize
+        }
+        return page.first
+    }
+
+    mutating func advance() { page.removeFirst() }
 }

@@ -2,27 +2,28 @@ internal import Sluice
 
 /// What the two devices do while there is no network: each edits, inserts and deletes, and both edit one record.
 struct DemoEdits {
-    /// How many rows there are more after it: each device inserts one and deletes one.
-    static let addedRows = 0
-
     /// The record that both edit: Fight Club.
     static let shared = "id-009"
 
     let narrator: Narrator
 
-    func make(on devices: [DemoDevice]) async throws {
-        guard devices.count == 2 else { return }
+    /// - Returns: which records there are more and fewer after it, as far as plugins let them.
+    func make(on devices: [DemoDevice]) async throws -> DemoLedger {
+        var ledger = DemoLedger()
+        guard devices.count == 2 else { return ledger }
         let (anna, ben) = (devices[0], devices[1])
         try await edit(anna, Self.shared, ["title": "Fight Club (4K)", "duration": 151])
         try await edit(anna, "id-017", ["rating": "PG13"])
         try await insert(
-            anna, ["id": "anna-1", "title": "Stalker", "year": 1979, "duration": 162, "rating": "Unrated"])
-        try await delete(anna, "id-013")
+            anna, ["id": "anna-1", "title": "Stalker", "year": 1979, "duration": 162, "rating": "Unrated"], &ledger)
+        try await delete(anna, "id-013", &ledger)
 
         try await edit(ben, Self.shared, ["title": "Fight Club (uncut)", "rating": "NC17"])
         try await edit(ben, "id-000", ["duration": 143])
-        try await insert(ben, ["id": "ben-1", "title": "Solaris", "year": 1972, "duration": 167, "rating": "PG"])
-        try await delete(ben, "id-018")
+        try await insert(
+            ben, ["id": "ben-1", "title": "Solaris", "year": 1972, "duration": 167, "rating": "PG"], &ledger)
+        try await delete(ben, "id-018", &ledger)
+        return ledger
     }
 
     private func edit(_ device: DemoDevice, _ id: String, _ changes: JSON) async throws {
@@ -30,24 +31,48 @@ struct DemoEdits {
         let title = try await movies.lookup(id: id)?["title"]?.string ?? id
         var record = changes
         record["id"] = JSON(id)
-        try await movies.update(record)
         let both = id == Self.shared ? "  <- both" : ""
-        say(device, "changes \(changes.names.joined(separator: " and ")) of \(title)\(both)")
+        try await attempt(device, "changes \(changes.names.map(\.text).joined(separator: " and ")) of \(title)\(both)")
+        {
+            try await movies.update(record)
+        }
     }
 
-    private func insert(_ device: DemoDevice, _ record: JSON) async throws {
-        let stored = try await device.movies.insert(record)
-        say(device, "adds \(stored["title"]?.string ?? "a movie")")
+    private func insert(_ device: DemoDevice, _ record: JSON, _ ledger: inout DemoLedger) async throws {
+        let isDone = try await attempt(device, "adds \(record["title"]?.string ?? "a movie")") {
+            try await device.movies.insert(record)
+        }
+        if isDone, let id = record["id"]?.textID { ledger.add(id) }
     }
 
-    private func delete(_ device: DemoDevice, _ id: String) async throws {
+    private func delete(_ device: DemoDevice, _ id: String, _ ledger: inout DemoLedger) async throws {
         let movies = try device.movies
         let title = try await movies.lookup(id: id)?["title"]?.string ?? id
-        try await movies.delete(id: id)
-        say(device, "deletes \(title)")
+        if try await attempt(device, "deletes \(title)", { try await movies.delete(id: id) }) {
+            ledger.delete(RecordID(id))
+        }
     }
 
-    private func say(_ device: DemoDevice, _ text: String) {
-        narrator.detail("\(device.name)\(String(repeating: " ", count: max(1, 6 - device.name.count)))\(text)")
+    /// Writes, and tells it. A plugin may refuse it: then everything goes on without it.
+    ///
+    /// - Returns: whether it was written.
+    @discardableResult
+    private func attempt(
+        _ device: DemoDevice, _ text: String, _ write: () async throws -> Void
+    ) async throws -> Bool {
+        let line = "\(device.name)\(String(repeating: " ", count: max(1, 6 - device.name.count)))\(text)"
+        do {
+            try await write()
+            narrator.detail(line)
+            return true
+        } catch let error as SluiceError where error.isByHook {
+            narrator.bad("\(line): \(Plain.line(error.message))")
+            return false
+        }
     }
+}
+
+extension SluiceError {
+    /// Whether a hook refused a local change, or failed over it.
+    var isByHook: Bool { code == .refusedByHook || code == .hookFailed }
 }

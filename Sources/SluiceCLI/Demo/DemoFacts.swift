@@ -1,4 +1,5 @@
 internal import Sluice
+internal import SluiceLua
 
 /// What the demo found out, for `--json`.
 struct DemoFacts {
@@ -14,6 +15,8 @@ struct DemoFacts {
     var comparison: DemoComparison
     var seconds: Double
     var folder: String?
+    /// What the plugins were asked.
+    var plugins: [DemoPlugins.Line] = []
     /// What the line did, where it failed by seed.
     var chaos: DemoChaos.Facts?
     /// What the files of encrypted stores show.
@@ -21,6 +24,7 @@ struct DemoFacts {
 
     var json: JSON {
         var json = story
+        if !plugins.isEmpty { json["plugins"] = JSON(plugins.map(Self.json)) }
         if let chaos { json["chaos"] = chaos.json }
         if let encryption { json["encryption"] = encryption.json }
         return json
@@ -47,7 +51,8 @@ struct DemoFacts {
 
     private var comparisonJSON: JSON {
         [
-            "copies": JSON(comparison.copies), "rows": JSON(comparison.rows), "fields": JSON(comparison.fields),
+            "copies": JSON(comparison.copies), "rows": JSON(comparison.rows),
+            "apart": JSON(comparison.apart), "fields": JSON(comparison.fields),
             "differences": JSON(
                 comparison.differences.map { difference in
                     [
@@ -55,6 +60,16 @@ struct DemoFacts {
                         "values": JSON(difference.values.map { $0.map { JSON($0) } ?? .null }),
                     ] as JSON
                 }),
+        ]
+    }
+
+    private static func json(_ line: DemoPlugins.Line) -> JSON {
+        func counts(_ counts: [String: Int]) -> JSON {
+            JSON(members: counts.sorted { $0.key < $1.key }.map { ($0.key, JSON($0.value)) })
+        }
+        return [
+            "plugin": JSON(line.plugin), "hook": JSON(line.hook.rawValue), "calls": counts(line.calls),
+            "decisions": counts(line.decisions),
         ]
     }
 

@@ -2,15 +2,15 @@ internal import Sluice
 internal import SluiceLua
 internal import Synchronization
 
-/// The demo's conflict handler: asks a plugin if there is one, else decides field by field itself, and notes what was
-/// decided so that it can be told.
+/// A device's conflict handler: asks the plugins if there are some, else decides field by field itself, and notes what
+/// was decided so that it can be told.
 ///
 /// What one side alone changed is taken from that side. Where both changed a text, the longer one wins; else the
 /// server's value does.
 final class DemoReferee: ConflictHandler {
     /// What became of one field.
     struct Field: Sendable {
-        var name: String
+        var name: PropertyName
         var base: JSON?
         var server: JSON?
         var client: JSON?
@@ -23,7 +23,7 @@ final class DemoReferee: ConflictHandler {
 
     /// One conflict and its decision.
     struct Ruling: Sendable {
-        var recordID: String
+        var recordID: RecordID
         var status: Int
         var fields: [Field]
         /// Who decided.
@@ -33,36 +33,45 @@ final class DemoReferee: ConflictHandler {
         var reason: String?
         /// Who was asked before, and why the conflict was passed on.
         var passed: String?
+        /// Whether the record is gone on both sides from now on.
+        var isDeletion = false
+        /// When it was decided.
+        let at = ContinuousClock.now
+
+        /// Whether there is a record from now on.
+        var isDecided: Bool { verdict == nil }
     }
 
     /// Who decides where nobody else is asked.
     static let name = "a handler in Swift"
     /// The properties that are the server's.
-    private static let system: Set<String> = ["id", "version", "createdAt", "updatedAt", "deleted"]
+    private static let system: Set<PropertyName> = ["id", "version", "createdAt", "updatedAt", "deleted"]
 
-    private let plugin: DemoPlugin?
+    /// The device's plugins, where one of them decides conflicts, and what the story calls them.
+    private let plugins: (loaded: Plugins, title: String)?
     private let noted = Mutex<[Ruling]>([])
 
-    init(plugin: DemoPlugin? = nil) { self.plugin = plugin }
+    init(plugins: (loaded: Plugins, title: String)? = nil) { self.plugins = plugins }
 
     /// The conflicts that were decided so far.
     var rulings: [Ruling] { noted.withLock { $0 } }
 
     func decide(_ conflict: Conflict) async throws -> ConflictDecision {
         var passed: String?
-        if let plugin {
-            let (answer, entry) = await plugin.answer(conflict)
+        if let plugins {
+            let (answer, entry) = await Self.ask(plugins.loaded, conflict)
+            let judge = entry.map { "\($0.plugin) in Lua" } ?? plugins.title
             guard case .success(.next) = answer else {
                 let decision = try? answer.get()
                 let record = decision.flatMap { Self.record(of: $0, conflict) }
                 note(
-                    conflict, record, plugin.title, verdict: record == nil ? decision?.verdict ?? "failed" : nil,
-                    why: entry?.reason
+                    conflict, record, judge, verdict: record == nil ? decision?.verdict ?? "failed" : nil,
+                    why: entry?.reason, isDeletion: record == nil && decision?.isFinal == true
                 ) { _ in entry?.reason ?? "the plugin" }
                 return try answer.get()
             }
-            passed = entry.map { "\(plugin.title) passes it on" + ($0.reason.map { " (\($0))" } ?? "") }
-            passed = passed ?? "\(plugin.title) is not asked: its match does not hold"
+            passed = entry.map { "\(judge) passes it on" + ($0.reason.map { " (\($0))" } ?? "") }
+            passed = passed ?? "\(plugins.title) is not asked: its match does not hold"
         }
         guard let server = conflict.server, let base = conflict.base, conflict.client != nil,
             !conflict.isDeletedOnServer
@@ -71,7 +80,7 @@ final class DemoReferee: ConflictHandler {
             return .next
         }
         var merged = server
-        var reasons: [String: String] = [:]
+        var reasons: [PropertyName: String] = [:]
         for name in base.names where !Self.system.contains(name) {
             let ours = conflict.client?[name]
             let (winner, reason) = Self.choose(base: base[name], server: server[name], client: ours)
@@ -82,9 +91,27 @@ final class DemoReferee: ConflictHandler {
         return .merge(merged)
     }
 
+    /// What the plugins say to a conflict, with the decision log's entry of the one that said it; nil where none was
+    /// asked.
+    private static func ask(
+        _ plugins: Plugins, _ conflict: Conflict
+    ) async -> (decision: Result<ConflictDecision, any Error>, entry: PluginDecision?) {
+        let before = await plugins.decisions.last?.sequence ?? 0
+        let decision: Result<ConflictDecision, any Error>
+        do {
+            decision = .success(try await plugins.conflictHandler.decide(conflict))
+        } catch {
+            decision = .failure(error)
+        }
+        let entry = await plugins.decisions.last {
+            $0.sequence > before && $0.hook == .onConflict && $0.recordID == conflict.recordID && !$0.isShadow
+        }
+        return (decision, entry)
+    }
+
     private func note(
         _ conflict: Conflict, _ decided: JSON?, _ judge: String, verdict: String? = nil, why: String? = nil,
-        passed: String? = nil, reason: (String) -> String
+        passed: String? = nil, isDeletion: Bool = false, reason: (PropertyName) -> String
     ) {
         var fields: [Field] = []
         for name in conflict.base?.names ?? [] where !Self.system.contains(name) {
@@ -100,7 +127,7 @@ final class DemoReferee: ConflictHandler {
         }
         let ruling = Ruling(
             recordID: conflict.recordID, status: conflict.status, fields: fields, judge: judge, verdict: verdict,
-            reason: why, passed: passed)
+            reason: why, passed: passed, isDeletion: isDeletion)
         noted.withLock { $0.append(ruling) }
     }
 
@@ -123,6 +150,14 @@ final class DemoReferee: ConflictHandler {
 }
 
 extension ConflictDecision {
+    /// Whether it leaves nothing to decide.
+    fileprivate var isFinal: Bool {
+        switch self {
+        case .delete, .client, .server, .discard, .merge: true
+        case .defer, .ask, .abort, .next: false
+        }
+    }
+
     /// What a decision is called that leads to no record.
     fileprivate var verdict: String {
         switch self {

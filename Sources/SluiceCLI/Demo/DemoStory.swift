@@ -9,8 +9,8 @@ struct DemoStory {
     let sqlite: SQLiteProgram
     /// The seed of a line that fails; nil for one that works but for being cut off once.
     let chaos: UInt64?
-    /// Who decides the conflict in the place of the handler in Swift.
-    let plugin: DemoPlugin?
+    /// The plugins that take part; where they decide the conflict, the handler in Swift does not.
+    let plugins: DemoPlugins?
     /// Whether the devices' stores are encrypted.
     let isEncrypted: Bool
 
@@ -23,22 +23,28 @@ struct DemoStory {
         var backend = try await DemoBackend(rows: rows, folder: folder)
         do {
             narrator.step("The server starts on \(backend.endpoint) with \(Plain.count(rows)) movies.")
-            let referee = DemoReferee(plugin: plugin)
-            let endpoint = try Endpoint(backend.endpoint)
+            var line = chaos.map { DemoChaos(seed: $0, narrator: narrator) }
+            var devices: [DemoDevice] = []
+            for name in ["anna", "ben"] {
+                devices.append(
+                    try await DemoDevice(
+                        name, folder: folder, endpoint: try Endpoint(backend.endpoint), plugins: plugins,
+                        isEncrypted: isEncrypted, transport: line?.line() ?? AsyncHTTPTransport()))
+            }
             var facts: DemoFacts
-            if let chaos {
-                facts = try await tellChaos(seed: chaos, backend, endpoint, referee)
+            if var line {
+                line.devices = devices
+                facts = try await tellChaos(&line, backend)
             } else {
-                var devices: [DemoDevice] = []
-                for name in ["anna", "ben"] {
-                    devices.append(
-                        try await DemoDevice(
-                            name, folder: folder, endpoint: endpoint, handler: referee, isEncrypted: isEncrypted))
-                }
-                facts = try await tell(&backend, devices, referee)
+                facts = try await tell(&backend, devices)
             }
             try await backend.close()
-            if let plugin, folder.isKept { try await plugin.write(to: folder.file(Self.decisionsFile)) }
+            tell(facts.comparison)
+            if let plugins {
+                facts.plugins = await plugins.summary(of: devices)
+                tell(facts.plugins)
+                if folder.isKept { try await plugins.write(devices, to: folder.file(Self.decisionsFile)) }
+            }
             facts.seconds = (ContinuousClock.now - start).seconds
             close(facts)
             return facts
@@ -48,59 +54,64 @@ struct DemoStory {
         }
     }
 
-    private func tell(
-        _ backend: inout DemoBackend, _ devices: [DemoDevice], _ referee: DemoReferee
-    ) async throws -> DemoFacts {
+    private func tell(_ backend: inout DemoBackend, _ devices: [DemoDevice]) async throws -> DemoFacts {
         narrator.step("Both devices pull them, each into a SQLite store of its own.")
         var pulled: [(String, Int)] = []
         for device in devices {
             let start = ContinuousClock.now
             let result = try await device.pull(total: rows)
             pulled.append((device.name, result.stored))
-            narrator.detail("\(pad(device.name))\(Plain.count(result.stored)) rows in \(since(start))")
+            narrator.detail("\(pad(device.name))\(Plain.count(result.stored, "row")) in \(since(start))")
+            tellNotes(device)
         }
 
         narrator.step("The network goes away: the server's listener is closed.")
         try await backend.disconnect()
         narrator.step("Both go on working. Nothing waits for the network.")
-        try await DemoEdits(narrator: narrator).make(on: devices)
+        var ledger = try await DemoEdits(narrator: narrator).make(on: devices)
+        for device in devices { tellNotes(device) }
         var offline: [(String, String, Int)] = []
         for device in devices {
             let result = try await device.context.push()
             offline.append((device.name, result.end.description, try await device.waiting()))
             let reason = result.error.map(Self.reason) ?? "unexpectedly, it went through"
             narrator.bad("\(pad(device.name))tries to push: \(reason)")
-            narrator.detail("\(pad(""))\(Plain.count(result.remaining, "change")) wait in its store; nothing is lost")
+            narrator.detail("\(pad(""))\(Plain.count(result.remaining, "change")) left in its store; nothing is lost")
+            tellNotes(device)
         }
 
         narrator.step("The network returns, on the same port. Both push.")
         try await backend.reconnect()
+        for device in devices { await askSchedule(device) }
         var pushed: [(String, Int, Int, Int)] = []
         for device in devices {
-            let told = referee.rulings.count
             let result = try await device.context.push()
             if let error = result.error { throw error }
             pushed.append((device.name, result.applied, result.conflicts, result.remaining))
-            for ruling in referee.rulings.dropFirst(told) { tell(ruling, device) }
+            for ruling in device.referee.rulings { tell(ruling, device) }
             for held in result.failures {
                 let reason = Plain.line(held.failure?.message ?? "")
                 narrator.bad("\(pad(device.name))\(held.recordID) stays in the queue: \(reason)")
             }
             narrator.detail(
-                "\(pad(device.name))\(Plain.count(result.applied, "change")) sent, \(result.remaining) left")
+                "\(pad(device.name))\(Plain.count(result.applied, "change")) sent, \(Plain.count(result.remaining)) left in the queue"
+            )
+            tellNotes(device)
         }
 
         narrator.step("Both pull what the other one did.")
         for device in devices {
             let result = try await device.pull()
-            narrator.detail("\(pad(device.name))\(result.stored) stored, \(result.deleted) removed")
+            narrator.detail("\(pad(device.name))\(SyncReport.words(of: result))")
+            tellNotes(device)
         }
         for device in devices { try await device.close() }
         let encryption = try search(devices)
-        let comparison = try await compare(backend, devices)
+        let comparison = try await compare(backend, devices, &ledger)
         return DemoFacts(
             rows: rows, endpoint: backend.endpoint, pulled: pulled, offline: offline, pushed: pushed,
-            rulings: referee.rulings, comparison: comparison, seconds: 0, folder: folder.isKept ? folder.path : nil,
+            rulings: devices.flatMap(\.referee.rulings), comparison: comparison, seconds: 0,
+            folder: folder.isKept ? folder.path : nil,
             encryption: encryption)
     }
 
@@ -115,7 +126,7 @@ struct DemoStory {
         let table = TextTable(
             head: ["field", "before", "server", device.name, "decided"],
             rows: ruling.fields.map { field in
-                [field.name] + [field.base, field.server, field.client].map(TextTable.cell)
+                [field.name.text] + [field.base, field.server, field.client].map(TextTable.cell)
                     + [ruling.verdict ?? Self.verdict(field, device.name)]
             })
         for line in table.lines() { narrator.detail(line) }
@@ -137,30 +148,31 @@ struct DemoStory {
     }
 
     /// The same over a line that fails all the time: whatever it does, the copies end up equal.
-    private func tellChaos(
-        seed: UInt64, _ backend: DemoBackend, _ endpoint: Endpoint, _ referee: DemoReferee
-    ) async throws -> DemoFacts {
-        var chaos = DemoChaos(seed: seed, narrator: narrator)
-        for name in ["anna", "ben"] {
-            let line = chaos.line()
-            let device = try await DemoDevice(
-                name, folder: folder, endpoint: endpoint, handler: referee, isEncrypted: isEncrypted, transport: line)
-            chaos.devices.append(device)
-        }
+    private func tellChaos(_ chaos: inout DemoChaos, _ backend: DemoBackend) async throws -> DemoFacts {
         try await chaos.play()
-        narrator.detail(
-            "\(Plain.count(referee.rulings.count, "conflict")) decided by \(plugin?.title ?? DemoReferee.name)")
-        for device in chaos.devices { try await device.close() }
+        let rulings = chaos.devices.flatMap(\.referee.rulings)
+        let judges = Set(rulings.map(\.judge)).sorted().joined(separator: " and ")
+        narrator.detail("\(Plain.count(rulings.count, "conflict")) decided" + (judges.isEmpty ? "" : " by \(judges)"))
+        for device in chaos.devices {
+            tellNotes(device)
+            try await device.close()
+        }
         let encryption = try search(chaos.devices)
-        let comparison = try await compare(backend, chaos.devices)
+        var ledger = chaos.ledger
+        let comparison = try await compare(backend, chaos.devices, &ledger)
         return DemoFacts(
-            rows: rows, endpoint: backend.endpoint, rulings: referee.rulings, comparison: comparison, seconds: 0,
+            rows: rows, endpoint: backend.endpoint, rulings: rulings, comparison: comparison, seconds: 0,
             folder: folder.isKept ? folder.path : nil, chaos: chaos.facts, encryption: encryption)
     }
 
-    private func compare(_ backend: DemoBackend, _ devices: [DemoDevice]) async throws -> DemoComparison {
+    private func compare(
+        _ backend: DemoBackend, _ devices: [DemoDevice], _ ledger: inout DemoLedger
+    ) async throws -> DemoComparison {
         narrator.step("The three copies are compared: the stores by the sqlite3 program, the server by plain HTTP.")
-        let expected = rows + DemoEdits.addedRows
+        let rulings = devices.flatMap(\.referee.rulings).sorted { $0.at < $1.at }
+        for ruling in rulings { ledger.follow(ruling) }
+        let apart = devices.reduce(into: Set<RecordID>()) { $0.formUnion($1.notes.apart) }
+        let expected = ledger.expected(of: rows, apart: apart)
         let bar = ProgressBar("compare", total: expected)
         defer {
             bar.finish()
@@ -169,7 +181,8 @@ struct DemoStory {
         let encryption = DemoEncryption(folder: folder)
         var sources: [DemoRows] = []
         for device in devices { sources.append(.file(try await encryption.plainCopy(of: device), sqlite)) }
-        let comparison = try await DemoComparison(sources + [.server(backend.endpoint)], expected: expected, bar: bar)
+        let comparison = try await DemoComparison(
+            sources + [.server(backend.endpoint)], expected: expected, apart: apart, bar: bar)
         try encryption.keepKeys(of: devices)
         return comparison
     }
@@ -188,11 +201,13 @@ struct DemoStory {
         return facts
     }
 
-    private func close(_ facts: DemoFacts) {
-        let comparison = facts.comparison
+    private func tell(_ comparison: DemoComparison) {
         let size =
             "\(Plain.count(comparison.rows, "row")), \(Plain.count(comparison.fields, "field")), "
             + "\(comparison.copies) copies"
+        if comparison.apart > 0 {
+            narrator.detail("\(Plain.count(comparison.apart, "row")) not compared: plugins decided that they differ")
+        }
         if comparison.isEqual {
             narrator.good("equal: \(size), every field the same, versions included")
         } else {
@@ -202,6 +217,9 @@ struct DemoStory {
                 narrator.detail("\(difference.recordID) \(difference.field): \(Plain.line(values))")
             }
         }
+    }
+
+    private func close(_ facts: DemoFacts) {
         narrator.say("\nDone in \(seconds(facts.seconds)).")
         guard folder.isKept else { return }
         let key = isEncrypted ? " --key-file \(folder.file("anna.key"))" : ""
@@ -211,11 +229,11 @@ struct DemoStory {
               sluice query movies --store \(folder.file("anna.db"))\(key) --filter "year ge 2010" --top 5
               sluice serve --config \(folder.file("backend.yaml"))
             """)
-        guard plugin != nil else { return }
+        guard plugins != nil else { return }
         narrator.say("  sluice plugin explain \(folder.file(Self.decisionsFile)) 1")
     }
 
-    private func pad(_ name: String) -> String { name + String(repeating: " ", count: max(0, 6 - name.count)) }
+    func pad(_ name: String) -> String { name + String(repeating: " ", count: max(0, 6 - name.count)) }
 
     private func since(_ start: ContinuousClock.Instant) -> String { seconds((ContinuousClock.now - start).seconds) }
 

@@ -8,12 +8,12 @@ struct CommandFailure: Error {
     /// The reason for a person.
     var message: String
     var table: String?
-    var recordID: String?
+    var recordID: RecordID?
     /// The status of the server's answer.
     var httpStatus: Int?
 
     init(
-        _ status: ExitStatus, _ code: String, _ message: String, table: String? = nil, recordID: String? = nil,
+        _ status: ExitStatus, _ code: String, _ message: String, table: String? = nil, recordID: RecordID? = nil,
         httpStatus: Int? = nil
     ) {
         self.status = status
@@ -25,7 +25,7 @@ struct CommandFailure: Error {
     }
 
     /// A mistake in the command's arguments or configuration.
-    static func usage(_ message: String, table: String? = nil, recordID: String? = nil) -> CommandFailure {
+    static func usage(_ message: String, table: String? = nil, recordID: RecordID? = nil) -> CommandFailure {
         CommandFailure(.usage, "usage", message, table: table, recordID: recordID)
     }
 

@@ -17,22 +17,25 @@ enum QueueReport {
             "uncertain": JSON(operation.isUncertain), "tags": JSON(operation.tags.sorted().map { JSON($0) }),
             "group": operation.group.map { JSON($0) } ?? .null, "createdAt": JSON(operation.createdAt.description),
             "notBefore": operation.notBefore.map { JSON($0.description) } ?? .null, "failure": failure,
+            "user": operation.user.isEmpty ? .null : JSON(operation.user),
         ]
     }
 
-    /// With a column for the time that operations wait for, where one does.
+    /// With columns for the time that operations wait for and for whose they are, where one has such.
     static func table(_ operations: [TableOperation]) -> TextTable {
         let hasTimes = operations.contains { $0.notBefore != nil }
+        let hasUsers = operations.contains { !$0.user.isEmpty }
         return TextTable(
             head: ["operation", "kind", "table", "record", "state"] + (hasTimes ? ["not before"] : [])
-                + ["attempts", "reason"],
+                + (hasUsers ? ["user"] : []) + ["attempts", "reason"],
             rows: operations.map { operation in
                 [
-                    operation.id, operation.kind.rawValue, operation.table, Plain.line(operation.recordID),
+                    operation.id, operation.kind.rawValue, operation.table, Plain.line(operation.recordID.text),
                     operation.state.rawValue,
-                ] + (hasTimes ? [operation.notBefore?.description ?? ""] : []) + [
-                    String(operation.attempts), Plain.line(operation.failure?.message ?? ""),
-                ]
+                ] + (hasTimes ? [operation.notBefore?.description ?? ""] : [])
+                    + (hasUsers ? [SessionUser.text(operation.user)] : []) + [
+                        String(operation.attempts), Plain.line(operation.failure?.message ?? ""),
+                    ]
             })
     }
 
@@ -49,22 +52,25 @@ enum QueueReport {
             rows: entries.map { entry in
                 [
                     entry.at.description, Plain.line(entry.what), entry.operation.kind.rawValue, entry.operation.table,
-                    Plain.line(entry.operation.recordID), TextTable.cell(entry.local),
+                    Plain.line(entry.operation.recordID.text), TextTable.cell(entry.local),
                 ]
             })
     }
 
-    /// The copies of a record side by side, one line a property; `*` marks those that are not all equal.
+    /// The copies of a record side by side, one line a property; `*` marks those that are not all equal. Where values are
+    /// of several types, each says its own: `5 (number)`, `5 (text)`.
     static func table(_ copies: SyncQueue.Copies, server: JSON?) -> TextTable {
         let columns = [copies.local, copies.base, server ?? copies.mirror]
-        var names: [String] = []
+        var names: [PropertyName] = []
         for name in columns.flatMap({ $0?.names ?? [] }) where !names.contains(name) { names.append(name) }
         return TextTable(
             head: ["", "property", "local", "base", "server"],
             rows: names.map { name in
                 let values = columns.map { $0?[name] }
                 let isEqual = values.allSatisfy { $0 == values[0] }
-                return [isEqual ? "" : "*", Plain.line(name)] + values.map { TextTable.cell($0) }
+                let hasTypes = Set(values.compactMap { $0?.kind }.filter { $0 != .null }).count > 1
+                return [isEqual ? "" : "*", Plain.line(name.text)]
+                    + values.map { TextTable.cell($0) + (hasTypes ? $0.map { " (\($0.kind.word))" } ?? "" : "") }
             })
     }
 }

@@ -14,7 +14,7 @@ enum SyncReport {
         guard StandardStream.error.isTerminal else { return try await context.push() }
         let operations = Query("sluice_operations")
         let total = try await context.store.read { try $0.count(matching: operations) }
-        let bar = ProgressBar("push", total: total, noun: "changes")
+        let bar = ProgressBar("push", total: total, noun: "change")
         defer { bar.finish() }
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -32,22 +32,37 @@ enum SyncReport {
 
     static func json(_ result: PullResult, _ table: String) -> JSON {
         var json: JSON = [
-            "table": JSON(table), "stored": JSON(result.stored), "deleted": JSON(result.deleted),
+            "table": JSON(table), "stored": JSON(result.stored), "unchanged": JSON(result.unchanged),
+            "deleted": JSON(result.deleted),
             "pending": JSON(result.pending), "conflicts": JSON(result.conflicts),
             "quarantined": JSON(result.quarantined), "dropped": JSON(result.dropped), "pages": JSON(result.pages),
         ]
         if let grade = result.grade { json["grade"] = JSON(grade.rawValue) }
+        json["reasons"] = JSON(result.reasons.map { JSON($0.rawValue) })
         if let reconcile = result.reconcile { json["reconcile"] = self.json(reconcile, table) }
         if let push = result.push { json["push"] = self.json(push) }
         return json
     }
 
+    /// What a pull did, and why it did more than that.
     static func text(_ result: PullResult, _ table: String) -> String {
-        var parts = ["\(Plain.count(result.stored, "row")) stored"]
-        if result.deleted > 0 { parts.append("\(Plain.count(result.deleted)) deleted") }
+        var lines = ["pull \(table): \(words(of: result))"] + result.reasons.map(\.description)
+        if result.grade == .full, !result.reasons.contains(.noFixedOrder) {
+            lines.append("the server's changes cannot be followed, so all rows are read by each pull")
+        }
+        return lines.joined(separator: "\n  ")
+    }
+
+    /// What a pull did; of rows that came again as they are here nothing is said.
+    static func words(of result: PullResult) -> String {
+        var parts: [String] = []
+        if result.stored > result.unchanged {
+            parts.append("\(Plain.count(result.stored - result.unchanged, "row")) stored")
+        }
+        if result.deleted > 0 { parts.append("\(Plain.count(result.deleted, "row")) deleted") }
         if result.pending > 0 { parts.append("\(Plain.count(result.pending)) left alone, with changes that wait") }
         if result.dropped > 0 { parts.append("\(Plain.count(result.dropped)) dropped by a hook") }
-        return "pull \(table): \(parts.joined(separator: ", "))"
+        return parts.isEmpty ? "nothing new" : parts.joined(separator: ", ")
     }
 
     /// Adds the rows that a pull could not store.
@@ -79,7 +94,8 @@ enum SyncReport {
         [
             "end": JSON(result.end.description), "applied": JSON(result.applied),
             "conflicts": JSON(result.conflicts), "remaining": JSON(result.remaining),
-            "postponed": JSON(result.postponed), "failures": JSON(result.failures.map { QueueReport.json($0) }),
+            "postponed": JSON(result.postponed), "ofOthers": JSON(result.ofOthers),
+            "failures": JSON(result.failures.map { QueueReport.json($0) }),
         ]
     }
 
@@ -88,6 +104,7 @@ enum SyncReport {
         if result.conflicts > 0 { parts.append(Plain.count(result.conflicts, "conflict")) }
         if result.remaining > 0 { parts.append("\(Plain.count(result.remaining)) left in the queue") }
         if result.postponed > 0 { parts.append("\(Plain.count(result.postponed)) of them postponed by a hook") }
+        if result.ofOthers > 0 { parts.append("\(Plain.count(result.ofOthers)) of them for another user to send") }
         return "push: \(parts.joined(separator: ", "))"
     }
 

@@ -31,6 +31,12 @@ struct PluginConvergeCommand: OutcomeCommand {
     @Option(help: ArgumentHelp("How many stories of two to four replicas.", valueName: "n"))
     var stories = 150
 
+    @Option(
+        help: ArgumentHelp(
+            "A field of which one side's change may be lost, and why; may be given more than once.",
+            valueName: "field=reason"))
+    var exempt: [String] = []
+
     @Flag(help: "One side wins, and fields may be lost: that is the policy.")
     var allowLoss = false
 
@@ -42,6 +48,7 @@ struct PluginConvergeCommand: OutcomeCommand {
             }
             return schema
         }
+        let exempt = try exemptions
         var reports: [any ToolReport] = []
         for (bundle, plan) in try target.subjects where bundle.manifest.hooks[.onConflict] != nil {
             var trial = PluginConvergence(bundle)
@@ -52,11 +59,26 @@ struct PluginConvergeCommand: OutcomeCommand {
             trial.conflicts = conflicts
             trial.stories = stories
             trial.allowsLoss = allowLoss
+            trial.exempt = exempt
             reports.append(try await trial.run())
         }
         guard !reports.isEmpty else {
             throw CommandFailure.usage("\(target.paths.joined(separator: ", ")): no plugin has a hook on_conflict")
         }
         return Outcome(JoinedReport(reports))
+    }
+
+    private var exemptions: [PropertyName: String] {
+        get throws {
+            var reasons: [PropertyName: String] = [:]
+            for text in exempt {
+                let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+                guard parts.count == 2, parts[1].contains(where: { !$0.isWhitespace }) else {
+                    throw CommandFailure.usage("--exempt takes a field and the reason: field=reason")
+                }
+                reasons[PropertyName(parts[0])] = parts[1]
+            }
+            return reasons
+        }
     }
 }

@@ -22,6 +22,10 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         guard (0...65535).contains(port) else { throw CommandFailure.usage("--port is 0 to 65535") }
         let backend = try await Backend(BackendConfiguration(file: config))
+        if let count = backend.restoredRecords {
+            StandardStream.error.write(
+                line: "the database is not the one that was served last: \(Plain.count(count, "record")) stamped anew")
+        }
         do {
             try await serve(backend)
             try await backend.close()

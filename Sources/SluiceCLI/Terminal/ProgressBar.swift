@@ -23,9 +23,9 @@ final class ProgressBar: Sendable {
     /// - Parameters:
     ///   - label: what is being done.
     ///   - total: how much there is to do, if that is known.
-    ///   - noun: what is counted, in the plural.
+    ///   - noun: what is counted, in the singular.
     ///   - isShown: false where nobody reads along.
-    init(_ label: String, total: Int? = nil, noun: String = "rows", isShown: Bool = StandardStream.error.isTerminal) {
+    init(_ label: String, total: Int? = nil, noun: String = "row", isShown: Bool = StandardStream.error.isTerminal) {
         self.label = label
         self.total = total
         self.noun = noun
@@ -58,18 +58,18 @@ final class ProgressBar: Sendable {
     /// The bar as text of at most `width` characters.
     static func text(label: String, done: Int, total: Int?, noun: String, elapsed: Duration, width: Int) -> String {
         let seconds = Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
-        let rate = seconds > 0.05 ? "  \(Plain.count(Int(Double(done) / seconds)))/s" : ""
+        let rate = seconds > 0.05 ? "  \(Plain.count(Int(exactly: (Double(done) / seconds).rounded()) ?? done))/s" : ""
         guard let total, total > 0 else {
-            return String("\(label)  \(Plain.count(done)) \(noun)\(rate)".prefix(max(0, width - 1)))
+            return String("\(label)  \(Plain.count(done, noun))\(rate)".prefix(max(0, width - 1)))
         }
         let share = min(1, max(0, Double(done) / Double(total)))
-        let percent = String(Int(share * 100))
+        let percent = String(Int(exactly: (share * 100).rounded(.down)) ?? 100)
         let tail =
             String(repeating: " ", count: 4 - percent.count)
-            + "\(percent)%  \(Plain.count(done)) of \(Plain.count(total)) \(noun)\(rate)"
+            + "\(percent)%  \(Plain.count(done)) of \(Plain.count(total, noun))\(rate)"
         let room = min(24, width - 1 - label.count - tail.count - 5)
         guard room >= 8 else { return String("\(label) \(tail)".prefix(max(0, width - 1))) }
-        let filled = Int(share * Double(room))
+        let filled = Int(exactly: (share * Double(room)).rounded(.down)) ?? room
         let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: room - filled)
         return "\(label)  [\(bar)] \(tail)"
     }

@@ -14,13 +14,15 @@ struct TextTable {
 
     /// One row a record, one column a property; the id comes first.
     init(records: [JSON]) {
-        var names: [String] = []
-        var seen: Set<String> = []
+        var names: [PropertyName] = []
+        var seen: Set<PropertyName> = []
         for record in records {
             for name in record.names where seen.insert(name).inserted { names.append(name) }
         }
         names = names.filter { $0 == "id" } + names.filter { $0 != "id" }
-        self.init(head: names.map(Plain.line), rows: records.map { record in names.map { Self.cell(record[$0]) } })
+        self.init(
+            head: names.map { Plain.line($0.text) }, rows: records.map { record in names.map { Self.cell(record[$0]) } }
+        )
     }
 
     /// A value as it stands in a cell: text bare, anything else as JSON, nothing for what is absent.

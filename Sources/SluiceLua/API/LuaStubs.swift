@@ -32,6 +32,7 @@ package enum LuaStubs {
             -- The plugin API, version \(PluginAPI.version). Made by `sluice plugin stubs`.
 
             ---@alias sluice.MergeRule \(rules)
+            ---@alias sluice.FieldRule sluice.MergeRule|fun(client: any, server: any, base: any): any
 
             ---@class sluice.Decision
 
@@ -92,7 +93,7 @@ package enum LuaStubs {
                 case .boolean: "boolean"
                 case .json: "table"
                 }
-            let isName = column.name.unicodeScalars.allSatisfy {
+            let isName = column.name.text.unicodeScalars.allSatisfy {
                 $0.isASCII && ($0.properties.isAlphabetic || $0.properties.numericType != nil || $0 == "_")
             }
             lines.append("---@field \(isName ? column.name : "[\"\(column.name)\"]")? \(type)")

@@ -33,8 +33,9 @@ extension PluginAPI {
     package static let mergeRules: [(name: String, text: String)] = [
         ("server", "the server's value"), ("client", "the local value"),
         ("newest", "the value of the side that was changed last"),
-        ("oldest", "the value of the other side"), ("max", "the larger of two numbers or texts"),
-        ("min", "the smaller of two numbers or texts"),
+        ("oldest", "the value of the other side"),
+        ("max", "the larger of two numbers or texts; asks where two numbers beyond 2^53 cannot be told apart"),
+        ("min", "the smaller of two numbers or texts; asks as `max` does"),
         (
             "sum_delta",
             "the server's number and what was added here; asks where an earlier send may have taken effect, and where the sum is not exact: beyond 64 bits, or with a fraction among the numbers beyond 2^53"

@@ -18,7 +18,8 @@ extension PluginAPI {
             members: [
                 function(
                     "respond", [("options", "table")], "sluice.Decision",
-                    "Answers the request: `status`, `headers`, `body` (a text) or `json`."),
+                    "Answers the request: `status`, `headers`, `body` (a text) or `json`. Of a push it needs the permission `change: push.answer`."
+                ),
                 function(
                     "retry", [options], "sluice.Decision", "Again, `after` seconds: the request, or the operation."),
                 function("fail", [("options", "table")], "sluice.Decision", "The request fails with `message`."),
@@ -34,7 +35,8 @@ extension PluginAPI {
                     "The operation waits `after` seconds; a conflict waits for the next push."),
                 function(
                     "change_action", [("kind", "string"), ("record?", "any"), options], "sluice.Decision",
-                    "The operation becomes one of that kind, with that record."),
+                    "The operation becomes one of that kind, with that whole record. As of `merge`, a table names in `remove` what it leaves out."
+                ),
                 function(
                     "batch_key", [("key", "string"), options], "sluice.Decision",
                     "A hint which operations belong together. It changes nothing yet."),
@@ -53,7 +55,8 @@ extension PluginAPI {
                     "The operation is given up, and its change with it."),
                 function(
                     "cancel_and_update", [("record", "any"), options], "sluice.Decision",
-                    "The operation is given up, and that record is what the application sees."),
+                    "The operation is given up, and that whole record is what the application sees. As of `merge`, a table names in `remove` what it leaves out."
+                ),
                 function("quarantine", [options], "sluice.Decision", "The operation is held with the reason."),
                 function("abort", [options], "sluice.Decision", "The rest of the push is not done."),
                 function("drop", [options], "sluice.Decision", "The row is not stored."),
@@ -81,23 +84,27 @@ extension PluginAPI {
                 function("parse", [("text", "string")], "number?", "The time that an ISO 8601 text says."),
                 function(
                     "format", [("seconds", "number"), ("digits?", "integer")], "string",
-                    "The time as ISO 8601, with three fraction digits or as many as asked for."),
+                    "The time as ISO 8601, with three fraction digits or as many as asked for. Years 1 to 9999."),
                 function("add", [("time", "number"), ("seconds", "number")], "number", "The time so much later."),
             ]),
         Part(
-            name: "crypto", type: "sluice.Crypto", text: "Digests and encodings of text.", isModule: true,
+            name: "crypto", type: "sluice.Crypto",
+            text:
+                "Digests and encodings of text, or of a body: `req.body` in the place of a text is taken as its bytes, whatever they are.",
+            isModule: true,
             members: [
                 function(
-                    "sha256", [("text", "string"), ("encoding?", "string")], "string",
+                    "sha256", [("text", "string|sluice.Body"), ("encoding?", "string")], "string",
                     "SHA-256, as hexadecimal digits or `base64`."),
                 function(
-                    "hmac_sha256", [("key", "string"), ("text", "string"), ("encoding?", "string")], "string",
-                    "HMAC-SHA-256. The key may be a secret's handle."),
-                function("base64", [("text", "string")], "string", "The text in base64."),
+                    "hmac_sha256", [("key", "string"), ("text", "string|sluice.Body"), ("encoding?", "string")],
+                    "string",
+                    "HMAC-SHA-256. The key may be a secret's handle; an empty one is an error."),
+                function("base64", [("text", "string|sluice.Body")], "string", "The text in base64."),
                 function(
                     "base64_decode", [("text", "string")], "string?", "The text that base64 says; nil for what is none."
                 ),
-                function("hex", [("text", "string")], "string", "The bytes as hexadecimal digits."),
+                function("hex", [("text", "string|sluice.Body")], "string", "The bytes as hexadecimal digits."),
                 function("uuid", [], "string", "A new UUID. Needs the permission `random`."),
                 function(
                     "random", [], "number",
@@ -109,7 +116,7 @@ extension PluginAPI {
             members: [
                 function(
                     "request", [("options", "table")], "table",
-                    "Sends `{method, url, headers, body | json}` and waits for `{status, headers, body}`: four times a call, 256 KiB each, no redirects."
+                    "Sends `{method, url, headers, body | json}` and waits for `{status, headers, body}`: four times a call, 256 KiB each, no redirects. `Host`, `Content-Length` and what else says how bytes travel cannot be set."
                 )
             ]),
         Part(
@@ -133,9 +140,12 @@ extension PluginAPI {
             isModule: true,
             members: [
                 function(
-                    "get", [("name", "string")], "string?",
-                    "A handle: a text in whose place the secret is put in headers that leave, and as a key of `crypto.hmac_sha256`. Anywhere else it is a text that says nothing."
-                )
+                    "get", [("name", "string")], "string",
+                    "A handle: a text in whose place the secret is put in headers that leave over TLS or to this machine, and as a key of `crypto.hmac_sha256`. Anywhere else it is a text that says nothing. A secret that the deployment does not have is an error."
+                ),
+                function(
+                    "find", [("name", "string")], "string?",
+                    "The same; nil for a secret that the deployment does not have."),
             ]),
         Part(
             name: "store", type: "sluice.Store", text: "The local store, to read. Needs the permission `tables`.",

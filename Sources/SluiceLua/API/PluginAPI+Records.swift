@@ -48,9 +48,15 @@ extension PluginAPI {
             field("status", "integer", "`409` or `412`; `404` and `410` for what is gone."),
             field("attempt", "integer", "How often it was sent."), field("operation", "string", "The operation's id."),
             field("queued_at", "string", "When the change was made."),
-            field("client", "sluice.Record?", "The local record; nil where it was deleted here."),
-            field("server", "sluice.Record?", "The server's record; nil where it has none."),
-            field("base", "sluice.Record?", "The last record that both agreed on; nil where it is not known."),
+            field(
+                "client", "sluice.Record?",
+                "A copy of the local record, another one each time it is read; nil where it was deleted here."),
+            field(
+                "server", "sluice.Record?",
+                "A copy of the server's record, another one each time it is read; nil where it has none."),
+            field(
+                "base", "sluice.Record?",
+                "The last record that both agreed on; nil where it is not known. Read-only."),
             field("deleted", "boolean", "Whether the server's record is gone or marked as deleted."),
             field("newer", "string", "The side that was changed last: `client` or `server`."),
             field("maybe_applied", "boolean", "Whether an earlier send may have taken effect."),
@@ -58,9 +64,9 @@ extension PluginAPI {
             field("server_changed", "string[]", "The fields that differ between server and base."),
             field("both_changed", "string[]", "The fields that both changed, to different values."),
             method(
-                "merge", [("rules", "table<string, sluice.MergeRule|fun(client: any, server: any, base: any): any>")],
+                "merge", [("rules", "table<string, sluice.FieldRule|table<string, sluice.FieldRule>>")],
                 "sluice.Decision",
-                "Merges field by field: what one side changed is that side's, and a rule decides what both did. `default` is the rule for fields without one."
+                "Merges field by field: what one side changed is that side's, and a rule decides what both did. `default` is the rule for fields without one; those in the table `always` are followed where one side alone changed a field, too."
             ),
             method(
                 "default_policy", [], "sluice.Decision", "Leaves it to the next handler, then to the configured policy."

@@ -38,7 +38,7 @@ package enum PluginAPIPage {
         }
         lines += [
             "",
-            "The last names of a line are decisions, made by `decide.NAME`. Where an object was written to, that counts whether it is\nreturned or not; of a conflict's records only in `decide.merge`.",
+            "The last names of a line are decisions, made by `decide.NAME`. Where an object was written to, that counts whether it is\nreturned or not; of a conflict's records, which are copies, only in `decide.merge`.",
         ]
         return lines.joined(separator: "\n")
     }
@@ -50,6 +50,11 @@ package enum PluginAPIPage {
 
             A rule is one of these names, or a function `(client, server, base)` that returns the value, and no decision;
             nil leaves the server's. A field without a rule leaves the conflict to the next handler.
+
+            A rule is asked about a field that both sides changed, to different values. What one side alone changed is that side's,
+            except for the fields of the table `always`: `c:merge { always = { high = "max" }, default = "server" }` keeps the
+            larger `high` also where one side alone has lowered it. A field has its rule in one of the two places.
+            `sum_delta`, `union`, `concat_lines` and `text3` come to that side's value there anyhow.
 
             | rule | the field becomes |
             |---|---|

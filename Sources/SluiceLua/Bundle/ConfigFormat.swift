@@ -25,7 +25,7 @@ enum ConfigFormat: String, Sendable, CaseIterable {
     func read(_ text: String) -> JSON? {
         switch self {
         case .secret: return Self.isSecretName(text) ? JSON(text) : nil
-        case .table: return RecordRules.isValid(id: text) ? JSON(text) : nil
+        case .table: return IDRules.isValid(id: text) ? JSON(text) : nil
         case .uri: return Self.isAddress(text) ? JSON(text) : nil
         case .duration:
             guard let milliseconds = DurationText.milliseconds(text) else { return nil }

@@ -38,7 +38,7 @@ struct PermissionsReader {
             Self.isFieldName($0) ? $0.lowercased() : nil
         }
         for place in try members["change"]?.elements(upTo: 8) ?? [] {
-            permissions.change.append(try place.choice(of: ["request.url", "request.method"]))
+            permissions.change.append(try place.choice(of: ChangePermission.allCases.map(\.rawValue)))
         }
         permissions.clock = try members["clock"]?.flag() ?? false
         permissions.random = try members["random"]?.flag() ?? false

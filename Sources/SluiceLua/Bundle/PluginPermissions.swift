@@ -11,7 +11,8 @@ public struct PluginPermissions: Sendable, Hashable {
     public var secrets: [String] = []
     /// Header fields with credentials that the script may read, in small letters.
     public var readHeaders: [String] = []
-    /// What of a request it may change beside headers and body: `request.url`, `request.method`.
+    /// What it may change beside the other header fields and the body of a request: `request.url`, `request.method`,
+    /// `request.id`, `request.credentials`, `request.conditions`, `push.answer`.
     public var change: [String] = []
     /// Whether `time.now` is there.
     public var clock = false
@@ -31,6 +32,15 @@ public struct PluginPermissions: Sendable, Hashable {
 
     /// No permission.
     public init() {}
+
+    /// Refuses a change that the plugin may not make.
+    ///
+    /// - Throws: ``Denied``.
+    func require(_ change: ChangePermission) throws {
+        guard self.change.contains(change.rawValue) else {
+            throw Denied("\(change.action) needs the permission change: \(change.rawValue)")
+        }
+    }
 
     /// What the plugin may do with a table; nil for nothing. A name goes before patterns, and of several patterns the
     /// one that allows less.

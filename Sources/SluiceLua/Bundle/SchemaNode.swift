@@ -101,8 +101,8 @@ struct SchemaNode: Sendable {
     private func fill(object: JSON, at path: [String], _ filling: inout ConfigFilling) throws(ConfigFault) -> JSON {
         var filled = JSON.object
         for (name, value) in object.members ?? [] {
-            let place = path + [name]
-            if let node = properties.first(where: { $0.name == name })?.node {
+            let place = path + [name.text]
+            if let node = properties.first(where: { PropertyName($0.name) == name })?.node {
                 filled[name] = try node.fill(value, at: place, &filling)
                 continue
             }
@@ -112,7 +112,7 @@ struct SchemaNode: Sendable {
             case .refused:
                 let known = properties.map(\.name)
                 let hint =
-                    NearestKey.suggestion(for: name, among: known)
+                    NearestKey.suggestion(for: name.text, among: known)
                     ?? (known.isEmpty ? "; there is nothing to set" : "; known are \(known.joined(separator: ", "))")
                 throw ConfigFault(path: place, reason: "unknown name\(hint)")
             }

@@ -9,7 +9,7 @@ struct LuaConflictHandler: ConflictHandler {
     func decide(_ conflict: Conflict) async throws -> ConflictDecision {
         let document = ConflictDocument(conflict: conflict, check: check)
         let subject = MatchSubject(
-            conflict.operation, status: conflict.status, fieldsChanged: document.bothChanged)
+            conflict.operation, status: conflict.status, fieldsChanged: document.bothChanged.map(\.text))
         guard hook.matches(subject) else { return .next }
         let call = HookCall(
             plan: hook, arguments: [LuaArgument("conflict", document.json)], table: conflict.table,

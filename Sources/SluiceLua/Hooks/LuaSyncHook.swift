@@ -21,7 +21,7 @@ struct LuaSyncHook: SyncHook {
             let names = record.names + before.names.filter { record[$0] == nil }
             let subject = MatchSubject(
                 table: change.table, kind: RequestContext.Action(change.kind),
-                fieldsChanged: names.filter { record[$0] != before[$0] }, sampleKey: change.recordID)
+                fieldsChanged: names.filter { record[$0] != before[$0] }.map(\.text), sampleKey: change.recordID.text)
             guard plugin.hook.matches(subject) else { continue }
             let check = set.check(change.table, of: plugin)
             let argument = LuaArgument("op", OperationView.document(of: change))
@@ -44,7 +44,9 @@ struct LuaSyncHook: SyncHook {
 
     func beforePush(_ operation: TableOperation, record: JSON?) async throws -> BeforePushDecision {
         for plugin in set.push {
-            guard plugin.hook.matches(MatchSubject(operation, fieldsChanged: record?.names)) else { continue }
+            guard plugin.hook.matches(MatchSubject(operation, fieldsChanged: record?.names.map(\.text))) else {
+                continue
+            }
             let check = set.check(operation.table, of: plugin)
             let argument = LuaArgument(
                 "op", OperationView.document(of: operation, record: record, dialect: set.dialect))

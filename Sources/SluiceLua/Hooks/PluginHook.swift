@@ -10,7 +10,7 @@ struct PluginHook: Sendable {
 
     /// Asks the plugin about a record. Nil where its failure, or being a shadow, makes no difference to what happens.
     func ask<Value: Sendable>(
-        _ arguments: [LuaArgument], as type: Value.Type, table: String, recordID: String?,
+        _ arguments: [LuaArgument], as type: Value.Type, table: String, recordID: RecordID?,
         extra: [(name: String, value: JSON)] = [], _ interpret: @escaping @Sendable (HookReturn) throws -> HookAnswer
     ) async throws -> Value? {
         let call = HookCall(
@@ -25,7 +25,7 @@ struct PluginHook: Sendable {
     }
 
     /// Lets things go on after a failure, where the policy says so.
-    func pass(_ failure: PluginFailure, table: String, recordID: String?) throws {
+    func pass(_ failure: PluginFailure, table: String, recordID: RecordID?) throws {
         if isShadow { return }
         switch hook.onError {
         case .failOpen, .next, .server, .client: return

@@ -3,7 +3,7 @@ internal import SluiceCore
 extension SluiceError {
     /// The error that a plugin's failure is for who called the engine.
     init(
-        plugin failure: PluginFailure, _ code: Code = .hookFailed, table: String? = nil, recordID: String? = nil,
+        plugin failure: PluginFailure, _ code: Code = .hookFailed, table: String? = nil, recordID: RecordID? = nil,
         operationID: String? = nil
     ) {
         self.init(

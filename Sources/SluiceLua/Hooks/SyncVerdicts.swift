@@ -20,7 +20,7 @@ enum EnqueueVerdict: Sendable, Hashable {
                 return decision.answer(localOnly(try record(written, change, check)))
             }
             let json = decision.json
-            let fields = (json["fields"]?.members ?? []).map { ($0.name, $0.value.string ?? $0.value.description) }
+            let fields = (json["fields"]?.members ?? []).map { ($0.name.text, $0.value.string ?? $0.value.description) }
             let refusal = EnqueueRefusal(
                 json["message"]?.string ?? decision.reason ?? "refused", code: json["code"]?.string,
                 fields: Dictionary(fields, uniquingKeysWith: { $1 }))
@@ -61,6 +61,7 @@ enum BeforePushVerdict {
             }
             return decision.answer(BeforePushDecision.defer(pause, reason: reason))
         case "change_action":
+            try decision.requireWhole(of: [record], check)
             let edited = try decision.json["record"].map {
                 try check.checked($0, from: [record], id: operation.recordID)
             }
@@ -84,6 +85,7 @@ enum PushErrorVerdict {
         }
         func record() throws -> JSON {
             try check.requireWrite()
+            try decision.requireWhole(of: [failure.record], check)
             return try check.checked(try decision.record(), from: [failure.record], id: failure.operation.recordID)
         }
         switch decision.name {
@@ -106,7 +108,10 @@ enum PushErrorVerdict {
 enum PulledVerdict {
     static func read(_ result: HookReturn, _ row: PulledRow, _ check: RecordCheck) throws -> HookAnswer {
         let written = result.changed[0]
-        if let value = result.value, result.type == "rec" || result.type == nil && value["id"]?.string == row.id {
+        if let value = result.value, result.type == "rec" || result.type == nil && value["id"]?.textID == row.id {
+            if result.type == nil {
+                try check.requireWhole(value, of: [row.record], from: "what after_pull returned", removed: nil)
+            }
             return try changed(result.type == nil ? value : written ?? value, row, check)
         }
         if let decision = try DecisionDocument(result, of: .afterPull, also: "nothing, the record") {
@@ -160,7 +165,7 @@ enum ScheduleVerdict {
         default:
             if let pause = try decision.pause() {
                 value = .wait(until: now.advanced(by: pause))
-            } else if let time = decision.json["at"]?.double.flatMap(TimeFunctions.timestamp) {
+            } else if let time = decision.json["at"]?.double.flatMap({ Timestamp(secondsSince1970: $0) }) {
                 value = .wait(until: time)
             } else if let time = decision.json["at"]?.string.flatMap({ Timestamp($0) }) {
                 value = .wait(until: time)

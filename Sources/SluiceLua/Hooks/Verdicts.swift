@@ -18,7 +18,10 @@ enum RequestVerdict: Sendable {
                 RequestVerdict.pass(try editor.request(document, bodies: result.bodies)), "changed")
         }
         switch decision.name {
-        case "respond": return decision.answer(RequestVerdict.respond(try ResponseDocument.response(decision.json)))
+        case "respond":
+            return decision.answer(
+                RequestVerdict.respond(try ResponseDocument.response(decision.json, by: editor)),
+                answersPush: editor.isPush)
         case "retry": return decision.answer(RequestVerdict.retry(try decision.pause() ?? .zero))
         default: return decision.answer(RequestVerdict.fail(try decision.message()))
         }
@@ -34,14 +37,18 @@ enum FilterVerdict: Sendable {
         if result.type == "res", let document = result.value, let slot = document["body"]?["slot"]?.int,
             let original = result.responses[Int(clamping: slot)]
         {
-            let response = try original.edited(document, bodies: result.bodies) { result.editor?.isHidden($0) ?? true }
-            return HookAnswer(FilterVerdict.answer(response), "none")
+            let edited = try original.edited(document, result, by: result.editor)
+            return HookAnswer(
+                FilterVerdict.answer(edited ?? original.response), edited == nil ? "none" : "changed",
+                answersPush: edited != nil && result.editor?.isPush == true)
         }
         guard let decision = try DecisionDocument(result, of: .filter, also: "the answer of next(req)") else {
             throw ScriptFailure(.badResult, "filter returned nothing; it returns the answer: return next(req)")
         }
         if decision.name == "respond" {
-            return decision.answer(FilterVerdict.answer(try ResponseDocument.response(decision.json)))
+            return decision.answer(
+                FilterVerdict.answer(try ResponseDocument.response(decision.json, by: result.editor)),
+                answersPush: result.editor?.isPush == true)
         }
         return decision.answer(FilterVerdict.fail(try decision.message()))
     }
@@ -61,12 +68,16 @@ enum ResponseVerdict: Sendable {
             guard !result.changed.isEmpty || !result.changedBodies.isEmpty else {
                 return HookAnswer(ResponseVerdict.pass(nil), "none")
             }
-            let edited = try given.edited(
-                result.changed[0] ?? given.document, bodies: result.bodies, hiding: editor.isHidden)
-            return HookAnswer(ResponseVerdict.pass(edited), "changed")
+            let edited = try given.edited(result.changed[0] ?? given.document, result, by: editor)
+            return HookAnswer(
+                ResponseVerdict.pass(edited), edited == nil ? "none" : "changed",
+                answersPush: edited != nil && editor.isPush)
         }
         switch decision.name {
-        case "respond": return decision.answer(ResponseVerdict.pass(try ResponseDocument.response(decision.json)))
+        case "respond":
+            return decision.answer(
+                ResponseVerdict.pass(try ResponseDocument.response(decision.json, by: editor)),
+                answersPush: editor.isPush)
         case "retry": return decision.answer(ResponseVerdict.retry(try decision.pause() ?? .zero))
         default: return decision.answer(ResponseVerdict.fail(try decision.message()))
         }

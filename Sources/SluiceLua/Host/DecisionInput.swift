@@ -30,7 +30,7 @@ enum DecisionInput {
         var document = document
         if let fields = document["headers"]?.elements {
             document["headers"] = JSON(
-                fields.filter { !RequestDocument.credentials.contains($0[0]?.string?.lowercased() ?? "") })
+                fields.filter { !ChangePermission.credentialFields.contains($0[0]?.string?.lowercased() ?? "") })
         }
         if let request = document["request"] { document["request"] = withoutCredentials(request) }
         return document

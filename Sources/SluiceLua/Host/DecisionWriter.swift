@@ -20,7 +20,7 @@ final class DecisionWriter {
     func write(_ entry: PluginDecision, hiding redact: Redactor) {
         var entry = entry
         if log.hasInputs {
-            entry = DecisionFile([entry]).hiding(log.hidden).decisions[0]
+            entry = DecisionFile([entry]).hiding(Set(log.hidden.map(PropertyName.init))).decisions[0]
         } else {
             (entry.input, entry.answer) = (nil, nil)
         }

@@ -12,7 +12,7 @@ final class HookCall: Sendable {
     let editor: RequestEditor?
     /// What the call is about, for the decision log.
     let table: String?
-    let recordID: String?
+    let recordID: RecordID?
     /// What the plugin's hooks of one exchange, and all plugins of it, keep for each other; nil for nothing yet.
     let scratch: JSON?
     let shared: JSON?
@@ -25,7 +25,7 @@ final class HookCall: Sendable {
 
     init(
         plan: HookPlan, arguments: [LuaArgument], bodies: [Body] = [], editor: RequestEditor? = nil,
-        table: String? = nil, recordID: String? = nil, scratch: JSON? = nil, shared: JSON? = nil,
+        table: String? = nil, recordID: RecordID? = nil, scratch: JSON? = nil, shared: JSON? = nil,
         extra: [(name: String, value: JSON)] = [], fuel: Int64? = nil,
         interpret: @escaping @Sendable (HookReturn) throws -> HookAnswer
     ) {
@@ -72,11 +72,16 @@ struct HookAnswer: Sendable {
     var name: String
     /// Why, in the plugin's words.
     var reason: String?
+    /// The record that a merge comes to, for the log: rules name fields alone.
+    var record: JSON?
     /// The plugin's scratch and the exchange's, where the script wrote to them.
     var scratch: JSON?
     var shared: JSON?
+    /// Whether it is the answer to a push, or rewrites one.
+    var answersPush: Bool
 
-    init(_ value: any Sendable, _ name: String, reason: String? = nil) {
+    init(_ value: any Sendable, _ name: String, reason: String? = nil, answersPush: Bool = false) {
+        self.answersPush = answersPush
         self.value = value
         self.name = name
         self.reason = reason

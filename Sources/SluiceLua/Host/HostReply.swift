@@ -21,7 +21,7 @@ enum HostWait: Sendable {
     /// A pause.
     case sleep(Duration)
     /// A record of the local store.
-    case record(table: String, id: String)
+    case record(table: String, id: RecordID)
     /// How many records of the local store match.
     case count(Query)
     /// A plugin that a spec asks.

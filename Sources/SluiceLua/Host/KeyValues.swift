@@ -35,7 +35,16 @@ struct KeyValues: Sendable {
         case add(Int64)
     }
 
+    /// The changes with one more sum. Sums in a row are one, so that many of them do not take longer each time.
+    static func adding(_ number: Int64, to changes: [Change]) -> [Change] {
+        guard case .add(let before)? = changes.last else { return changes + [.add(number)] }
+        let (sum, overflows) = before.addingReportingOverflow(number)
+        return Array(changes.dropLast()) + [.add(overflows ? (number < 0 ? .min : .max) : sum)]
+    }
+
     private var entries: [String: Entry]
+    /// Before that time no value that is kept is over.
+    private var nextEnd: Timestamp?
     /// The keys and values together, those that are over with the others until room is made.
     private(set) var size: Int
     /// The keys of values that were over and have gone, and are still saved.
@@ -43,6 +52,7 @@ struct KeyValues: Sendable {
 
     init(_ saved: [String: JSON] = [:]) {
         entries = saved.mapValues { Entry(saved: $0) }
+        nextEnd = entries.values.compactMap(\.endsAt).min()
         size = entries.reduce(0) { $0 + $1.key.utf8.count + $1.value.size }
     }
 
@@ -70,11 +80,13 @@ struct KeyValues: Sendable {
 
     /// Lets go of the values that are over.
     mutating func makeRoom(at now: Timestamp) {
+        guard let nextEnd, nextEnd <= now else { return }
         for (key, entry) in entries where entry.isOver(at: now) {
             entries[key] = nil
             size -= key.utf8.count + entry.size
             gone.insert(key)
         }
+        self.nextEnd = entries.values.compactMap(\.endsAt).min()
     }
 
     /// Makes the changes, and says what has to be saved.
@@ -86,6 +98,7 @@ struct KeyValues: Sendable {
             let entry = value(key, with: changes, at: now)
             size += (entry.map { key.utf8.count + $0.size } ?? 0) - size(of: key, with: [:], at: now)
             entries[key] = entry
+            if let end = entry?.endsAt { nextEnd = min(nextEnd ?? end, end) }
             saved.updateValue(entry?.saved, forKey: key)
         }
         return saved

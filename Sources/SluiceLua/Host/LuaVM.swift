@@ -4,12 +4,14 @@ internal import SluiceCore
 /// One plugin's virtual machine, over the sandbox's C functions. Whoever has it sees to it that one thread at a time
 /// uses it.
 final class LuaVM {
-    /// Answers a host function that a script calls: the call's id, the function's name, its arguments as an array.
-    typealias Host = (_ call: UInt64, _ function: String, _ arguments: JSON) -> HostReply
+    /// Answers a host function that a script calls: the call's id, the function's name, its arguments as an array, and
+    /// what counts the work.
+    typealias Host = (_ call: UInt64, _ function: String, _ arguments: JSON, _ meter: HostMeter) -> HostReply
 
     /// What the C callback finds its way back with.
     private final class Receiver {
         let host: Host
+        var meter = HostMeter(vm: nil)
         var waits: [UInt64: HostWait] = [:]
 
         init(_ host: @escaping Host) { self.host = host }
@@ -19,7 +21,7 @@ final class LuaVM {
             _ result: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
         ) -> sluice_host_answer {
             let name = function.map { String(cString: $0) } ?? ""
-            switch host(call, name, JSON(JSONHandle(sharingRaw: arguments))) {
+            switch host(call, name, JSON(JSONHandle(sharingRaw: arguments)), meter) {
             case .value(let value):
                 result?.pointee = value?.handle.retainedRaw()
                 return SLUICE_HOST_VALUE
@@ -55,6 +57,7 @@ final class LuaVM {
             throw ScriptFailure(.memory, "there is no memory for another plugin")
         }
         self.vm = vm
+        receiver.meter = HostMeter(vm: vm)
     }
 
     deinit { sluice_vm_free(vm) }

@@ -44,7 +44,7 @@ enum ExchangeDocument {
     private static func message(_ start: JSON, _ fields: HTTPFields, _ body: Body) -> JSON {
         var json = start
         var headers = JSON.object
-        for field in fields where !RequestDocument.credentials.contains(field.name.canonicalName) {
+        for field in fields where !ChangePermission.credentialFields.contains(field.name.canonicalName) {
             let before = headers[field.name.rawName]?.string.map { "\($0), " } ?? ""
             headers[field.name.rawName] = JSON(before + field.value)
         }

@@ -10,7 +10,8 @@ struct PluginCaller: Sendable {
 
     /// What makes a request of what the script does to this one.
     func editor(of request: Request) -> RequestEditor {
-        RequestEditor(request: request, permissions: plan.permissions, secrets: secrets)
+        RequestEditor(
+            request: request, of: plan.name, permissions: plan.permissions, secrets: secrets)
     }
 
     /// Asks, and does what the script waits for.

@@ -15,7 +15,7 @@ public struct PluginDecision: Sendable {
     /// The table, where the call was about one.
     public var table: String?
     /// The record's id, where it was about one.
-    public var recordID: String?
+    public var recordID: RecordID?
     /// A hash of what the hook was given, by which equal inputs are known again.
     public var inputHash: String
     /// What the hook was given, without credentials; nil unless the host keeps inputs.
@@ -38,6 +38,8 @@ public struct PluginDecision: Sendable {
     public var waits: Int
     /// Whether it took effect.
     public var isShadow: Bool
+    /// Whether it took the place of the server's answer to a push, in whole or in part.
+    public var answersPush = false
     /// What the plugin logged.
     public var log: [PluginLogLine]
     /// What the plugin added to the trace.

@@ -32,13 +32,14 @@ extension PluginHost {
             fuel: fuel, cpuTime: cpuTime, elapsed: elapsed, waits: state.waits,
             isShadow: instance.plan.mode == .shadow, log: state.log, trace: state.trace ?? .object)
         if state.droppedLines > 0 {
-            let note = "\(state.droppedLines) lines more were left out"
+            let note = "left out \(state.droppedLines.counted("line")) more"
             entry.log.append(PluginLogLine(level: "warn", message: note, fields: nil))
         }
         var outcome = "ok"
         switch ending {
         case .answered(let answer):
             entry.decision = answer.name
+            entry.answersPush = answer.answersPush
             entry.reason = answer.reason.map { instance.functions.redact($0) }
         case .failed(let failure):
             (entry.decision, entry.failure, outcome) = ("failed", failure, failure.kind.rawValue)
@@ -48,6 +49,9 @@ extension PluginHost {
         if keepsInputs {
             entry.input = DecisionInput.input(of: state, redact)
             entry.answer = state.lua.flatMap { DecisionInput.answer(of: $0, redact) }
+            if case .answered(let answer) = ending, let record = answer.record {
+                entry.answer?["record"] = redact(record)
+            }
         }
         record(entry, hiding: redact)
         instance.count(kind, outcome, entry.decision, fuel, cpuTime, elapsed)

@@ -63,7 +63,7 @@ final class PluginInstance {
         var limits = sluice_limits_default()
         limits.memory_bytes = plan.memoryBytes
         limits.is_deterministic = plan.manifest.isDeterministic
-        let vm = try LuaVM(limits: limits) { functions.answer($0, $1, $2) }
+        let vm = try LuaVM(limits: limits) { functions.answer($0, $1, $2, $3) }
         if settings.testsGuards {
             let failed = vm.selfTest()
             guard failed.isEmpty else {
@@ -129,16 +129,7 @@ extension HookBudget {
     /// The budget as the sandbox takes it. Clocks do not decide about a plugin that has to be repeatable.
     func sandbox(isDeterministic: Bool, mayWait: Bool, fuel: Int64? = nil) -> sluice_budget {
         sluice_budget(
-            fuel: min(self.fuel, fuel ?? .max), burst_nanoseconds: isDeterministic ? 0 : burst.nanoseconds,
-            cpu_nanoseconds: isDeterministic ? 0 : cpu?.nanoseconds ?? 0, may_wait: mayWait)
-    }
-}
-
-extension Duration {
-    /// In nanoseconds.
-    fileprivate var nanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (product, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        return overflows ? .max : product + attoseconds / 1_000_000_000
+            fuel: min(self.fuel, fuel ?? .max), burst_nanoseconds: isDeterministic ? 0 : burst.wholeNanoseconds,
+            cpu_nanoseconds: isDeterministic ? 0 : cpu?.wholeNanoseconds ?? 0, may_wait: mayWait)
     }
 }

@@ -39,11 +39,11 @@ final class PluginMeters {
     ) {
         let calls = calls(hook, outcome)
         calls.count.increment()
-        calls.duration.recordNanoseconds(Int64(elapsed / .nanoseconds(1)))
+        calls.duration.recordNanoseconds(elapsed.wholeNanoseconds)
         if let decision { self.decision(hook, decision).increment() }
         let cost = cost(hook)
         cost.fuel.increment(by: fuel)
-        cost.cpu.recordNanoseconds(Int64(cpuTime / .nanoseconds(1)))
+        cost.cpu.recordNanoseconds(cpuTime.wholeNanoseconds)
     }
 
     /// Counts calls that ended well and were measured together: each took the same part of the time.
@@ -56,7 +56,7 @@ final class PluginMeters {
             decision(hook, name).increment(by: count)
         }
         let count = max(1, decisions.values.reduce(0, +))
-        let (part, cpuPart) = (Int64(elapsed / count / .nanoseconds(1)), Int64(cpuTime / count / .nanoseconds(1)))
+        let (part, cpuPart) = ((elapsed / count).wholeNanoseconds, (cpuTime / count).wholeNanoseconds)
         for _ in 0..<count {
             calls.duration.recordNanoseconds(part)
             cost.cpu.recordNanoseconds(cpuPart)

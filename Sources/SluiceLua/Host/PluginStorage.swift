@@ -56,7 +56,7 @@ public struct StoredPluginValues: PluginStorage {
                 // The plugin's name holds no slash, so that no two plugins share an id.
                 let id = "\(plugin)/\(key)"
                 guard let value else {
-                    try writer.delete([id], from: Self.schema.name)
+                    try writer.delete([RecordID(id)], from: Self.schema.name)
                     continue
                 }
                 let record: JSON = ["id": JSON(id), "plugin": JSON(plugin), "key": JSON(key), "value": value]

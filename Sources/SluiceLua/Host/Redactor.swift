@@ -1,30 +1,81 @@
 internal import SluiceCore
 
-/// Takes the values of secrets out of texts that leave a plugin: log lines, errors, the decision log.
+/// Takes the values of secrets out of texts that leave a plugin: log lines, errors, the decision log. They are found as
+/// they are, and in the forms of ``SecretForms``, by their bytes. The time is that of going over the text once.
 struct Redactor: Sendable {
-    private let values: [String]
+    private static let mark = Array("(hidden)".utf8)
+
+    /// What is looked for, by its first four bytes, the longest first.
+    private var needles: [UInt32: [[UInt8]]] = [:]
+    /// The first two bytes of what is looked for, as a set of bits: most places of a text are passed over by it.
+    private var starts = [UInt64](repeating: 0, count: 1 << 10)
 
     /// Hides those values. Very short ones are left: they would be found everywhere.
     init(_ values: some Sequence<String>) {
-        self.values = values.filter { $0.utf8.count >= 4 }.sorted { $0.utf8.count > $1.utf8.count }
+        for value in values where value.utf8.count >= SecretForms.shortest {
+            for form in SecretForms.all(of: Array(value.utf8)) {
+                needles[Self.key(form[...]), default: []].append(form)
+                let start = Int(form[0]) << 8 | Int(form[1])
+                starts[start >> 6] |= 1 << UInt64(start & 63)
+            }
+        }
+        needles = needles.mapValues { Set($0).sorted { $0.count > $1.count } }
+    }
+
+    private static func key(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+        bytes.prefix(SecretForms.shortest).reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    /// What is looked for, as places in the text, from the first place on.
+    private func finds(_ text: [UInt8], from: Int) -> Range<Int>? {
+        var from = from
+        while let place = candidate(in: text, from: from) {
+            if let found = needles[Self.key(text[place...])]?.first(where: { text[place...].starts(with: $0) }) {
+                return place..<place + found.count
+            }
+            from = place + 1
+        }
+        return nil
+    }
+
+    /// The next place at which two bytes are as at the start of what is looked for. It goes over every byte that a
+    /// plugin logs, so it goes by pointers.
+    private func candidate(in text: [UInt8], from: Int) -> Int? {
+        text.withUnsafeBufferPointer { text in
+            starts.withUnsafeBufferPointer { starts -> Int? in
+                var place = from
+                while place + SecretForms.shortest <= text.count {
+                    let start = Int(text[place]) << 8 | Int(text[place + 1])
+                    if starts[start >> 6] & 1 << UInt64(start & 63) != 0 { return place }
+                    place += 1
+                }
+                return nil
+            }
+        }
     }
 
     func callAsFunction(_ text: String) -> String {
-        var text = text
-        for value in values where text.contains(value) { text = text.replacing(value, with: "(hidden)") }
-        return text
+        if needles.isEmpty { return text }
+        let bytes = Array(text.utf8)
+        var output: [UInt8] = []
+        var copied = 0
+        while let found = finds(bytes, from: copied) {
+            output += bytes[copied..<found.lowerBound] + Self.mark
+            copied = found.upperBound
+        }
+        return copied == 0 ? text : String(decoding: output + bytes[copied...], as: UTF8.self)
     }
 
     func callAsFunction(_ json: JSON) -> JSON {
-        if values.isEmpty { return json }
+        if needles.isEmpty { return json }
         switch json.kind {
         case .string: return JSON(self(json.string ?? ""))
         case .array: return JSON((json.elements ?? []).map { self($0) })
-        case .object: return JSON(members: (json.members ?? []).map { (self($0.name), self($0.value)) })
+        case .object: return JSON(members: (json.members ?? []).map { (self($0.name.text), self($0.value)) })
         default: return json
         }
     }
 
     /// Whether the text holds one of the values.
-    func finds(in text: String) -> Bool { values.contains { text.contains($0) } }
+    func finds(in text: String) -> Bool { !needles.isEmpty && finds(Array(text.utf8), from: 0) != nil }
 }

@@ -12,7 +12,9 @@ struct PluginEntryReader {
         bundle: PluginBundle? = nil, deployment: Deployment
     ) throws(SluiceError) {
         self.place = place
-        let members = try node.members(["path", "mode", "config", "tables", "disabled", "order", "memory", "hooks"])
+        let members = try node.members([
+            "path", "mode", "config", "tables", "disabled", "order", "memory", "hooks", "withhold",
+        ])
         guard let path = members["path"] else {
             throw place.refusal("the key path is missing: the plugin's folder, such as path: plugins/\(name)")
         }
@@ -25,6 +27,7 @@ struct PluginEntryReader {
         }
         if let memory = members["memory"] { plan.memoryBytes = try Self.memory(memory) }
         if let hooks = members["hooks"] { try readHooks(hooks) }
+        if let changes = members["withhold"] { try withhold(changes) }
         if let tables = members["tables"] { try narrow(to: tables) }
         if let disabled = members["disabled"] { try disable(disabled) }
     }
@@ -95,6 +98,17 @@ struct PluginEntryReader {
             for kind in kinds { plan.hooks[kind]?.only = match }
         } catch {
             throw node.refusal(error.message)
+        }
+    }
+
+    /// Takes permissions to change something from the plugin that its manifest asks for.
+    private mutating func withhold(_ node: ConfigurationNode) throws(SluiceError) {
+        for item in try node.items() {
+            let change = try item.choice(of: ChangePermission.allCases.map(\.rawValue))
+            guard plan.permissions.change.contains(change) else {
+                throw item.refusal("\(plan.name) does not ask for the permission change: \(change)")
+            }
+            plan.permissions.change.removeAll { $0 == change }
         }
     }
 

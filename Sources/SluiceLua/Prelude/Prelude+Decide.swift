@@ -11,7 +11,8 @@ extension Prelude {
           respond = { status = "number", headers = "any", body = "string", json = "any" },
           retry = { after = "pause" }, defer = { after = "pause" }, wait = { after = "pause", at = "time" },
           fail = { message = "string" }, reject = { message = "string", code = "string", fields = "table" },
-          pull = { tables = "table" }, merge = { remove = "table" },
+          pull = { tables = "table" }, merge = { remove = "table" }, cancel_and_update = { remove = "table" },
+          change_action = { remove = "table" },
         }
         local meant = {
           string = "a text", number = "a number", table = "a table", pause = "a number of seconds from 0",
@@ -61,18 +62,26 @@ extension Prelude {
         } do
           decide[name] = function(options) return copied(name, options) end
         end
+        -- Of a table nobody knows whether a field was taken out or never put in; an object tells.
+        local function with_record(d, record)
+          d.record = record
+          if type(record) == "table" then d.built = true end
+          return d
+        end
         for _, name in ipairs { "merge", "cancel_and_update" } do
           decide[name] = function(record, options)
-            local d = copied(name, options)
-            d.record = record
-            -- Of a table nobody knows whether a field was taken out or never put in; an object tells.
-            if name == "merge" and type(record) == "table" then d.built = true end
+            local d = with_record(copied(name, options), record)
+            local side = type_of(record) and p.overtaken(record)
+            if side then
+              fail("result", "c." .. side .. " is a copy each time it is read, and the one that was written to is another: "
+                .. "keep it, local record = c." .. side .. ", and return that")
+            end
             return d
           end
         end
         function decide.change_action(kind, record, options)
-          local d = copied("change_action", options)
-          d.kind, d.record = kind, record
+          local d = with_record(copied("change_action", options), record)
+          d.kind = kind
           return d
         end
         function decide.batch_key(key, options)

@@ -9,13 +9,26 @@ extension Prelude {
         merge_rules.server, merge_rules.client = side_of "server", side_of "client"
         function merge_rules.newest(c) return get(c, "newer") end
         function merge_rules.oldest(c) return get(c, "newer") == "client" and "server" or "client" end
+        local function absent(v) return v == nil or v == null end
+        -- A number that Lua does not hold as it is written is read as a text, and would be compared as one.
+        local function comparable(c, side, field, v)
+          return type(v) == "string" and p.is_number(child(c, side, "rec_seen"), field) and tonumber(v) or v
+        end
         local function ordered(name, before)
-          return function(c, field, client, server)
-            local t = type(client)
-            if t ~= type(server) or t ~= "number" and t ~= "string" then
+          return function(c, field, client, server, base)
+            -- A side that has no value cannot be compared: where the other has it as it was, what there is stands.
+            if absent(client) ~= absent(server) and (client == base or server == base) then
+              return absent(client) and "server" or "client"
+            end
+            local mine, theirs = comparable(c, "client", field, client), comparable(c, "server", field, server)
+            local t = type(mine)
+            if t ~= type(theirs) or t ~= "number" and t ~= "string" then
               return nil, name .. " of " .. field .. " needs two numbers or two texts"
             end
-            return before(client, server) and "client" or "server"
+            if t == "number" and mine == theirs and client ~= server and (mine >= 0x1p53 or mine <= -0x1p53) then
+              return nil, field .. " has two numbers too large to be told apart"
+            end
+            return before(mine, theirs) and "client" or "server"
           end
         end
         merge_rules.max = ordered("max", function(a, b) return a > b end)
@@ -87,50 +100,88 @@ extension Prelude {
         end
         function merge_rules.ask(c, field) return nil, "someone has to decide about " .. field end
 
+        -- Rules by which a field that one side alone has changed becomes that side's value, as it does without a rule.
+        local three_way = { sum_delta = true, union = true, concat_lines = true, text3 = true }
+        local function check_rule(field, rule)
+          if decision_names[rule] then
+            fail("result", "the rule for " .. tostring(field) .. " is decide." .. decision_names[rule]
+              .. ": a rule returns the field's value")
+          end
+          if type(rule) ~= "function" and not merge_rules[rule] then
+            error("a merge rule is a function or a name such as server, client, max, union or ask: " .. tostring(field)
+              .. " has " .. tostring(rule), 4)
+          end
+        end
+        -- What a rule says of a field: a side or a value; or why someone has to be asked.
+        local function follow(rule, c, field, client, server, base)
+          if type(rule) ~= "function" then
+            local side, why, value = merge_rules[rule](c, field, client, server, base)
+            return side and { side = side } or { value = value }, why
+          end
+          local value = rule(client, server, base)
+          if is_decision(value) then
+            fail("result", "the rule for " .. field .. " returned decide." .. tostring(value.decision)
+              .. ": a rule returns the field's value")
+          end
+          return value == nil and { side = "server" } or { value = value }
+        end
+
         local function merged(c, rules)
           rules = rules or {}
           if type(rules) ~= "table" then error("c:merge takes a table of rules", 3) end
+          -- A field may be called so too: its rule is no table.
+          local always = type(rules.always) == "table" and rules.always or {}
           for field, rule in pairs(rules) do
-            if decision_names[rule] then
-              fail("result", "the rule for " .. tostring(field) .. " is decide." .. decision_names[rule]
-                .. ": a rule returns the field's value")
-            end
-            if type(rule) ~= "function" and not merge_rules[rule] then
-              error("a merge rule is a function or a name such as server, client, max, union or ask: " .. tostring(field)
-                .. " has " .. tostring(rule), 3)
+            if rule ~= always then check_rule(field, rule) end
+          end
+          for field, rule in pairs(always) do
+            check_rule(field, rule)
+            if rules[field] then
+              error("c:merge has two rules for " .. tostring(field) .. ": one in always is for both cases", 3)
             end
           end
-          local client, server = child(c, "client", "rec"), child(c, "server", "rec")
+          local client, server = child(c, "client", "rec_seen"), child(c, "server", "rec_seen")
           if not client or not server or get(c, "deleted") then
             return decide.next { reason = "one side deleted the record" }
           end
-          local base, fields = child(c, "base", "rec"), {}
+          local base, fields = child(c, "base", "rec_seen"), {}
+          local function take(field, rule)
+            local value, why = follow(rule, c, field, get(client, field), get(server, field), base and get(base, field))
+            fields[field] = value
+            return why
+          end
           for _, field in ipairs(get(c, "both_changed")) do
-            local rule = rules[field] or rules.default
+            local rule = always[field] or rules[field] or rules.default
             if not rule then return decide.next { reason = "no rule for " .. field } end
-            local cv, sv, bv = get(client, field), get(server, field), base and get(base, field)
-            local side, why, value
-            if type(rule) == "function" then
-              value = rule(cv, sv, bv)
-              if is_decision(value) then
-                fail("result", "the rule for " .. field .. " returned decide." .. tostring(value.decision)
-                  .. ": a rule returns the field's value")
-              end
-              if value == nil then side = "server" end
-            else
-              side, why, value = merge_rules[rule](c, field, cv, sv, bv)
-            end
+            local why = take(field, rule)
             if why then return decide.ask { reason = why } end
-            fields[field] = side and { side = side } or { value = value }
+          end
+          -- A field in both lists that is not among those above is the same on both sides.
+          local changes = {}
+          for _, list in ipairs { "client_changed", "server_changed" } do
+            for _, field in ipairs(get(c, list)) do changes[field] = (changes[field] or 0) + 1 end
+          end
+          for field, rule in pairs(always) do
+            if changes[field] == 1 and not fields[field] and not three_way[rule] then
+              local why = take(field, rule)
+              if why then return decide.ask { reason = why } end
+            end
           end
           return setmetatable({ decision = "merge", fields = json.object(fields) }, decided)
+        end
+        -- A record is handed out as a copy: what a script writes to it is seen by nobody else.
+        local function copied_side(name)
+          return function(c)
+            local seen = child(c, name, "rec_seen")
+            return type_of(seen) and p.copy(seen, "rec") or seen
+          end
         end
         class("conflict", {
           methods = methods({ conflict = true }, {
             merge = merged, default_policy = function() return decide.next() end,
           }),
           getters = {
-            client = inside("client", "rec"), server = inside("server", "rec"), base = inside("base", "rec_seen"),
+            client = copied_side "client", server = copied_side "server", base = inside("base", "rec_seen"),
           },
           writable = false,
         })

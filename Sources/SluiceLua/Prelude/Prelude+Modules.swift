@@ -14,15 +14,25 @@ extension Prelude {
         for name, value in pairs(math) do numbers[name] = value end
         numbers.random = of "math.random"
 
+        -- A body in the place of a text is taken as its bytes, whatever they are: the host has them.
+        local function bytewise(name)
+          return function(v, encoding)
+            if type_of(v) == "body" then return host("body." .. name, get(v, "slot"), encoding) end
+            return host("crypto." .. name, v, encoding)
+          end
+        end
         local crypto = {
-          sha256 = of "crypto.sha256", hmac_sha256 = of "crypto.hmac", base64 = of "crypto.base64",
-          base64_decode = of "crypto.decode", hex = of "crypto.hex", uuid = of "crypto.uuid",
-          random = of "crypto.random",
+          sha256 = bytewise "sha256", base64 = bytewise "base64", hex = bytewise "hex",
+          hmac_sha256 = function(key, v, encoding)
+            if type_of(v) == "body" then return host("body.hmac", get(v, "slot"), encoding, key) end
+            return host("crypto.hmac", key, v, encoding)
+          end,
+          base64_decode = of "crypto.decode", uuid = of "crypto.uuid", random = of "crypto.random",
         }
 
         local http = { request = of "http.request" }
         local kv = { get = of "kv.get", set = of "kv.set", incr = of "kv.incr", ttl = of "kv.ttl" }
-        local secrets = { get = of "secrets.get" }
+        local secrets = { get = of "secrets.get", find = of "secrets.find" }
         local store = { get = of "store.get", count = of "store.count" }
 
         local text = { diff3 = of "text.diff3", levenshtein = of "text.distance" }
@@ -31,7 +41,7 @@ extension Prelude {
           if type(s) ~= "string" then fail("runtime", "text." .. name .. " takes a text, not " .. shown(s)) end
           return s
         end
-        function text.trim(s) return (gsub(gsub(a_text("trim", s), "^%s+", ""), "%s+$", "")) end
+        function text.trim(s) return p.trim(a_text("trim", s)) end
         function text.split(s, separator)
           s = a_text("split", s)
           if separator == nil or separator == "" then error("text.split needs a separator", 2) end

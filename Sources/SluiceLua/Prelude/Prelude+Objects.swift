@@ -97,6 +97,7 @@ extension Prelude {
         })
         class("next", {
           call = function(n, req)
+            if type_of(n) ~= "next" then error("next was kept from an earlier call, which is over", 2) end
             if req == nil then error("next needs the request: next(req)", 2) end
             return object("res", host("next", req))
           end,

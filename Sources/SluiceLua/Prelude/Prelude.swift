@@ -10,7 +10,7 @@ enum Prelude {
         local host, tell, fail = p.host, p.tell, p.fail
         local freeze, null, raw, type_of = p.freeze, p.null, p.raw, p.type_of
         local error, type, pairs, ipairs, select = error, type, pairs, ipairs, select
-        local tostring, setmetatable, math_type = tostring, setmetatable, math.type
+        local tostring, tonumber, setmetatable, math_type = tostring, tonumber, setmetatable, math.type
         local insert, concat, sort = table.insert, table.concat, table.sort
         local sub, find, gsub = string.sub, string.find, string.gsub
 
@@ -27,7 +27,7 @@ enum Prelude {
         -- Which of the known names was meant; else all of them.
         local function nearest(name, known)
           sort(known)
-          return host("names.nearest", name, known) or "; it takes " .. concat(known, ", ")
+          return host("names.nearest", sub(name, 1, 65), known) or "; it takes " .. concat(known, ", ")
         end
 
         """#

@@ -12,9 +12,9 @@ struct LastGoodPlugins: Sendable {
         else { return nil }
         var bundles: [String: PluginBundle] = [:]
         for (name, saved) in json["bundles"]?.members ?? [] {
-            let files = (saved["files"]?.members ?? []).map { ($0.name, Array(($0.value.string ?? "").utf8)) }
-            bundles[name] = try? PluginBundle(
-                files: Dictionary(files, uniquingKeysWith: { $1 }), location: saved["location"]?.string ?? name)
+            let files = (saved["files"]?.members ?? []).map { ($0.name.text, Array(($0.value.string ?? "").utf8)) }
+            bundles[name.text] = try? PluginBundle(
+                files: Dictionary(files, uniquingKeysWith: { $1 }), location: saved["location"]?.string ?? name.text)
         }
         let folder = URL(fileURLWithPath: file).deletingLastPathComponent().path
         return try? PluginPolicy(yaml: yaml, file: file, folder: folder, bundles: bundles)

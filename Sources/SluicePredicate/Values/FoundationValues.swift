@@ -23,9 +23,9 @@ extension Date: JSONSingleValue {
 
     /// The time to the microsecond; nil for one that is no number or outside the years 0001 to 9999.
     var timestamp: Timestamp? {
-        let microseconds = (timeIntervalSince1970 * 1_000_000).rounded()
-        guard abs(microseconds) < 4e17 else { return nil }
-        let ticks = Int64(microseconds) * (Timestamp.ticksPerSecond / 1_000_000)
+        guard let microseconds = Int64(nearest: timeIntervalSince1970 * 1_000_000), microseconds.magnitude < 1 << 58
+        else { return nil }
+        let ticks = microseconds * (Timestamp.ticksPerSecond / 1_000_000)
         let time = Timestamp(ticks: ticks)
         return time.ticks == ticks ? time : nil
     }

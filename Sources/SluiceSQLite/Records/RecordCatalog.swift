@@ -113,10 +113,10 @@ struct RecordCatalog {
             for column in try JSON(parsing: columns).elements ?? [] {
                 guard let name = column[0]?.string, let type = column[1]?.string.flatMap(TableSchema.ColumnType.init)
                 else { throw SluiceError(.storeSchema, "a column of a type that this version does not know") }
-                schema.columns.append(.init(name, type))
+                schema.columns.append(.init(PropertyName(name), type))
             }
             schema.indexes = (try JSON(parsing: indexes).elements ?? []).map {
-                ($0.elements ?? []).compactMap(\.string)
+                ($0.elements ?? []).compactMap { $0.string.map(PropertyName.init) }
             }
             return schema
         } catch {

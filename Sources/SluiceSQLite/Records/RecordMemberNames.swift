@@ -23,8 +23,8 @@ struct RecordMemberNames {
         var names = [Name(start: 0, count: 2, type: .string)]
         var text = Array("id".utf8)
         for column in schema.columns {
-            names.append(Name(start: text.count, count: column.name.utf8.count, type: column.type))
-            text += column.name.utf8
+            names.append(Name(start: text.count, count: column.name.text.utf8.count, type: column.type))
+            text += column.name.text.utf8
         }
         self.names = names
         self.text = text

@@ -4,10 +4,10 @@ extension RecordTable {
     /// Walks over the records that match the filter, in the binary order of their ids, without holding more than one.
     /// `body` gets a statement whose columns are the id and then `columns`, as they are stored.
     package func scan(
-        _ columns: [String], matching filter: QueryExpression?, on connection: SQLiteConnection,
+        _ columns: [PropertyName], matching filter: QueryExpression?, on connection: SQLiteConnection,
         _ body: (SQLiteStatement) throws -> Void
     ) throws {
-        let names = (["id"] + columns).map(SQLDialect.sqlite.quoted).joined(separator: ", ")
+        let names = (["id"] + columns).map { SQLDialect.sqlite.quoted($0.text) }.joined(separator: ", ")
         var sql = SQLText("SELECT \(names) FROM \(quotedStorage)")
         sql.append(try condition(Query(schema.name, filter: filter)))
         sql.append(" ORDER BY \"id\"")

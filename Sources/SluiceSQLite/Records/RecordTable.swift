@@ -33,7 +33,7 @@ package struct RecordTable: Sendable {
     }
 
     private static func names(_ schema: TableSchema) -> [String] {
-        (["id"] + schema.columns.map(\.name) + [extra, absent]).map(SQLDialect.sqlite.quoted)
+        (["id"] + schema.columns.map(\.name.text) + [extra, absent]).map(SQLDialect.sqlite.quoted)
     }
 
     /// As ``selectSQL``, with the row's number as one more column.
@@ -53,13 +53,13 @@ package struct RecordTable: Sendable {
     /// Makes the table and its indexes where they are missing.
     package func create(on connection: SQLiteConnection) throws {
         let columns = schema.columns.map {
-            "\(SQLDialect.sqlite.quoted($0.name))\(RecordColumns.declaration($0.type)), "
+            "\(SQLDialect.sqlite.quoted($0.name.text))\(RecordColumns.declaration($0.type)), "
         }
         try connection.execute(
             "CREATE TABLE IF NOT EXISTS \(quotedStorage) (\"id\" TEXT PRIMARY KEY NOT NULL, \(columns.joined())"
                 + "\"\(Self.extra)\" TEXT, \"\(Self.absent)\" TEXT)")
         for index in schema.indexes {
-            let columns = index.map(SQLDialect.sqlite.quoted).joined(separator: ", ")
+            let columns = index.map { SQLDialect.sqlite.quoted($0.text) }.joined(separator: ", ")
             try connection.execute("CREATE INDEX IF NOT EXISTS \(indexName(index)) ON \(quotedStorage) (\(columns))")
         }
     }
@@ -71,7 +71,7 @@ package struct RecordTable: Sendable {
         for column in added {
             try connection.execute(
                 "ALTER TABLE \(quotedStorage) ADD COLUMN "
-                    + SQLDialect.sqlite.quoted(column.name) + RecordColumns.declaration(column.type))
+                    + SQLDialect.sqlite.quoted(column.name.text) + RecordColumns.declaration(column.type))
         }
         try extended.create(on: connection)
         if !added.isEmpty { try extended.take(from: self, on: connection) }
@@ -87,8 +87,8 @@ package struct RecordTable: Sendable {
         return renamed
     }
 
-    private func indexName(_ columns: [String]) -> String {
-        SQLDialect.sqlite.quoted("\(storage)(\(columns.joined(separator: ",")))")
+    private func indexName(_ columns: [PropertyName]) -> String {
+        SQLDialect.sqlite.quoted("\(storage)(\(columns.map(\.text).joined(separator: ",")))")
     }
 
     /// Puts all records of another table, which may be this one as it was declared before.
@@ -118,8 +118,8 @@ package struct RecordTable: Sendable {
         let statement = try connection.statement(upsertSQL)
         var extra = record
         extra["id"] = nil
-        var absent: [String] = []
-        try statement.bind(1, id)
+        var absent: [PropertyName] = []
+        try statement.bind(1, id.text)
         for (index, column) in schema.columns.enumerated() {
             guard let value = record[column.name] else {
                 absent.append(column.name)
@@ -134,8 +134,8 @@ package struct RecordTable: Sendable {
     }
 
     /// Removes the records with those ids.
-    package func delete(_ ids: [String], on connection: SQLiteConnection) throws {
-        for id in ids { try connection.run("DELETE FROM \(quotedStorage) WHERE \"id\" = ?", [.text(id)]) }
+    package func delete(_ ids: [RecordID], on connection: SQLiteConnection) throws {
+        for id in ids { try connection.run("DELETE FROM \(quotedStorage) WHERE \"id\" = ?", [.text(id.text)]) }
     }
 
     /// Removes the records that match the query's filter, and returns how many they were.
@@ -148,10 +148,10 @@ package struct RecordTable: Sendable {
     // MARK: Reading
 
     /// The record with that id.
-    package func record(_ id: String, on connection: SQLiteConnection) throws -> JSON? {
+    package func record(_ id: RecordID, on connection: SQLiteConnection) throws -> JSON? {
         let statement = try connection.statement(selectSQL + " WHERE \"id\" = ?")
         defer { statement.reset() }
-        try statement.bind(1, id)
+        try statement.bind(1, id.text)
         return try statement.step() ? record(statement) : nil
     }
 
@@ -218,7 +218,8 @@ package struct RecordTable: Sendable {
             return record
         } catch {
             throw SluiceError(
-                .storeCorrupt, "the store holds a record that cannot be read", table: schema.name, recordID: id,
+                .storeCorrupt, "the store holds a record that cannot be read", table: schema.name,
+                recordID: RecordID(id),
                 cause: error)
         }
     }

@@ -35,12 +35,12 @@ struct RescueReader {
         rescued.schemas += connection.catalog.schemas.filter { !own.contains($0.name) }
         let operations = try read(TableOperation.schema, &rescued.isWhole).map { try? TableOperation(record: $0) }
         if operations.contains(where: { $0 == nil }) { rescued.isWhole = false }
-        var states: [ExactText: JSON] = [:]
+        var states: [RecordID: JSON] = [:]
         for state in try read(RecordState.schema, &rescued.isWhole) {
             if (try? RecordState(record: state)) == nil {
                 rescued.isWhole = false
             } else {
-                states[ExactText(state["id"]?.string ?? "")] = state
+                states[state["id"]?.textID ?? ""] = state
             }
         }
         for entry in try read(SyncTables.audit, &rescued.isWhole) {
@@ -62,7 +62,7 @@ struct RescueReader {
             for row in try read(table, &rescued.isWhole) { rescued.records.append((name, row)) }
         }
         let found = operations.compactMap(\.self).sorted { $0.sequence < $1.sequence }
-        let rows = try rows(of: Set(found.map { ExactText($0.table) }))
+        let rows = try rows(of: Set(found.map { ExactName($0.table) }))
         let last = Dictionary(found.map { (Self.key($0), $0.kind) }, uniquingKeysWith: { _, last in last })
         for operation in found {
             let isDeleted = last[Self.key(operation)] == .delete
@@ -71,19 +71,19 @@ struct RescueReader {
         return rescued
     }
 
-    private static func key(_ operation: TableOperation) -> ExactText {
-        ExactText(RecordState.id(operation.table, operation.recordID))
+    private static func key(_ operation: TableOperation) -> RecordID {
+        RecordState.id(operation.table, operation.recordID)
     }
 
     /// - Parameter isDeleted: whether the last operation on the record is a delete.
     private func rescue(
-        _ operation: TableOperation, isDeleted: Bool, _ rows: [ExactText: [ExactText: JSON]],
-        _ states: [ExactText: JSON], into rescued: inout RescuedQueue
+        _ operation: TableOperation, isDeleted: Bool, _ rows: [ExactName: [RecordID: JSON]],
+        _ states: [RecordID: JSON], into rescued: inout RescuedQueue
     ) {
         var operation = operation
         let (table, id) = (operation.table, operation.recordID)
         let state = states[Self.key(operation)]
-        let stored = rows[ExactText(table)]?[ExactText(id)]
+        let stored = rows[ExactName(table)]?[id]
         // What was sent for an earlier revision is not what was written last.
         let row = stored ?? operation.frozen ?? operation.sent.last { $0.revision == operation.revision }?.local
         var missing: String?
@@ -105,20 +105,20 @@ struct RescueReader {
     }
 
     /// The sequence of the first operation on the record, which is the one that the base belongs to.
-    private func first(_ id: String, _ table: String, _ rescued: RescuedQueue, _ operation: TableOperation) -> Int64 {
+    private func first(_ id: RecordID, _ table: String, _ rescued: RescuedQueue, _ operation: TableOperation) -> Int64 {
         rescued.operations.first {
-            ExactText($0.recordID) == ExactText(id) && ExactText($0.table) == ExactText(table)
+            $0.recordID == id && ExactName($0.table) == ExactName(table)
         }?.sequence ?? operation.sequence
     }
 
     /// The readable rows of the application's tables, by table and id.
-    private func rows(of tables: Set<ExactText>) throws -> [ExactText: [ExactText: JSON]] {
-        var rows: [ExactText: [ExactText: JSON]] = [:]
+    private func rows(of tables: Set<ExactName>) throws -> [ExactName: [RecordID: JSON]] {
+        var rows: [ExactName: [RecordID: JSON]] = [:]
         for name in tables {
             guard let table = connection.catalog.table(name.text) else { continue }
             var isWhole = true
             for record in try read(table, &isWhole) {
-                rows[name, default: [:]][ExactText(record["id"]?.string ?? "")] = record
+                rows[name, default: [:]][record["id"]?.textID ?? ""] = record
             }
         }
         return rows
@@ -159,7 +159,7 @@ private struct RescueScan {
     private let table: RecordTable
     private let connection: SQLiteConnection
     /// What was read, by id.
-    private(set) var found: [ExactText: JSON] = [:]
+    private(set) var found: [RecordID: JSON] = [:]
     /// Whether nothing was met that could not be read.
     private(set) var isWhole = true
 
@@ -189,8 +189,8 @@ private struct RescueScan {
         try statement.bind(values)
         while try statement.step() {
             number = statement.int(table.numberColumn)
-            if let record = try? table.record(statement), let id = record["id"]?.string, !id.isEmpty {
-                found[ExactText(id)] = record
+            if let record = try? table.record(statement), let id = record["id"]?.textID, !id.isEmpty {
+                found[id] = record
             } else {
                 isWhole = false
             }

@@ -1,3 +1,4 @@
+internal import SluiceCore
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -14,6 +15,7 @@ internal import Synchronization
 enum OpenStores {
     private struct Entry {
         var start: [UInt8]
+        let path: String
         var count: Int
     }
 
@@ -54,13 +56,27 @@ enum OpenStores {
     }
 
     /// Notes that the file is open, which begins so.
-    static func register(_ path: String, start: [UInt8]) -> Registration? {
+    ///
+    /// - Throws: ``SluiceError`` of code `storeInputOutput` where it is open under another name, as that of a mount or
+    ///   the one that it had before it was renamed: what is in the log of that name would be missed.
+    static func register(_ path: String, start: [UInt8]) throws -> Registration? {
         let pin = pin(path)
         guard let file = pin < 0 ? FileIdentity(path) : FileIdentity(descriptor: pin) else {
             if pin >= 0 { _ = close(pin) }
             return nil
         }
-        entries.withLock { $0[file, default: Entry(start: start, count: 0)].count += 1 }
+        let other = entries.withLock { entries -> String? in
+            let entry = entries[file] ?? Entry(start: start, path: path, count: 0)
+            guard entry.path.utf8.elementsEqual(path.utf8) else { return entry.path }
+            entries[file] = entry
+            entries[file]?.count += 1
+            return nil
+        }
+        if let other {
+            if pin >= 0 { _ = close(pin) }
+            throw SluiceError(
+                .storeInputOutput, "the store \(path) is open in this process under another name, \(other)")
+        }
         return Registration(file, pin: pin)
     }
 

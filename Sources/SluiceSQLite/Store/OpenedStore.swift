@@ -23,12 +23,13 @@ struct OpenedStore: Sendable {
             try DamagedStore.finishReplacement(of: file.path)
             StoreConversion.removeLeftovers(of: file.path)
             StoreFolder.makeFile(file.path)
+            try SQLiteStoreFile.checkSingleName(file.path)
             let start = OpenStores.start(of: file.path)
             try SQLiteStoreFile.check(file.path, begins: start, isEncrypted: encryption != nil)
             var file = file
             file.cipher = try encryption.map { try StoreCipher($0, salt: start) }
             // Before the first connection: from then on nobody here may open the file to look into it.
-            let registration = OpenStores.register(file.path, start: file.cipher?.salt ?? FileBytes.magic)
+            let registration = try OpenStores.register(file.path, start: file.cipher?.salt ?? FileBytes.magic)
             let count = encryption == nil ? 0 : file.options.readers
             let writer = OpenedConnection(try file.openWriter())
             let readers = try (0..<count).map { _ in OpenedConnection(try file.openReader()) }

@@ -79,7 +79,8 @@ public final class SQLiteStore: LocalStore {
     /// - Throws: ``SluiceError`` of code `storeNotADatabase` for a file that is something else, `storeSchema` for a
     ///   database of another program or of a newer format, `storeKeyRefused`, `storeEncrypted` and `storeNotEncrypted`
     ///   for one that is encrypted otherwise (all of which are left as they are), `storeLibraryMissing` where it takes
-    ///   SQLCipher and there is none, `storeInputOutput` where the file cannot be opened, `storeBusy`.
+    ///   SQLCipher and there is none, `storeInputOutput` where the file cannot be opened or has a second name (a hard
+    ///   link), `storeBusy`.
     public init(path: String, encryption: StoreEncryption? = nil, options: Options = Options()) throws {
         guard options.readers > 0 else {
             throw SluiceError(.invalidArgument, "a store needs at least one reader, not \(options.readers)")

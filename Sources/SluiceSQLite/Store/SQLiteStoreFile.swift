@@ -81,10 +81,26 @@ struct SQLiteStoreFile: Sendable {
     ///
     /// - Throws: ``SluiceError`` of code `storeClosed`.
     func checkInPlace() throws(SluiceError) {
-        guard let identity, FileIdentity(path) != identity else { return }
+        guard let identity else { return }
+        guard FileIdentity(path) == identity else {
+            throw SluiceError(
+                .storeClosed,
+                "the file \(path) was replaced or removed since the store was opened; nothing was written, open it anew"
+            )
+        }
+        try Self.checkSingleName(path)
+    }
+
+    /// Sees that the file has no second name. SQLite finds a file's log and locks by the name that it is opened under:
+    /// two connections under two names would not see each other's writes, and would overwrite them.
+    ///
+    /// - Throws: ``SluiceError`` of code `storeInputOutput`.
+    static func checkSingleName(_ path: String) throws(SluiceError) {
+        guard StoreFolder.links(to: path) > 1 else { return }
         throw SluiceError(
-            .storeClosed,
-            "the file \(path) was replaced or removed since the store was opened; nothing was written, open it anew")
+            .storeInputOutput,
+            "the store \(path) has a second name (a hard link), through which other writes would be lost; nothing was "
+                + "written. Remove all names but one; a symbolic link does no harm")
     }
 
     private func configure(_ connection: SQLiteConnection) throws {

@@ -52,7 +52,7 @@ final class SQLiteStoreTransaction: StoreWriter {
         try connection.catalog.table(name) ?? connection.catalog.define(TableSchema(name), connection)
     }
 
-    func record(_ id: String, in table: String) throws -> JSON? {
+    func record(_ id: RecordID, in table: String) throws -> JSON? {
         try inTable(table) { try connection.catalog.table(table)?.record(id, on: connection) }
     }
 
@@ -90,7 +90,7 @@ final class SQLiteStoreTransaction: StoreWriter {
         try inTable(table) { try self.table(creating: table).put(rows, on: connection) }
     }
 
-    func delete(_ ids: [String], from table: String) throws {
+    func delete(_ ids: [RecordID], from table: String) throws {
         try inTable(table) { try connection.catalog.table(table)?.delete(ids, on: connection) }
     }
 

@@ -75,6 +75,12 @@ enum StoreFolder {
         return stat(path, &info) == 0 ? Int(info.st_size) : 0
     }
 
+    /// How many names (hard links) the file has; 0 for none.
+    static func links(to path: String) -> Int {
+        var info = stat()
+        return stat(path, &info) == 0 ? Int(clamping: info.st_nlink) : 0
+    }
+
     /// Whether anyone but its owner may read the file, and come to it through the folder.
     static func isReadableByOthers(_ path: String) -> Bool {
         var (file, folder) = (stat(), stat())

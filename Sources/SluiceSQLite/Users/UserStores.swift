@@ -27,7 +27,7 @@ public actor UserStores {
 
     private let names: UserNames
     private let options: SQLiteStore.Options
-    private var open: (user: ExactText, store: SQLiteStore)?
+    private var open: (user: ExactName, store: SQLiteStore)?
     private var isBusy = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
@@ -62,7 +62,7 @@ public actor UserStores {
             if try UserSalt.isOverwritten(beside: path) { try Self.remove(path) }
             let key = try UserSalt.key(secret, beside: path)
             let store = try SQLiteStore(path: path, encryption: .key(key), options: options)
-            open = (ExactText(user), store)
+            open = (ExactName(user), store)
             return store
         }
     }
@@ -103,7 +103,7 @@ public actor UserStores {
             // Before the store's own lock, which its transaction takes: so does signing in.
             let lease = try await names.lock()
             defer { lease.release() }
-            if let open, open.user == ExactText(user) {
+            if let open, open.user == ExactName(user) {
                 do {
                     try await Self.destroy(open.store, at: path, unsent)
                 } catch {
@@ -127,7 +127,7 @@ public actor UserStores {
             let count = try writer.count(matching: Query(TableOperation.schema.name))
             guard unsent == .discard || count == 0 else {
                 throw SluiceError(
-                    .operationsPending, "\(count) changes wait that were not sent; send or discard them")
+                    .operationsPending, "\(count.counted("change")) not sent; send or discard first")
             }
             try UserSalt.overwrite(beside: path)
             try StoreFiles.remove(path)

@@ -82,7 +82,7 @@ enum ODataFuzz {
         let again = (try? Query.order(odata: printed)) ?? []
         let isSame =
             again.count == query.order.count
-            && zip(again, query.order).allSatisfy { $0.column.isExactly($1.column) && $0.descending == $1.descending }
+            && zip(again, query.order).allSatisfy { $0.column == $1.column && $0.descending == $1.descending }
         try demand(isSame, "the order \(query.order) is printed as \(printed), which is \(again)")
         _ = try? QueryEvaluator(query, schema: nil).apply(to: records)
     }
@@ -97,7 +97,7 @@ enum ODataFuzz {
         if text == "*" { return }
         let printed = query.odataSelect
         let again = (try? Query.select(odata: printed)) ?? []
-        let isSame = again.count == query.select.count && zip(again, query.select).allSatisfy { $0.isExactly($1) }
+        let isSame = again.count == query.select.count && zip(again, query.select).allSatisfy { $0 == $1 }
         try demand(isSame, "the selection \(query.select) is printed as \(printed), which is \(again)")
         _ = try? QueryEvaluator(query, schema: nil).apply(to: records)
     }

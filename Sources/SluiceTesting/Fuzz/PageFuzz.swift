@@ -36,7 +36,7 @@ enum PageFuzz {
         try demand(page.rows.count == expected.rows.count, "there are \(page.rows.count) rows")
         for (index, (row, wanted)) in zip(page.rows, expected.rows).enumerated() {
             let isSame =
-                row.id.isExactly(wanted.id) && (row.version ?? "-").isExactly(wanted.version ?? "-")
+                row.id == wanted.id && (row.version ?? "-").isExactly(wanted.version ?? "-")
                 && (row.updatedAt ?? "-").isExactly(wanted.updatedAt ?? "-") && row.isDeleted == wanted.isDeleted
             try demand(isSame, "row \(index) is \(row)")
             try demand(page.record(at: index) == wanted.record, "row \(index) is another record")
@@ -47,7 +47,7 @@ enum PageFuzz {
     private struct Expected {
         struct Row {
             var record: JSON
-            var id: String
+            var id: RecordID
             var version: String?
             var updatedAt: String?
             var isDeleted: Bool
@@ -71,8 +71,8 @@ enum PageFuzz {
             }
             for record in elements {
                 guard record.kind == .object else { return nil }
-                var id = record[columns.id]?.string ?? ""
-                if !isStrict, let number = record[columns.id]?.int { id = String(number) }
+                var id = record[columns.id]?.textID ?? ""
+                if !isStrict, let number = record[columns.id]?.int { id = .integer(number) }
                 if isStrict && id.isEmpty { return nil }
                 rows.append(
                     Row(

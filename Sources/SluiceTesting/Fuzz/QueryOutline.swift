@@ -27,7 +27,7 @@ enum QueryOutline {
         mutating func expression(_ expression: QueryExpression) {
             switch expression {
             case .literal(let literal): self.literal(literal)
-            case .column(let name): text += "[\(name.unicodeScalars.map { String($0.value, radix: 16) })]"
+            case .column(let name): text += "[\(name.text.unicodeScalars.map { String($0.value, radix: 16) })]"
             case .unary(.not, .literal(.bool)) where style == .v3:
                 // Printed as the negation of a comparison.
                 if case .unary(_, let operand) = expression { list("not") { $0.condition(operand) } }

@@ -1,3 +1,5 @@
+internal import SluiceCore
+
 /// What a client does when it meets a hostile server. The table is `items`; the store holds its records `a` and `b`.
 public enum HostileCall: String, Sendable, Hashable, CaseIterable {
     /// Pulls the table under a name, from where an earlier pull ended.
@@ -26,7 +28,7 @@ public enum HostileCall: String, Sendable, Hashable, CaseIterable {
     /// Whether it may bring rows into the store.
     var isPull: Bool { [.pull, .pullAll, .track, .reconcile].contains(self) }
     /// The records that a push is about.
-    var recordIDs: [String] {
+    var recordIDs: [RecordID] {
         switch self {
         case .insert: ["new"]
         case .batch: ["new", "second"]

@@ -35,18 +35,23 @@ struct HostileScene: Sendable {
         let client = SluiceClient(
             endpoint: endpoint, transport: trial.transport, filters: [SecretField(), Clock()] + trial.filters,
             options: ClientOptions(tokenProvider: Tokens(), retry: retry, limits: limits.exchange))
-        // The honest server's time is its own; the device's is the same.
-        var environment = SyncEnvironment.system
+        // The honest server's time is its own; the device's is the same, and moves on until the other one is met.
         let start = Timestamp(ticks: 17_000_000_000_000_000)
-        environment.now = { Timestamp(ticks: start.ticks + 10 * Timestamp.ticksPerSecond) }
+        func environment(_ seconds: Int64) -> SyncEnvironment {
+            var environment = SyncEnvironment.system
+            environment.now = { Timestamp(ticks: start.ticks + seconds * Timestamp.ticksPerSecond) }
+            return environment
+        }
         model = ModelServer(start: start)
-        var options = SyncOptions(pageSize: 50, environment: environment)
+        var options = SyncOptions(pageSize: 50, environment: environment(10))
         options.pull.mostPages = limits.pages
         options.batchSize = trial.hostile.call == .batch ? 4 : 1
         var traits = ModelServer.Traits()
         traits.issuesChangeTokens = trial.hostile.call == .track
         model.set(traits)
-        context = try await SyncContext(client: client, store: store, options: options)
+        var later = options
+        later.environment = environment(41)
+        context = try await SyncContext(client: client, store: store, options: later)
         honest = try await SyncContext(
             client: SluiceClient(endpoint: endpoint, transport: model), store: store, options: options)
     }

@@ -23,9 +23,17 @@ struct HostileVerdict {
             "ended with \(error.map { "the error \($0.code): \($0)" } ?? "no error") in the place of "
                 + (expected.map { "the error \($0)" } ?? "none"))
         let texts =
-            [error.map { "\($0)" }] + after.operations.map { $0.failure.map { "\($0.code) \($0.message)" } }
+            [error.map { "\($0)" }]
+            + after.operations.map {
+                $0.failure.map { "\($0.code) \($0.message) \($0.serverRecord?.description ?? "")" }
+            }
+        let secrets = Set(server.requests.flatMap(HostileEcho.credentials)).flatMap { secret in
+            HostileEcho.allCases.map { $0.text(secret).lowercased() }
+        }
         for case let text? in texts {
             report.demand(!text.contains(HostileScene.secret), "a secret stands in an error: \(text)")
+            let found = secrets.first { text.lowercased().contains($0) }
+            report.demand(found == nil, "a secret stands in an error as \(found ?? ""): \(text)")
             report.demand(text.utf8.count < 4096, "an error is \(text.utf8.count) bytes long")
             report.demand(
                 !text.unicodeScalars.contains { $0.properties.generalCategory == .control },
@@ -40,11 +48,11 @@ struct HostileVerdict {
         }
         if hostile.call.isPush {
             judgePushed(&report)
-        } else if let rows = outcome.rows, hostile.call.isPull {
-            let found = after.rows.map { $0["id"]?.string ?? "" }
+        } else if let rows = outcome.rows?.map(RecordID.init), hostile.call.isPull {
+            let found = after.rows.map { $0["id"]?.textID ?? "" }
             report.demand(
-                found.map { Array($0.utf8) } == rows.map { Array($0.utf8) },
-                "the table holds \(found.map { String($0.prefix(40)) }) in the place of \(rows.map { String($0.prefix(40)) })"
+                found == rows,
+                "the table holds \(found.map { $0.text.prefix(40) }) in the place of \(rows.map { $0.text.prefix(40) })"
             )
         } else {
             report.demand(after.rows == before.rows, "the rows have changed: \(after.rows)")
@@ -62,7 +70,7 @@ struct HostileVerdict {
     }
 
     /// The operations that are pushed, by their records, and what has to become of each.
-    private var expected: [(recordID: String, operation: HostileOutcome.Operation)] {
+    private var expected: [(recordID: RecordID, operation: HostileOutcome.Operation)] {
         hostile.call.recordIDs.enumerated().compactMap { index, id in
             (index > 0 ? outcome.second ?? outcome.operation : outcome.operation).map { (id, $0) }
         }
@@ -70,10 +78,10 @@ struct HostileVerdict {
 
     /// A record that was pushed is as the application left it, with the server's version if the server has it.
     private func judgePushed(_ report: inout HostileReport) {
-        func row(_ state: HostileScene.State, _ id: String) -> JSON? { state.rows.first { $0["id"]?.string == id } }
+        func row(_ state: HostileScene.State, _ id: RecordID) -> JSON? { state.rows.first { $0["id"]?.textID == id } }
         let applied = Set(expected.filter { $0.operation == .applied }.map(\.recordID))
         func others(_ state: HostileScene.State) -> [JSON] {
-            state.rows.filter { !applied.contains($0["id"]?.string ?? "") }
+            state.rows.filter { !applied.contains($0["id"]?.textID ?? "") }
         }
         report.demand(others(after) == others(before), "the rows have changed: \(after.rows)")
         for id in applied {

@@ -13,7 +13,7 @@ package struct QueryGenerator {
 
     private var random: SeededGenerator
     /// Names that no column is declared for.
-    private let undeclared = ["free", "odd name", "it's", "größe", "not", "_x0041_"]
+    private let undeclared: [PropertyName] = ["free", "odd name", "it's", "größe", "not", "_x0041_"]
 
     /// A generator whose queries and records follow from `seed` alone.
     package init(seed: UInt64) { random = SeededGenerator(seed: seed) }
@@ -70,7 +70,7 @@ package struct QueryGenerator {
         return record
     }
 
-    private mutating func value(for name: String) -> JSON {
+    private mutating func value(for name: PropertyName) -> JSON {
         // Now and then a value that the column's type does not allow.
         switch Int.random(in: 0..<8, using: &random) == 0 ? "free" : name {
         case "name": JSON(string())
@@ -131,7 +131,7 @@ package struct QueryGenerator {
 
     /// Up to three keys to sort by.
     package mutating func order() -> [Query.SortKey] {
-        let names = ["name", "count", "weight", "done", "made", "tags", "id"] + undeclared
+        let names: [PropertyName] = ["name", "count", "weight", "done", "made", "tags", "id"] + undeclared
         return (0..<Int.random(in: 0...3, using: &random)).map { _ in
             Query.SortKey(pick(names), descending: Bool.random(using: &random))
         }

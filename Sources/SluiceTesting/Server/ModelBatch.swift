@@ -25,7 +25,7 @@ struct ModelBatch {
             else { return nil }
             var head = HTTPRequest(method: method, scheme: nil, authority: nil, path: "/\(url)")
             for (name, value) in element["headers"]?.members ?? [] {
-                if let name = HTTPField.Name(name), let value = value.string { head.headerFields[name] = value }
+                if let name = HTTPField.Name(name.text), let value = value.string { head.headerFields[name] = value }
             }
             parts.append(
                 Part(

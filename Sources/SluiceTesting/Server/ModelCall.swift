@@ -5,7 +5,7 @@ internal import SluiceCore
 struct ModelCall {
     let method: HTTPRequest.Method
     let table: String?
-    let id: String?
+    let id: RecordID?
     /// The query's parameters, names in lower case, values decoded.
     let parameters: [String: String]
     let ifMatch: String?
@@ -24,7 +24,7 @@ struct ModelCall {
         let segments = parts.first.map { Self.split($0, "/").map { Self.decode($0) } } ?? []
         let isTable = segments.count >= 2 && segments.count <= 3 && segments[0] == "tables"
         table = isTable ? segments[1] : nil
-        id = isTable && segments.count == 3 ? segments[2] : nil
+        id = isTable && segments.count == 3 ? .string(segments[2]) : nil
         var parameters: [String: String] = [:]
         for pair in parts.count > 1 ? Self.split(parts[1], "&") : [] {
             let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
@@ -43,7 +43,7 @@ struct ModelCall {
         if let filter = parameters["$filter"], !filter.isEmpty { query.filter = try parse(filter) }
         query.order = Self.split(parameters["$orderby"] ?? "", ",").map { key in
             let words = Self.split(key, " ")
-            return .init(String(words[0]), descending: words.count > 1 && words[1] == "desc")
+            return .init(PropertyName(String(words[0])), descending: words.count > 1 && words[1] == "desc")
         }
         query.skip = parameters["$skip"].flatMap { Int($0) } ?? 0
         query.top = parameters["$top"].flatMap { Int($0) }

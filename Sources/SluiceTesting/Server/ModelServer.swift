@@ -62,6 +62,8 @@ public final class ModelServer: Transport {
         var version: Int64 = 0
         var pageSize: Int
         var features: Set<Feature> = []
+        /// By how many ticks the web server's clock is ahead of the one that stamps rows.
+        var ahead: Int64 = 0
         var memory = ModelMemory()
 
         /// A version never used before, and a time later than all before.
@@ -105,7 +107,7 @@ public final class ModelServer: Transport {
     public func clearLog() { state.withLock { $0.log = [] } }
 
     /// All rows of a table, deleted ones included, by id, as they go over the wire.
-    public func rows(_ table: String) -> [String: JSON] {
+    public func rows(_ table: String) -> [RecordID: JSON] {
         state.withLock { ($0.tables[table]?.rows ?? [:]).mapValues(\.wire) }
     }
 
@@ -113,7 +115,7 @@ public final class ModelServer: Transport {
     public func seed(_ table: String, _ records: [JSON]) {
         state.withLock { state in
             for record in records {
-                guard let id = record["id"]?.string else { continue }
+                guard let id = record["id"]?.textID else { continue }
                 let stamp = state.stamp()
                 var row = state.tables[table, default: ModelTable()].rows[id] ?? ModelRow(id: id, createdAt: stamp.time)
                 row.merge(record)
@@ -125,7 +127,7 @@ public final class ModelServer: Transport {
     }
 
     /// Marks a row as deleted, as another client would.
-    public func softDelete(_ table: String, _ id: String) {
+    public func softDelete(_ table: String, _ id: RecordID) {
         state.withLock { state in
             let stamp = state.stamp()
             state.tables[table]?.rows[id]?.isDeleted = true
@@ -134,12 +136,12 @@ public final class ModelServer: Transport {
     }
 
     /// Takes a row away without a trace.
-    public func hardDelete(_ table: String, _ id: String) {
+    public func hardDelete(_ table: String, _ id: RecordID) {
         state.withLock { _ = $0.tables[table]?.rows.removeValue(forKey: id) }
     }
 
     /// Marks a row as deleted, and leaves its time and its place among the changes as they are.
-    public func deleteUntold(_ table: String, _ id: String) {
+    public func deleteUntold(_ table: String, _ id: RecordID) {
         state.withLock { $0.tables[table]?.rows[id]?.isDeleted = true }
     }
 
@@ -157,8 +159,18 @@ public final class ModelServer: Transport {
     }
 
     /// Gives several rows one and the same time of change.
-    public func restamp(_ table: String, _ ids: [String], at time: Timestamp) {
+    public func restamp(_ table: String, _ ids: [RecordID], at time: Timestamp) {
         state.withLock { state in for id in ids { state.tables[table]?.rows[id]?.updatedAt = time } }
+    }
+
+    /// Sets the clock that stamps rows and answers, forth or back.
+    public func setClock(by duration: Duration) { state.withLock { $0.ticks += Self.ticks(duration) } }
+
+    /// Has the web server's clock, which `Date` comes from, be ahead of the one that stamps rows.
+    public func setDateAhead(by duration: Duration) { state.withLock { $0.ahead = Self.ticks(duration) } }
+
+    private static func ticks(_ duration: Duration) -> Int64 {
+        duration.components.seconds * Timestamp.ticksPerSecond + duration.components.attoseconds / 100_000_000_000
     }
 
     /// Answers a request, with the fault that the hook asks for.
@@ -203,7 +215,7 @@ extension ModelServer.State {
         tables[name]?.epoch = epoch
         let stamp = stamp()
         var response = tables[name, default: ModelTable()].answer(call, stamp: stamp)
-        response.head.headerFields[.date] = ModelDate.text(Timestamp(ticks: ticks))
+        response.head.headerFields[.date] = ModelDate.text(Timestamp(ticks: ticks + ahead))
         if remembers { memory.remember(response, to: request) }
         return response
     }

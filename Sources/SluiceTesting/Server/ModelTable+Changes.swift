@@ -40,9 +40,9 @@ extension ModelTable {
         let (from, to) = (call.parameters["from"], call.parameters["to"])
         let matching = rows.values.filter { row in
             !row.isDeleted && evaluator.matches(row.wire)
-                && from.map { !row.id.utf8.lexicographicallyPrecedes($0.utf8) } ?? true
-                && to.map { !$0.utf8.lexicographicallyPrecedes(row.id.utf8) } ?? true
-        }.sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
+                && from.map { row.id >= RecordID($0) } ?? true
+                && to.map { row.id <= RecordID($0) } ?? true
+        }.sorted { $0.id < $1.id }
         let size = max(1, (matching.count + 7) / 8)
         let ranges = stride(from: 0, to: matching.count, by: size).map { start -> JSON in
             let part = matching[start..<min(start + size, matching.count)]
@@ -60,7 +60,7 @@ extension ModelTable {
         var sum: UInt64 = 0
         for row in rows {
             var hash: UInt64 = 14_695_981_039_346_656_037
-            for byte in Array(row.id.utf8) + [0] + Array(row.version.utf8) {
+            for byte in Array(row.id.text.utf8) + [0] + Array(row.version.utf8) {
                 hash = (hash ^ UInt64(byte)) &* 1_099_511_628_211
             }
             sum &+= hash

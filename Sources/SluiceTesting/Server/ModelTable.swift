@@ -12,7 +12,7 @@ struct ModelRow {
     var change: Int64 = 0
     var serial: Int64 = 0
 
-    init(id: String, createdAt: Timestamp) {
+    init(id: RecordID, createdAt: Timestamp) {
         fields = ["id": JSON(id)]
         self.createdAt = createdAt
         updatedAt = createdAt
@@ -29,9 +29,9 @@ struct ModelRow {
         if serial == 0 { serial = stamp.number }
     }
 
-    var id: String { fields["id"]?.string ?? "" }
+    var id: RecordID { fields["id"]?.textID ?? "" }
 
-    static let system: Set<String> = ["version", "createdAt", "updatedAt", "deleted"]
+    static let system: Set<PropertyName> = ["version", "createdAt", "updatedAt", "deleted"]
 
     /// The row as it goes over the wire.
     var wire: JSON {
@@ -46,7 +46,7 @@ struct ModelRow {
 
 /// A table of the model server, and its answers.
 struct ModelTable {
-    var rows: [String: ModelRow] = [:]
+    var rows: [RecordID: ModelRow] = [:]
     var pageSize = 50
     var traits = ModelServer.Traits()
     var epoch = 1
@@ -76,7 +76,7 @@ struct ModelTable {
     }
 
     private mutating func insert(_ call: ModelCall, _ stamp: ModelStamp) -> Response {
-        guard let id = call.body["id"]?.string else { return .model(400, ["error": "no id"]) }
+        guard let id = call.body["id"]?.textID else { return .model(400, ["error": "no id"]) }
         if let row = rows[id] { return .model(409, row.wire, version: row.version) }
         if let reserved = call.body.names.first(where: ModelRow.system.contains) {
             return .model(400, ["error": JSON("Cannot insert item with property '\(reserved)' as it is reserved")])
@@ -89,7 +89,7 @@ struct ModelTable {
     }
 
     private mutating func change(
-        _ id: String, _ call: ModelCall, _ stamp: ModelStamp, deletedToo: Bool = false, status: Int,
+        _ id: RecordID, _ call: ModelCall, _ stamp: ModelStamp, deletedToo: Bool = false, status: Int,
         _ body: (inout ModelRow) -> Void
     ) -> Response {
         guard var row = rows[id], deletedToo || !row.isDeleted else {
@@ -108,7 +108,7 @@ struct ModelTable {
         do {
             if traits.issuesChangeTokens, call.tracksChanges { return try changes(call) }
             let query = try call.query()
-            let select = (call.parameters["$select"] ?? "").split(separator: ",").map { String($0) }
+            let select = (call.parameters["$select"] ?? "").split(separator: ",").map { PropertyName(String($0)) }
             let includeDeleted = call.parameters["__includedeleted"] == "true"
             var matching = rows.values.filter { includeDeleted || !$0.isDeleted }
             if let filter = query.filter {

@@ -7,7 +7,10 @@ public struct SimulatedStores: Sendable {
     public let name: String
     /// Whether its calls do their work on threads of their own, as those of `SQLiteStore` do.
     let usesThreads: Bool
-    let make: @Sendable () async throws -> any LocalStore
+    /// Whether a process that begins opens its device's store anew, and closes it before.
+    let isReopened: Bool
+    /// Makes what a device keeps its data on: it opens the store.
+    let make: @Sendable () async throws -> @Sendable () throws -> any LocalStore
 
     /// A kind of store.
     ///
@@ -19,8 +22,19 @@ public struct SimulatedStores: Sendable {
     public init(
         _ name: String, usesThreads: Bool = false, make: @escaping @Sendable () async throws -> any LocalStore
     ) {
+        self.init(name, usesThreads: usesThreads, isReopened: false) {
+            let store = try await make()
+            return { store }
+        }
+    }
+
+    private init(
+        _ name: String, usesThreads: Bool, isReopened: Bool,
+        making make: @escaping @Sendable () async throws -> @Sendable () throws -> any LocalStore
+    ) {
         self.name = name
         self.usesThreads = usesThreads
+        self.isReopened = isReopened
         self.make = make
     }
 
@@ -28,36 +42,28 @@ public struct SimulatedStores: Sendable {
     public static let memory = SimulatedStores("memory") { MemoryStore() }
     /// Stores of SQLite, in memory.
     public static let sqlite = SimulatedStores("sqlite", usesThreads: true) { try SQLiteStore(path: ":memory:") }
-    /// Encrypted stores of SQLite, each in a file of its own in the folder for temporary ones.
-    public static let encrypted = SimulatedStores("encrypted", usesThreads: true) {
-        let folder = try TrialFolder()
-        let key = try StoreKey(repeatElement(0x5C, count: StoreKey.byteCount))
-        let store = try SQLiteStore(
-            path: folder.file("store.db"), encryption: .key(key), options: .init(durability: .normal, readers: 1))
-        return StoreInFolder(store: store, folder: folder)
+    /// Stores of SQLite, each in a file of its own in the folder for temporary ones: each process opens it anew.
+    public static let file = files("file") { nil }
+    /// Encrypted stores of SQLite, likewise.
+    public static let encrypted = files("encrypted") {
+        .key(try StoreKey(repeatElement(0x5C, count: StoreKey.byteCount)))
     }
-    /// What Sluice tests itself with: in memory, and one in twenty of SQLite.
-    public static let mixed: [SimulatedStores] = Array(repeating: .memory, count: 19) + [.sqlite]
+
+    private static func files(
+        _ name: String, encryption: @escaping @Sendable () throws -> StoreEncryption?
+    ) -> SimulatedStores {
+        SimulatedStores(name, usesThreads: true, isReopened: true) {
+            let folder = try TrialFolder()
+            return {
+                try SQLiteStore(
+                    path: folder.file("store.db"), encryption: encryption(),
+                    options: .init(durability: .normal, readers: 1))
+            }
+        }
+    }
+
+    /// What Sluice tests itself with: in memory, and one in twenty in files of SQLite.
+    public static let mixed: [SimulatedStores] = Array(repeating: .memory, count: 19) + [.file]
     /// The kinds that are there, to be chosen by their names.
-    public static let all: [SimulatedStores] = [.memory, .sqlite, .encrypted]
-}
-
-/// A store whose folder goes with it.
-private struct StoreInFolder: LocalStore {
-    let store: SQLiteStore
-    let folder: TrialFolder
-
-    func define(_ tables: [TableSchema]) async throws { try await store.define(tables) }
-
-    func read<Result: Sendable>(_ body: @Sendable (any StoreReader) throws -> Result) async throws -> Result {
-        try await store.read(body)
-    }
-
-    func write<Result: Sendable>(_ body: @Sendable (any StoreWriter) throws -> Result) async throws -> Result {
-        try await store.write(body)
-    }
-
-    func close() async throws { try await store.close() }
-    func takeLease() async throws -> StoreLease? { try await store.takeLease() }
-    func breakLease() async throws { try await store.breakLease() }
+    public static let all: [SimulatedStores] = [.memory, .sqlite, .file, .encrypted]
 }

@@ -19,6 +19,8 @@ public struct SimulationConfiguration: Sendable {
     public var wires: [Dialect]
     /// The faults that may happen; each seed draws some.
     public var faults: Set<SimulationFault>
+    /// What servers may do other than good ones would; each seed draws some.
+    public var habits = Set(SimulationHabit.allCases)
     /// Your conflict handlers. With none each seed draws one of the simulator's own, or none.
     public var conflictHandlers: [any ConflictHandler]
     /// What happens to conflicts that no handler decides; nil draws it for each seed.
@@ -42,7 +44,8 @@ public struct SimulationConfiguration: Sendable {
         wires: [Dialect] = [
             .azureV1, .azureV2, .azureV2, .azureV3, .datasync,
         ],
-        faults: Set<SimulationFault> = Set(SimulationFault.allCases), conflictHandlers: [any ConflictHandler] = [],
+        faults: Set<SimulationFault> = Set(SimulationFault.allCases),
+        conflictHandlers: [any ConflictHandler] = [],
         conflictPolicy: ConflictPolicy? = nil, filters: [any Filter] = [],
         quirk: (@Sendable (Request, Response) -> Response)? = nil
     ) {

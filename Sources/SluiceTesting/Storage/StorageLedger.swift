@@ -5,7 +5,7 @@ internal import Synchronization
 /// property of a record, so that none hides another.
 final class StorageLedger: Sendable {
     struct Edit: Sendable {
-        var id: String
+        var id: RecordID
         /// The properties that the edit set; none for a delete.
         var fields: [String: Int]
         var isAcknowledged: Bool
@@ -26,7 +26,7 @@ final class StorageLedger: Sendable {
     var surprises: [String] { unexpected.withLock { $0 } }
 
     /// Runs an edit and notes how it ended.
-    func edit(_ id: String, _ fields: [String: Int] = [:], _ body: (JSON) async throws -> Void) async {
+    func edit(_ id: RecordID, _ fields: [String: Int] = [:], _ body: (JSON) async throws -> Void) async {
         var record: JSON = ["id": JSON(id)]
         for (name, value) in fields { record[name] = JSON(value) }
         do {

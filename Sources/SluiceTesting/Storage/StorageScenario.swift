@@ -25,7 +25,7 @@ struct StorageScenario {
             "back", [.renameTable("tasks", to: "todos"), .renameProperty("cc", to: "c", in: "todos")]),
     ]
     /// The one record that the server changes too: a conflict of another would be a repeat that was not recognised.
-    static let contested = "r2"
+    static let contested: RecordID = "r2"
 
     /// A context over the store of the trial.
     ///

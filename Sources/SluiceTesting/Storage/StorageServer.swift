@@ -5,7 +5,7 @@ internal import Synchronization
 /// The server of a trial: it loses one answer, and remembers every state that its rows have had.
 final class StorageServer: Transport {
     let model = ModelServer(pageSize: 3)
-    private let states = Mutex<[String: Set<JSON>]>([:])
+    private let states = Mutex<[RecordID: Set<JSON>]>([:])
     private let ids = Atomic(0)
 
     init() {
@@ -30,7 +30,7 @@ final class StorageServer: Transport {
     }
 
     /// Whether the row was ever like this, besides what the server sets.
-    func hasHad(_ record: JSON, _ id: String) -> Bool {
+    func hasHad(_ record: JSON, _ id: RecordID) -> Bool {
         look()
         return states.withLock { $0[id]?.contains(Self.plain(record)) ?? false }
     }

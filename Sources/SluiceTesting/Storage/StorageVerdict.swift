@@ -39,8 +39,8 @@ struct StorageVerdict {
         let todos = try context.table("todos")
         let operations = try await context.queue.operations()
         let busy = Set(operations.map(\.recordID))
-        var records: [String: JSON] = [:]
-        for record in try await todos.records() { records[record["id"]?.string ?? ""] = record }
+        var records: [RecordID: JSON] = [:]
+        for record in try await todos.records() { records[record["id"]?.textID ?? ""] = record }
         found += lost(records)
         for (id, record) in records where !busy.contains(id) && !server.hasHad(record, id) {
             found.append("\(id) differs from all that the server had, and has no operation")
@@ -49,7 +49,7 @@ struct StorageVerdict {
             if records[operation.recordID] == nil { found.append("the operation on \(operation.recordID) has no row") }
         }
         let states = try await store.read { try $0.records(matching: Query(RecordState.schema.name)) }
-        for state in states where !busy.contains(state["record"]?.string ?? "") {
+        for state in states where !busy.contains(state["record"]?.textID ?? "") {
             found.append("\(state["record"] ?? .null) has a base and no operation")
         }
         // Page and cursor together: up to the cursor, all that the server has is here.
@@ -62,7 +62,7 @@ struct StorageVerdict {
         return found
     }
 
-    private func lost(_ records: [String: JSON]) -> [String] {
+    private func lost(_ records: [RecordID: JSON]) -> [String] {
         var found: [String] = []
         var isCut = false
         for edit in ledger.edits {

@@ -34,6 +34,14 @@ extension Attack {
         ),
         ("pairs", "local t = {} for i = 1, 50000 do t[i] = i end while true do for k in pairs(t) do end end"),
         (
+            "an emptied table that stands in a value many times",
+            """
+            local t, r = {}, {} for i = 1, 60000 do t[i] = 1 end for i = 1, 60000 do t[i] = nil end
+            json.array(t) for i = 1, 9000 do r[i] = t end
+            while true do json.encode(r) end
+            """
+        ),
+        (
             "next of an emptied table",
             """
             local t = {} for i = 1, 60000 do t['k' .. i] = 1 end for k in pairs(t) do t[k] = nil end

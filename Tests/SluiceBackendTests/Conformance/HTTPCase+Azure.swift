@@ -41,6 +41,11 @@ extension HTTPCase {
             headers: [("If-Match", "{gone}")]),
         v3(274, .patch, "t/gone", 410, body: #"{"x":5}"#), v3(275, .put, "t/a", 200, .record("a"), body: #"{"x":5}"#),
         v3(276, .get, "t/gone", 410), v3(277, .delete, "t/a", 204, .empty),
+        v3(303, .post, "t", 201, .text(#""id":"made-"#), body: #"{"id":"","x":3}"#),
+        v3(304, .post, "t", 201, .record("1"), body: #"{"id":1,"x":3}"#),
+        v3(305, .patch, "t", 200, .record("a"), body: #"{"id":"a","x":5}"#),
+        v3(306, .patch, "t/a", 200, .record("a"), body: #"{"x":5}"#, headers: [("If-Match", "{version of a}")]),
+        v3(307, .get, "lacking?$orderby=id", 200, .text(#"{"id":"a","x":1,"y":null"#)),
     ]
 
     /// The Node and the .NET Framework server.
@@ -87,5 +92,10 @@ extension HTTPCase {
             302, .patch, "t/a", 412, .record("a"), body: "{}", headers: [("If-Match", "W/{a}")],
             differs: "Such a tag is no version of the record, which is 412 with the record: a client can go on from "
                 + "there."),
+        v2(303, .post, "t", 201, .text(#""id":"made-"#), body: #"{"id":"","x":3}"#),
+        v2(304, .post, "t", 201, .record("1"), body: #"{"id":1,"x":3}"#),
+        v2(305, .patch, "t", 200, .record("a"), body: #"{"id":"a","x":5}"#),
+        v2(306, .patch, "t/a", 200, .record("a"), body: #"{"x":5}"#, headers: [("If-Match", "{version of a}")]),
+        v2(307, .get, "lacking?$orderby=id", 200, .text(#"{"id":"a","x":1,"y":null"#)),
     ]
 }

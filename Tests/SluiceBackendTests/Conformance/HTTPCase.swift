@@ -7,8 +7,9 @@ import SluiceCore
 /// What the backend is asked in the situation of a row of `sync-cases.jsonl` about servers, and what it answers.
 ///
 /// The tables that are asked: `t` holds `a` and the tombstone `gone`; `seen` shows only records with `shown` true and
-/// holds `hidden`; `closed` needs a user; `off` allows nothing; `few` accepts no `$top` over 1000. `{a}` and `{gone}`
-/// stand for the entity tags of these records.
+/// holds `hidden`; `closed` needs a user; `off` allows nothing; `few` accepts no `$top` over 1000; `lacking` holds `a`
+/// and `b` with different properties. `{a}` and `{gone}` stand for the entity tags of these records, and
+/// `{version of a}` for the version alone.
 struct HTTPCase: Sendable {
     /// What the answer's body is.
     enum Content: Sendable {
@@ -34,16 +35,18 @@ struct HTTPCase: Sendable {
 
     /// The backend that is asked.
     static func fixture() async throws -> BackendFixture {
-        let hidden = JSON(members: [("id", "hidden"), ("shown", false)])
+        let hidden = JSON(members: [("id", JSON("hidden")), ("shown", JSON(false))])
         let fixture = try await BackendFixture(
             tables: [
                 .init("t"), .init("seen", seed: .records([hidden]), view: try QueryExpression(odata: "shown eq true")),
                 .init("closed", access: .authenticated), .init("off", access: TableAccess(.disabled)),
-                .init("few", maxTop: 1000),
+                .init("few", maxTop: 1000), .init("lacking"),
             ], authentication: .init(secret: .text(TestToken.secret)))
         _ = await fixture.send(.post, "/tables/t", #"{"id":"a","x":1}"#)
         _ = await fixture.send(.post, "/tables/t", #"{"id":"gone","x":2}"#)
         _ = await fixture.send(.delete, "/tables/t/gone")
+        _ = await fixture.send(.post, "/tables/lacking", #"{"id":"a","x":1}"#)
+        _ = await fixture.send(.post, "/tables/lacking", #"{"id":"b","y":2}"#)
         return fixture
     }
 
@@ -51,7 +54,9 @@ struct HTTPCase: Sendable {
     func answer(_ fixture: BackendFixture) async -> Answer {
         var tags: [String: String] = [:]
         for id in ["a", "gone"] {
-            tags[id] = await fixture.send(.get, "/tables/t/\(id)?__includeDeleted=true").etag ?? ""
+            let tag = await fixture.send(.get, "/tables/t/\(id)?__includeDeleted=true").etag ?? ""
+            tags[id] = tag
+            tags["version of \(id)"] = String(tag.dropFirst().dropLast())
         }
         let fields = headers.map { name, value in
             (name, tags.reduce(value) { $0.replacing("{\($1.key)}", with: $1.value) })

@@ -82,7 +82,7 @@ import Testing
     func select(_ row: ODataCase) async throws {
         let items = try #require(await ODataServers().answer(row).json["items"]?.elements)
         #expect(items.count == 5)
-        let names = (row.row["keys"]?.elements ?? []).compactMap(\.string)
+        let names = (row.row["keys"]?.elements ?? []).compactMap { $0.string.map(PropertyName.init) }
         for item in items { #expect(Set(item.names) == Set(names)) }
     }
 

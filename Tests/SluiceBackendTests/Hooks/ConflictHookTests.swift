@@ -53,7 +53,7 @@ private final class Later: Sendable {
         guard let backend = fixture.withLock({ $0 })?.backend, let table = backend.table("t") else { return }
         do {
             try await backend.database.write { connection in
-                guard var record = try table.record(id, connection) else { return }
+                guard var record = try table.record(RecordID(id), connection) else { return }
                 record[name] = value
                 _ = try table.put(record, now: BackendFixture.now, connection)
             }

@@ -3,7 +3,7 @@ import SluiceTesting
 import Testing
 
 @testable import SluiceBackend
-@testable import SluiceCore
+import SluiceCore
 
 /// 20,000 queries, each asked of the backend over its wires, as requests in process.
 @Suite("One query has one meaning on the backend", .serialized) struct BackendDifferentialTests {

@@ -19,8 +19,8 @@ import Testing
             ("", []), ("?__systemproperties=*", ["__createdAt", "__updatedAt", "__version", "__deleted"]),
             ("?__systemProperties=__version,__updatedAt", ["__updatedAt", "__version"]),
             ("?__SYSTEMPROPERTIES=version", ["__version"]), ("?__systemProperties=", []),
-        ] as [(String, [String])])
-    func systemProperties(query: String, names: [String]) async throws {
+        ] as [(String, [PropertyName])])
+    func systemProperties(query: String, names: [PropertyName]) async throws {
         let fixture = try await BackendFixture.empty()
         _ = await send(fixture, .post, "/tables/t", #"{"id":"a","x":1}"#)
         let one = await send(fixture, .get, "/tables/t/a\(query)")
@@ -38,7 +38,7 @@ import Testing
             ("$select=x,__version", ["x", "__version"]),
             ("$select=x,__version&__systemProperties=version,deleted", ["x", "__version", "__deleted"]),
             ("$select=x", ["x"]),
-        ] {
+        ] as [(String, [PropertyName])] {
             let list = await send(fixture, .get, "/tables/t?\(query)")
             #expect(Set(list.json[0]?.names ?? []) == Set(names), "\(query)")
         }

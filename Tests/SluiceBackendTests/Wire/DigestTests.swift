@@ -7,7 +7,7 @@ import Testing
 @Suite("Digests") struct DigestTests {
     private func digest(_ rows: [JSON]) -> RowDigest {
         var digest = RowDigest()
-        for row in rows { digest.add(id: row["id"]?.string ?? "", version: row["version"]?.string ?? "") }
+        for row in rows { digest.add(id: row["id"]?.textID ?? "", version: row["version"]?.string ?? "") }
         return digest
     }
 

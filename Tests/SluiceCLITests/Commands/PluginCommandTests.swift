@@ -49,6 +49,29 @@ import Testing
         }
     }
 
+    @Test("converge takes a field that may lose with its reason, and not without one; bench fails with a fixture")
+    func exemptions() async throws {
+        try await withScratch { scratch in
+            let folder = scratch.file("movie-merge")
+            _ = try await Program.sluice("plugin", "new", folder)
+            let tables = try scratch.write("tables.yaml", "tables: { movies: { columns: { score: integer } } }\n")
+            try
+                "return { on_conflict = function(c) return c:merge { always = { score = 'max' }, default = 'server' } end }"
+                .write(toFile: "\(folder)/main.lua", atomically: true, encoding: .utf8)
+            let converge = ["plugin", "converge", folder, "--tables", tables, "--table", "movies", "--stories", "5"]
+            #expect(try await Program.sluice.run(converge).status == 1)
+            let exempt = try await Program.sluice.run(converge + ["--exempt", "score=the best one counts"])
+            #expect(
+                exempt.status == 0 && exempt.output.contains("score may be lost (the best one counts)"), "\(exempt)")
+            for option in ["score", "score=", "other=why"] {
+                #expect(try await Program.sluice.run(converge + ["--exempt", option]).status == 2)
+            }
+            try scratch.write("movie-merge/tests/broken.json", "{")
+            let bench = try await Program.sluice("plugin", "bench", folder, "--rounds", "1")
+            #expect(bench.status == 1 && bench.output.contains("tests/broken.json does not pass"), "\(bench)")
+        }
+    }
+
     @Test("a file that cannot be read is refused in plain words")
     func unreadable() async throws {
         try await withScratch { scratch in

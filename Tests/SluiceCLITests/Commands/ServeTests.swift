@@ -43,6 +43,24 @@ import Testing
         }
     }
 
+    @Test("backend restored stamps the records anew, and serve says when it noticed a restore by itself")
+    func restored() async throws {
+        try await withScratch { scratch in
+            try scratch.write("seed.json", #"{"films":[{"id":"f1","title":"Solaris"},{"id":"f2"}]}"#)
+            let config = try scratch.write(
+                "backend.yaml", "database: sqlite:backend.db\ntables:\n  films: { seed: seed.json }\n")
+            let first = try await Program.sluice("backend", "restored", "--config", config)
+            #expect(first.status == 0)
+            #expect(first.output == "2 records stamped anew; clients read them again\n")
+            let again = try await Program.sluice("backend", "restored", "--config", config, "--json")
+            #expect(try again.json["stamped"] == 2)
+            try FileManager.default.removeItem(atPath: scratch.file("backend.db-mark"))
+            let noticed = try await Program.sluice("backend", "restored", "--config", config)
+            #expect(noticed.output == "2 records stamped anew; clients read them again\n")
+            #expect(try await Program.sluice("backend", "restored", "--config", "/nonexistent.yaml").status == 2)
+        }
+    }
+
     @Test("a mistake in the configuration is told with its line and column")
     func mistake() async throws {
         try await withScratch { scratch in

@@ -43,6 +43,75 @@ import Testing
         }
     }
 
+    @Test("an idle pull says that nothing is new, whatever rows came again")
+    func idle() async throws {
+        try await withServer { server, scratch in
+            let (one, two) = (scratch.file("one.db"), scratch.file("two.db"))
+            let to = ["--endpoint", server.endpoint]
+            _ = try await Program.sluice("insert", "notes", #"{"id":"n1","text":"a","n":1.10}"#, "--store", one)
+            _ = try await Program.sluice.run(["push", "--store", one] + to)
+            let pull = ["pull", "notes", "--query", "all", "--store", two] + to
+            #expect(try await Program.sluice.run(pull).output == "pull notes: 1 row stored\n")
+            #expect(try await Program.sluice.run(pull).output == "pull notes: nothing new\n")
+            let facts = try await Program.sluice.run(pull + ["--json"]).json
+            #expect(facts["stored"] == facts["unchanged"])
+            _ = try await Program.sluice("update", "notes", "n1", #"{"text":"b"}"#, "--store", one)
+            _ = try await Program.sluice.run(["push", "--store", one] + to)
+            #expect(try await Program.sluice.run(pull).output == "pull notes: 1 row stored\n")
+        }
+    }
+
+    @Test("one queued insert that takes a deleted record's place is one change")
+    func oneInsert() async throws {
+        try await withServer { server, scratch in
+            let (one, two) = (scratch.file("one.db"), scratch.file("two.db"))
+            let to = ["--endpoint", server.endpoint]
+            _ = try await Program.sluice("insert", "notes", #"{"id":"n1","text":"a"}"#, "--store", one)
+            _ = try await Program.sluice.run(["push", "--store", one] + to)
+            _ = try await Program.sluice("delete", "notes", "n1", "--store", one)
+            #expect(try await Program.sluice.run(["push", "--store", one] + to).output == "push: 1 change sent\n")
+            _ = try await Program.sluice("insert", "notes", #"{"id":"n1","text":"b"}"#, "--store", two)
+            let push = try await Program.sluice.run(["push", "--store", two] + to)
+            #expect(push.status == 0 && push.output == "push: 1 change sent\n", "\(push)")
+        }
+    }
+
+    @Test("a conflict's reason says what there is on the server: another record, none any more, a changed one")
+    func reasons() async throws {
+        try await withServer { server, scratch in
+            let (one, two) = (scratch.file("one.db"), scratch.file("two.db"))
+            let to = ["--endpoint", server.endpoint]
+            for id in ["changed", "deleted"] {
+                _ = try await Program.sluice("insert", "notes", #"{"id":"\#(id)","text":"a"}"#, "--store", one)
+            }
+            _ = try await Program.sluice.run(["push", "--store", one] + to)
+            _ = try await Program.sluice.run(["sync", "notes", "--store", two] + to)
+            _ = try await Program.sluice("update", "notes", "changed", #"{"text":"one"}"#, "--store", one)
+            _ = try await Program.sluice("delete", "notes", "deleted", "--store", one)
+            _ = try await Program.sluice("insert", "notes", #"{"id":"there","text":"one"}"#, "--store", one)
+            _ = try await Program.sluice.run(["push", "--store", one] + to)
+            for id in ["changed", "deleted"] {
+                _ = try await Program.sluice("update", "notes", id, #"{"text":"two"}"#, "--store", two)
+            }
+            _ = try await Program.sluice("insert", "notes", #"{"id":"there","text":"two"}"#, "--store", two)
+            let push = try await Program.sluice.run(["push", "--store", two] + to)
+            #expect(push.status == 5)
+            for (id, reason) in [
+                ("changed", "the record was changed on the server too"),
+                ("deleted", "the record was deleted on the server"),
+                ("there", "the server has a record of this id already"),
+            ] {
+                let line = push.errors.split(separator: "\n").first { $0.contains("record \(id),") } ?? ""
+                #expect(line.contains("not done: \(reason);"), "\(push.errors)")
+            }
+            let purge = try await Program.sluice("purge", "notes", "--store", two)
+            #expect(purge.status == 5 && purge.errors.contains("the queue has 3 changes of this table"), "\(purge)")
+            _ = try await Program.sluice("insert", "others", "{}", "--store", two)
+            let single = try await Program.sluice("purge", "others", "--store", two)
+            #expect(single.errors.contains("the queue has 1 change of this table"), "\(single)")
+        }
+    }
+
     @Test("a pull takes only the rows of its filter")
     func filter() async throws {
         try await withServer { server, scratch in

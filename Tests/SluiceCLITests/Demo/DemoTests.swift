@@ -64,14 +64,106 @@ import Testing
         #expect(try result.json["conflicts"]?[0]?["judge"] == "a handler in Swift")
     }
 
-    @Test("a plugin that is not there, has no such hook, or a configuration that is none is refused")
+    @Test("a plugin that comes with Sluice is found by its name from any folder")
+    func bundledPlugin() async throws {
+        try await withScratch { scratch in
+            let result = try await Program.sluice("demo", "--json", "--plugin", "field-merge", in: scratch.path)
+            #expect(result.status == 0, "\(result)")
+            #expect(try result.json["conflicts"]?[0]?["judge"] == "field-merge in Lua")
+        }
+    }
+
+    @Test("a plugin without on_conflict takes part with the hooks that it has")
+    func otherHooks() async throws {
+        let result = try await Program.sluice("demo", "--json", "--plugin", "correlation-id")
+        #expect(result.status == 0, "\(result)")
+        let facts = try result.json
+        #expect(facts["equal"] == true && facts["conflicts"]?[0]?["judge"] == "a handler in Swift")
+        #expect(facts["conflicts"]?[0]?["passed"] == .null)
+        let hooks = facts["plugins"]?.elements ?? []
+        #expect(hooks.map { $0["hook"] } == ["request", "response"])
+        #expect(hooks.allSatisfy { $0["calls"]?["ok"]?.int ?? 0 > 5 }, "\(hooks)")
+    }
+
+    /// A policy of two plugins that have all hooks there are, each for movies.
+    private func policy(_ scratch: Scratch) throws -> String {
+        func plugin(_ name: String, _ hooks: [String], _ main: String) throws {
+            try FileManager.default.createDirectory(atPath: scratch.file(name), withIntermediateDirectories: true)
+            let declared = hooks.map { "\"\($0)\": {}" }.joined(separator: ", ")
+            try scratch.write(
+                "\(name)/plugin.json",
+                #"{"name": "\#(name)", "version": "1.0.0", "api": "1.0", "hooks": {\#(declared)}}"#)
+            try scratch.write("\(name)/main.lua", main)
+        }
+        try plugin(
+            "records",
+            [
+                "request", "response", "before_enqueue", "before_push", "on_conflict", "on_push_error", "after_pull",
+                "on_schedule", "on_event", "init",
+            ],
+            """
+            local function nothing() end
+            return {
+              request = function(req) req.headers:set("X-Demo", "1") end,
+              before_enqueue = function(op)
+                if op.record and op.record.title == "Solaris" then return decide.reject { message = "not on Ben's watch" } end
+              end,
+              on_conflict = function(c) return c:merge { title = "client", default = "server" } end,
+              after_pull = function(rec) if rec.id == "id-100" then return decide.drop { reason = "seen" } end end,
+              on_schedule = function() return decide.push() end,
+              response = nothing, before_push = nothing, on_push_error = nothing, on_event = nothing, init = nothing,
+            }
+            """)
+        try plugin(
+            "exchanges", ["filter", "after_pull_page"],
+            "return { filter = function(req, next) return next(req) end, after_pull_page = function() end }")
+        return try scratch.write(
+            "policy.yaml", "plugins:\n  records: { path: records }\n  exchanges: { path: exchanges }\n")
+    }
+
+    @Test("--policy shows all hooks of a deployment's plugins at work, and compares what they let through")
+    func policyAtWork() async throws {
+        try await withScratch { scratch in
+            let file = try policy(scratch)
+            let result = try await Program.sluice("demo", "--json", "--policy", file)
+            #expect(result.status == 0, "\(result)")
+            let facts = try result.json
+            let asked = (facts["plugins"]?.elements ?? []).filter { $0["calls"]?["ok"]?.int ?? 0 > 0 }
+            #expect(
+                Set(asked.compactMap { $0["hook"]?.string }) == [
+                    "filter", "request", "response", "before_enqueue", "before_push", "on_conflict", "on_push_error",
+                    "after_pull", "after_pull_page", "on_schedule", "on_event", "init",
+                ], "\(facts["plugins"] ?? .null)")
+            // Solaris was refused, and of one row it was decided that the devices do without.
+            #expect(facts["equal"] == true && facts["comparison"]?["apart"] == 1, "\(facts)")
+            #expect(facts["comparison"]?["rows"] == 246)
+            #expect(facts["conflicts"]?[0]?["judge"] == "records in Lua")
+
+            let told = try await Program.sluice("demo", "--policy", file).output
+            #expect(told.contains("adds Solaris: ") && told.contains("not on Ben's watch"), "\(told)")
+            #expect(told.contains("after_pull: 1 row dropped, 0 rows changed"), "\(told)")
+            #expect(told.contains("1 row not compared"), "\(told)")
+            let both = try await Program.sluice("demo", "--policy", file, "--plugin", "field-merge")
+            #expect(both.status == 2 && both.output == "")
+        }
+    }
+
+    @Test("a record that a handler deletes is no failure of the comparison")
+    func decidedDelete() async throws {
+        try await withHandler("return decide.delete { reason = 'gone' }") { folder, _ in
+            let result = try await Program.sluice("demo", "--json", "--plugin", folder)
+            #expect(result.status == 0, "\(result)")
+            let facts = try result.json
+            #expect(facts["equal"] == true && facts["comparison"]?["differences"] == .array)
+            #expect(facts["conflicts"]?[0]?["verdict"] == "delete" && facts["comparison"]?["rows"] == 247)
+        }
+    }
+
+    @Test("a plugin that is not there, or a configuration that is none is refused")
     func noPlugin() async throws {
         let missing = try await Program.sluice("demo", "--plugin", "nobody")
         #expect(missing.status == 2)
-        #expect(missing.errors.contains("Plugins/nobody"))
-        let filter = try await Program.sluice("demo", "--plugin", Program.repository + "/Plugins/correlation-id")
-        #expect(filter.status == 2)
-        #expect(filter.errors.contains("on_conflict"))
+        #expect(missing.errors.contains("Plugins/nobody") && missing.errors.contains("field-merge"))
         let folder = Program.repository + "/Plugins/field-merge"
         let config = try await Program.sluice("demo", "--plugin", folder, "--plugin-config", #"{"defualt": 1}"#)
         #expect(config.status == 2)

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Synchronization
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 /// Runs an http row: the answer it describes is given to the client, as that to a list, a lookup or an operation, and

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Synchronization
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 /// Runs a cancel row: one insert waits, the server has a row more, and the task is cancelled at the row's moment.
@@ -48,12 +48,12 @@ struct CancelRunner {
         }
         var observed: JSON = ["end": JSON(try await run(device, cancellation))]
         let waiting = try await Set(device.operations().map(\.recordID))
-        observed["synced_rows"] = JSON(try await device.ids().filter { !waiting.contains($0) }.count)
+        observed["synced_rows"] = JSON(try await device.ids().filter { !waiting.contains(RecordID($0)) }.count)
         observed["ops_after"] = JSON(waiting.count)
         server.onRequest(nil)
         let again = try await device.context.push()
         if operation == "pull" { try await device.table.pull() }
-        let live = server.rows("todos").keys.sorted()
+        let live = server.rows("todos").keys.map(\.text).sorted()
         let ids = try await device.ids()
         observed["later"] = JSON(again.isClean && again.conflicts == 0 && ids == live ? "synced" : "\(again) \(ids)")
         return observed

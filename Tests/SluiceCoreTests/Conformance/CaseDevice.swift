@@ -1,7 +1,7 @@
 import HTTPTypes
 import Synchronization
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 /// A device as a row of the conformance cases needs one: any wire, any transport, a store in memory.

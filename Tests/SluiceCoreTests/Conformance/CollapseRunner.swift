@@ -1,6 +1,6 @@
 import Synchronization
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 /// Runs a collapse row: a record with an operation is changed again, with another record's operation queued behind.

@@ -1,4 +1,4 @@
-@testable import SluiceCore
+import SluiceCore
 
 /// `docs/conformance.md`, made of the rows and the verdicts.
 struct ConformancePage {
@@ -50,7 +50,7 @@ struct ConformancePage {
         if item.kind == "http" {
             let taken = (item.facts.members ?? []).map { "\($0.name): \($0.value.string ?? "")" }.joined(
                 separator: "; ")
-            reason = "*\(cell(taken))*\(reason.isEmpty ? "" : " \(reason)")"
+            if !taken.isEmpty { reason = "*\(cell(taken))*\(reason.isEmpty ? "" : " \(reason)")" }
         }
         if let see = item.see { reason += " [\(see.prefix { $0 != "." })](\(see))" }
         let title = cell(SyncCase.title(of: item.row))

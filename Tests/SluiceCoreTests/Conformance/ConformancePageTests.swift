@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 @Suite("The page on conformance") struct ConformancePageTests {
     private static let page = SyncCases.repository.appending(path: "docs/conformance.md")

@@ -1,4 +1,4 @@
-@testable import SluiceCore
+import SluiceCore
 
 /// What a pull asks for, in one spelling for all SDKs: `since 2000-01-01T00:00:00.000Z; filter …; order …; skip 2; top
 /// 50`.

@@ -1,6 +1,7 @@
+@testable import SluiceSync
 import Synchronization
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 /// Runs a pull row: its pages, scripted; its query, through our pull.
@@ -99,7 +100,7 @@ struct PullRunner {
         query.skip = given["skip"]?.int.map(Int.init) ?? 0
         query.top = given["top"]?.int.map(Int.init)
         query.includesCount = given["count"] == true
-        query.parameters = (given["parameters"]?.members ?? []).map { .init($0.name, $0.value.string ?? "") }
+        query.parameters = (given["parameters"]?.members ?? []).map { .init($0.name.text, $0.value.string ?? "") }
         return query
     }
 

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Synchronization
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 /// The server of a pull row: it answers reads with the row's pages in order, then with empty ones, and writes as the

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Synchronization
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 /// Runs a push or purge row, told as steps: see ``StepRunner/carryOut(_:)``.
@@ -76,7 +76,7 @@ final class StepRunner: Sendable {
         let words = step.split(separator: " ", maxSplits: 2).map(String.init)
         let (table, id) = try place(words.count > 1 ? words[1] : "")
         switch words[0] {
-        case "server" where words[1] == "deletes": server.softDelete("todos", words[2])
+        case "server" where words[1] == "deletes": server.softDelete("todos", RecordID(words[2]))
         case "server": server.seed(table.name, [content(id, words, "server")])
         case "pull": try await table.pull(named: words.count > 1 ? words[1] : nil)
         case "insert": try await table.insert(content(id, words, "local"))
@@ -117,7 +117,7 @@ final class StepRunner: Sendable {
     }
 
     private func operation(_ id: String) async throws -> TableOperation {
-        guard let operation = try await device.operations().first(where: { $0.recordID == id }) else {
+        guard let operation = try await device.operations().first(where: { $0.recordID == RecordID(id) }) else {
             throw SluiceError(.invalidArgument, "nothing is queued for \(id)")
         }
         return operation
@@ -128,7 +128,7 @@ final class StepRunner: Sendable {
         let result = try await device.context.push()
         if again { return ["again": JSON("\(result.end), \(result.remaining) left")] }
         for operation in try await device.operations() {
-            seen.withLock { $0[operation.recordID] = operation.revision }
+            seen.withLock { $0[operation.recordID.text] = operation.revision }
         }
         // The error that ended the push is told once, in the result, and once on its operation.
         let failures = result.failures.filter { $0.failure?.code != result.error?.code.description }
@@ -190,7 +190,7 @@ extension StepRunner {
         let showsConditions = input["requests"]?.elements?.contains { $0.string?.contains("If-Match") == true } == true
         observed["requests"] = JSON(
             writes.map { request in
-                let id = ModelCall(request).id ?? (try? request.body.json)?["id"]?.string ?? ""
+                let id = (ModelCall(request).id ?? (try? request.body.json)?["id"]?.textID)?.text ?? ""
                 let condition =
                     request.head.headerFields[.ifMatch].map { " If-Match \($0.filter { $0 != "\"" })" } ?? ""
                 return JSON(showsConditions ? "\(request.head.method)\(condition)" : "\(request.head.method) \(id)")

@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import SluiceCore
+import SluiceCore
 
 /// One row of `Fixtures/sync-cases.jsonl`, which says what an older SDK or server does, with the verdict on it.
 struct SyncCase: Sendable {

@@ -48,11 +48,11 @@ struct HostileTextTests {
         for id in HostileText.all {
             let body: JSON = ["id": JSON(id)]
             let requests = [
-                dialect.lookup(table: "t", id: id, version: id, endpoint: endpoint),
-                dialect.update(table: "t", id: id, changes: body, version: id, endpoint: endpoint),
-                dialect.replace(table: "t", id: id, record: body, version: id, endpoint: endpoint),
-                dialect.delete(table: "t", id: id, version: id, endpoint: endpoint),
-                dialect.undelete(table: "t", id: id, version: id, endpoint: endpoint),
+                dialect.lookup(table: "t", id: RecordID(id), version: id, endpoint: endpoint),
+                dialect.update(table: "t", id: RecordID(id), changes: body, version: id, endpoint: endpoint),
+                dialect.replace(table: "t", id: RecordID(id), record: body, version: id, endpoint: endpoint),
+                dialect.delete(table: "t", id: RecordID(id), version: id, endpoint: endpoint),
+                dialect.undelete(table: "t", id: RecordID(id), version: id, endpoint: endpoint),
             ]
             for request in requests {
                 let path = try #require(request.head.path)
@@ -72,9 +72,9 @@ struct HostileTextTests {
     func values(dialect: Dialect) throws {
         let endpoint = try Endpoint("https://h.example/app?k=v")
         for text in HostileText.all {
-            var query = Query("t", filter: .binary(.eq, .column(text), .literal(.string(text))))
-            query.order = [.init(text, descending: true)]
-            query.select = [text]
+            var query = Query("t", filter: .binary(.eq, .column(PropertyName(text)), .literal(.string(text))))
+            query.order = [.init(PropertyName(text), descending: true)]
+            query.select = [PropertyName(text)]
             query.parameters = [.init("p" + text, text)]
             let request = try dialect.list(table: "t", query: query, endpoint: endpoint)
             let path = try #require(request.head.path)
@@ -85,10 +85,10 @@ struct HostileTextTests {
                 Issue.record("\(filter)")
                 continue
             }
-            #expect(name.utf8.elementsEqual(text.utf8) && value.utf8.elementsEqual(text.utf8), "\(path)")
+            #expect(name == PropertyName(text) && value.utf8.elementsEqual(text.utf8), "\(path)")
             #expect(try Query.order(odata: try #require(sent["$orderby"])) == query.order)
             let selected = try Query.select(odata: try #require(sent["$select"]))
-            #expect(selected.count(where: { $0.utf8.elementsEqual(text.utf8) }) == 1, "\(path)")
+            #expect(selected.count(where: { $0 == PropertyName(text) }) == 1, "\(path)")
             #expect(sent["p" + text]?.utf8.elementsEqual(text.utf8) == true)
         }
     }

@@ -3,7 +3,7 @@ import SluiceTesting
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 @Suite("Authentication: refreshing ahead, once, and not for ever")
 struct AuthenticationRefreshTests {

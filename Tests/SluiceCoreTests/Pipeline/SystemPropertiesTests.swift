@@ -29,8 +29,8 @@ struct SystemPropertiesTests {
             (["*"], ["__version", "__createdAt", "__updatedAt", "__deleted"]), (["__version"], ["__version"]),
             (["Version", "CREATEDAT"], ["__version", "__createdAt"]), ([], []),
             (["__other"], []), (["__deleted", "*"], ["__version", "__createdAt", "__updatedAt", "__deleted"]),
-        ] as [([String], [String])])
-    func removed(selection: [String], kept: [String]) async throws {
+        ] as [([String], [PropertyName])])
+    func removed(selection: [String], kept: [PropertyName]) async throws {
         let names = ["id", "a"] + kept
         let lookup = Dialect.azureV1.lookup(table: "t", id: "1", endpoint: testEndpoint)
         #expect(try await exchange(lookup, selection, record).response.body.json.names == names)

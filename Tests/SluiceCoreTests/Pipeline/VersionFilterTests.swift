@@ -87,11 +87,12 @@ struct VersionFilterTests {
     }
 
     @Test(
-        "a strong tag becomes the version of the one record, a weak one never",
+        "a strong tag becomes the version of a record that has none, a weak one never",
         arguments: [
-            (#""b""#, #"{"id":"1"}"#, 200, "b"), (#""b""#, #"{"id":"1","version":"a"}"#, 201, "b"),
+            (#""b""#, #"{"id":"1"}"#, 200, "b"), (#""b""#, #"{"id":"1","version":"a"}"#, 201, "a"),
             (#""b\"c""#, #"{"id":"1"}"#, 200, #"b"c"#), (#"W/"17-x""#, #"{"id":"1","version":"a"}"#, 200, "a"),
-            (#"W/"17-x""#, #"{"id":"1"}"#, 409, nil), (#""b""#, #"{"id":"1","version":"a"}"#, 412, "b"),
+            (#"W/"17-x""#, #"{"id":"1"}"#, 409, nil), (#""b""#, #"{"id":"1","version":"a"}"#, 412, "a"),
+            (#""a-gzip""#, #"{"id":"1","version":"a"}"#, 200, "a"), (#""b""#, #"{"id":"1","version":""}"#, 200, "b"),
             (#""b""#, #"{"id":"1"}"#, 412, nil),
             (#""b""#, #"{"id":"1"}"#, 400, nil), (#""b""#, #"{"error":"x"}"#, 412, nil),
         ] as [(String, String, Int, String?)])

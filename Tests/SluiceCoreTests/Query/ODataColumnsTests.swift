@@ -2,7 +2,7 @@ import SluiceCore
 import Testing
 
 @Suite("Names in OData text") struct ODataColumnsTests {
-    private let columns: (String) -> String? = { ["year": "year", "__version": "version"][$0] }
+    private let columns: (PropertyName) -> PropertyName? = { ["year": "year", "__version": "version"][$0] }
 
     @Test("A name stands for the column that it means") func renamed() throws {
         let filter = try QueryExpression(odata: "__version eq 'a'", for: nil, columns: columns)

@@ -1,7 +1,8 @@
+@testable import SluiceBase
 import SluiceTesting
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 @Suite("Printing SQL") struct SQLQueryPrinterTests {
     private static let noon = Timestamp(ticks: 43_200 * Timestamp.ticksPerSecond)

@@ -2,7 +2,7 @@ import SluiceSQLite
 import SluiceTesting
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 @Suite("The simulator with hooks that fail, postpone and change what passes")
 struct HookSimulationTests {

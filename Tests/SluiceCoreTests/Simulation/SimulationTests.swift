@@ -1,7 +1,7 @@
 import SluiceTesting
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 @Suite("The simulator: seeded stories of devices, a server and all that can go wrong between them")
 struct SimulationTests {

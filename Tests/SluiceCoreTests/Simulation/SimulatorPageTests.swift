@@ -2,7 +2,7 @@ import HTTPTypes
 import SluiceTesting
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 @Suite("The page about the simulator")
 struct SimulatorPageTests {

@@ -1,7 +1,7 @@
 import SluiceTesting
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 #if canImport(Glibc)
     import Glibc

@@ -1,10 +1,11 @@
+@testable import SluiceSync
 import Foundation
 import HTTPTypes
 import SluiceSQLite
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 /// A store file of each format that was ever released, plain and encrypted, with a queue in which everything is that can

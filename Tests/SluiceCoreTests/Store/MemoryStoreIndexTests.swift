@@ -1,7 +1,7 @@
 import SluiceTesting
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 @Suite("MemoryStore: an index changes how fast an answer comes, and nothing else")
 struct MemoryStoreIndexTests {
@@ -35,7 +35,11 @@ struct MemoryStoreIndexTests {
                 let written = record
                 do {
                     try await store.write { writer in
-                        if choice == 0 { try writer.delete([id], from: "t") } else { try writer.put(written, in: "t") }
+                        if choice == 0 {
+                            try writer.delete([RecordID(id)], from: "t")
+                        } else {
+                            try writer.put(written, in: "t")
+                        }
                         if choice == 1 {
                             try writer.delete(["r1", "r2"], from: "t")
                             throw CancellationError()
@@ -105,7 +109,7 @@ struct MemoryStoreIndexTests {
 
     @Test("names that only look the same are two columns, and a number that is too large is no end")
     func names() async throws {
-        let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+        let (composed, decomposed): (PropertyName, PropertyName) = ("caf\u{E9}", "cafe\u{301}")
         let store = MemoryStore()
         let schema = TableSchema(
             "t", columns: [.init(composed, .integer), .init(decomposed, .string)], indexes: [[decomposed], [composed]])

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 /// What becomes of a queued operation when its record is changed again, cell by cell.
 enum CollapseTable {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 @Suite("Collapse: a record that has an operation is changed again")
 struct CollapseTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Conflicts that come again")

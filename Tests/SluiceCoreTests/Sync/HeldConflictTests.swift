@@ -1,7 +1,8 @@
+@testable import SluiceSync
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Conflicts that are held are decided later, by whoever looks at them")

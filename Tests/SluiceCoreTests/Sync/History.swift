@@ -1,8 +1,9 @@
+@testable import SluiceSync
 import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 /// Two devices and a server, driven by a seed, with a ledger of every edit that was acknowledged.
@@ -171,7 +172,7 @@ struct History {
     }
 
     private func operations(_ index: Int, on id: String) async throws -> [TableOperation.Kind] {
-        try await devices[index].context.queue.operations().filter { $0.recordID == id }.map(\.kind)
+        try await devices[index].context.queue.operations().filter { $0.recordID == RecordID(id) }.map(\.kind)
     }
 
     mutating func heal() async throws {
@@ -278,7 +279,7 @@ final class WatchedServer: Transport {
             seen.requests += 1
             for index in 0..<8 {
                 let id = "r\(index)"
-                guard let row = rows[id], row["deleted"] != true else {
+                guard let row = rows[RecordID(id)], row["deleted"] != true else {
                     seen.lastAbsence[id] = seen.requests
                     continue
                 }

@@ -1,7 +1,7 @@
 import SluiceTesting
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 @Suite("Histories: random edits on two devices that crash, over a network that loses requests and answers")
 struct HistoryTests {

@@ -2,7 +2,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Operations that never merge go out as they were made")

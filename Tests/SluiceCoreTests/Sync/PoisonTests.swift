@@ -1,14 +1,14 @@
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Poison: what fails again and again is put aside with its reason, and blocks nothing else")
 struct PoisonTests {
     private func answer(_ device: Device, _ record: String, _ fault: ModelServer.Fault?) {
         device.server.onRequest { request in
-            request.isWrite && request.context.recordID == record ? fault ?? .none : .none
+            request.isWrite && request.context.recordID?.text == record ? fault ?? .none : .none
         }
     }
 

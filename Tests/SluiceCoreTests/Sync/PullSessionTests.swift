@@ -1,11 +1,11 @@
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 @Suite("Pull sessions: pure state machines")
 struct PullSessionTests {
     private func row(_ id: String, _ time: String?, version: String = "1") -> RowPage.Row {
-        RowPage.Row(id: id, version: version, updatedAt: time, isDeleted: false, token: 0)
+        RowPage.Row(id: RecordID(id), version: version, updatedAt: time, isDeleted: false, token: 0)
     }
 
     private func request(_ effect: PullEffect) -> PullRequest? {
@@ -87,12 +87,12 @@ struct PullSessionTests {
         _ = session.handle(.began)
         let first = PullPage(
             rows: [row("a", "2024-01-01T00:00:55.000Z")], serverDate: Timestamp("2024-01-01T00:01:00Z"))
-        #expect(commit(session.handle(.page(first)))?.cursor == "2024-01-01T00:00:30.000Z")
+        #expect(commit(session.handle(.page(first)))?.cursor == "2024-01-01T00:00:25.000Z")
         _ = session.handle(.committed)
         // A row of 00:00:40 may be committed until 00:01:10, and is behind what this page was asked for.
         let second = PullPage(
             rows: [row("b", "2024-01-01T00:01:50.000Z")], serverDate: Timestamp("2024-01-01T00:02:00Z"))
-        #expect(commit(session.handle(.page(second)))?.cursor == "2024-01-01T00:00:30.000Z")
+        #expect(commit(session.handle(.page(second)))?.cursor == "2024-01-01T00:00:25.000Z")
     }
 
     @Test("a row that comes again with another version is taken again")
@@ -105,21 +105,32 @@ struct PullSessionTests {
         #expect(commit(session.handle(.page(again)))?.rows == [1])
     }
 
-    @Test("the saved cursor stays behind the server's clock by the lag; the pull itself goes on")
+    @Test("the saved cursor stays behind the clock that stamps the rows by the lag; the pull itself goes on")
     func lag() {
         let lag = 30 * Timestamp.ticksPerSecond
+        func at(_ time: String) -> Timestamp? { Timestamp("2024-01-01T\(time)Z") }
         var session = IncrementalPullSession(cursor: nil, pageSize: 5, commitLag: lag)
         _ = session.handle(.began)
+        // `Date` may be ahead of that clock, so it is measured by the newest row.
         let page = PullPage(
-            rows: [row("a", "2024-01-01T00:00:59.000Z")], serverDate: Timestamp("2024-01-01T00:01:00Z"))
-        #expect(commit(session.handle(.page(page)))?.cursor == "2024-01-01T00:00:30.000Z")
+            rows: [row("a", "2024-01-01T00:00:59.000Z")], serverDate: at("00:01:00"), askedDate: at("10:00:00"),
+            localDate: at("10:00:00"))
+        guard case .commit(_, let saved?) = session.handle(.page(page)) else {
+            Issue.record("nothing is stored")
+            return
+        }
+        #expect(saved.updatedAt == "2024-01-01T00:00:29.000Z")
         #expect(
             request(session.handle(.committed))?.position == .changedSince("2024-01-01T00:00:59.000Z"))
-        var old = IncrementalPullSession(cursor: nil, pageSize: 5, commitLag: lag)
-        _ = old.handle(.began)
-        let oldPage = PullPage(
-            rows: [row("a", "2023-01-01T00:00:00.000Z")], serverDate: Timestamp("2024-01-01T00:01:00Z"))
-        #expect(commit(old.handle(.page(oldPage)))?.cursor == "2023-01-01T00:00:00.000Z")
+        // Later both other clocks have gone on, and so has that one.
+        for (seconds, cursor) in [("20", "2024-01-01T00:00:49.000Z"), ("40", "2024-01-01T00:00:59.000Z")] {
+            var next = IncrementalPullSession(cursor: saved, pageSize: 5, commitLag: lag)
+            _ = next.handle(.began)
+            let later = PullPage(
+                rows: page.rows, serverDate: at("00:01:\(seconds)"), askedDate: at("10:00:\(seconds)"),
+                localDate: at("10:00:\(seconds)"))
+            #expect(commit(next.handle(.page(later)))?.cursor == cursor)
+        }
     }
 
     @Test("a cursor that a server without a clock cannot move stays what it was, to the last digit")

@@ -2,7 +2,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Pull: the server's rows come here, none skipped")
@@ -23,6 +23,20 @@ struct PullTests {
         #expect(try await device.todos.lookup(id: "r1042") == device.server.rows("todos")["r1042"])
     }
 
+    @Test(
+        "rows that an idle pull brings again are counted as unchanged, a changed one is not",
+        arguments: StoreKind.allCases)
+    func idle(_ kind: StoreKind) async throws {
+        let device = try await Device(kind)
+        device.server.seed("todos", rows(3))
+        #expect(try await device.todos.pull(named: "all").unchanged == 0)
+        let again = try await device.todos.pull(named: "all")
+        #expect(again.stored > 0 && again.unchanged == again.stored && again.deleted == 0, "\(again)")
+        device.server.seed("todos", [["id": "r1002", "n": 5]])
+        let changed = try await device.todos.pull(named: "all")
+        #expect(changed.stored - changed.unchanged == 1, "\(changed)")
+    }
+
     @Test("a second named pull brings only what changed, tombstones included", arguments: StoreKind.allCases)
     func incremental(_ kind: StoreKind) async throws {
         let device = try await Device(kind)
@@ -33,6 +47,7 @@ struct PullTests {
         device.server.softDelete("todos", "r1004")
         let result = try await device.todos.pull(named: "all")
         #expect(result.stored == 3 && result.deleted == 1, "the last row of before comes once more")
+        #expect(result.unchanged == 1, "and is here as it came")
         #expect(try await device.local("r1003")?["n"] == 33)
         #expect(try await device.local("r1004") == nil)
         #expect(try await device.todos.count() == 120)
@@ -201,7 +216,7 @@ struct PullTests {
         device.server.seed("todos", rows(3))
         try await device.todos.pull()
         device.server.seed("todos", [["id": "never", "n": 1]])
-        for id in ["never", "r1001"] { device.server.softDelete("todos", id) }
+        for id in ["never", "r1001"] { device.server.softDelete("todos", RecordID(id)) }
         let result = try await device.todos.pull()
         #expect(result.stored == 2 && result.deleted == 1)
         #expect(try await device.todos.count() == 2)

@@ -2,7 +2,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Queue: a failed operation can be seen, edited, retried and discarded")

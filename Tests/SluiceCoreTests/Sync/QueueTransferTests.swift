@@ -1,8 +1,9 @@
+@testable import SluiceSync
 import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Queue: what waits is exported as text and imported elsewhere")

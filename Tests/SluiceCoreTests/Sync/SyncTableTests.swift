@@ -1,7 +1,7 @@
 import SluiceTesting
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 @Suite("SyncTable: local reads and writes")
 struct SyncTableTests {
@@ -36,7 +36,7 @@ struct SyncTableTests {
     }
 
     @Test(
-        "an id that the servers of the family refuse is refused here",
+        "an id that the servers of the family refuse is refused for a new record",
         arguments: [
             "", " ", ".", "..", "a/b", "a\"b", "a+b", "a?b", "a\\b", "a`b", "a\u{0}b", "a\u{7F}",
             String(repeating: "x", count: 256),

@@ -4,7 +4,7 @@ import SluiceTesting
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 /// The stores that every sync test runs on.
 enum StoreKind: String, CaseIterable, CustomTestStringConvertible {
@@ -73,7 +73,7 @@ struct Device {
 
     /// The server's record without what only the server sets; nil if it is deleted there.
     func remote(_ id: String) -> JSON? {
-        server.rows("todos")[id].flatMap { $0["deleted"] == true ? nil : Self.plain($0) }
+        server.rows("todos")[RecordID(id)].flatMap { $0["deleted"] == true ? nil : Self.plain($0) }
     }
 
     static func plain(_ record: JSON) -> JSON {

@@ -3,7 +3,7 @@ import HTTPTypes
 import SluiceSQLite
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Properties that nobody declared")

@@ -13,7 +13,7 @@ extension ScriptedTransport {
 
 extension Dialect {
     /// The name of the version's column.
-    var version: String { columns.version }
+    var version: PropertyName { columns.version }
 }
 
 /// A record that says which wire's it is by the name of its version.

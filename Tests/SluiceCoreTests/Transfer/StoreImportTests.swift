@@ -1,7 +1,8 @@
+@testable import SluiceSync
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 @Suite("An export of which nothing is believed")

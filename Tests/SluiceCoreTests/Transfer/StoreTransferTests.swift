@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 @Suite("A store as lines of JSON")

@@ -48,7 +48,7 @@ struct DialectTests {
                 ""
             ),
         ])
-    func list(dialect: Dialect, expected: String, updatedAt: String, version: String) throws {
+    func list(dialect: Dialect, expected: String, updatedAt: PropertyName, version: String) throws {
         #expect(dialect.columns.updatedAt == updatedAt)
         let since = try #require(Timestamp("2001-02-03T00:00:00Z"))
         var query = Query(
@@ -122,10 +122,11 @@ struct DialectTests {
     @Test("what only the server sets has the names of its wire")
     func systemProperties() {
         for dialect in Dialect.all {
-            let names = ["createdAt", "updatedAt", "version", "deleted"].filter { dialect.isSystemProperty($0) }
-            let prefixed = ["__createdAt", "__updatedAt", "__version", "__deleted", "__other"]
+            let standard: [PropertyName] = ["createdAt", "updatedAt", "version", "deleted"]
+            let names = standard.filter { dialect.isSystemProperty($0) }
+            let prefixed: [PropertyName] = ["__createdAt", "__updatedAt", "__version", "__deleted", "__other"]
             #expect(prefixed.allSatisfy { dialect.isSystemProperty($0) } && !dialect.isSystemProperty("id"))
-            let expected: [String] =
+            let expected: [PropertyName] =
                 switch dialect.name {
                 case "azure-v1": []
                 case "azure-v2": ["createdAt", "updatedAt", "version", "deleted"]

@@ -69,9 +69,9 @@ struct TableRequestsTests {
             ("100%", "100%25"), ("a+b", "a%2Bb"), ("a-._~Z9", "a-._~Z9"), ("x\r\nY: z", "x%0D%0AY%3A%20z"),
         ])
     func segment(id: String, expected: String) throws {
-        let request = dialect.lookup(table: "my table", id: id, endpoint: endpoint)
+        let request = dialect.lookup(table: "my table", id: RecordID(id), endpoint: endpoint)
         #expect(request.head.path == "/app/tables/my%20table/\(expected)?x=y")
-        #expect(request.context.recordID == id)
+        #expect(request.context.recordID == RecordID(id))
     }
 
     @Test("each change has its method, address, body and context")

@@ -59,6 +59,23 @@ struct ConvergenceTests {
         #expect(try await self.report("return decide.server()") { $0.allowsLoss = true }.isGood)
     }
 
+    @Test("a field that is to lose is exempt by its name, with the reason, and no other is")
+    func exempt() async throws {
+        let body = "return c:merge { default = 'server', always = { qty = 'max' } }"
+        let strict = try await report(body)
+        #expect(!strict.isGood && strict.broken[.keepsFields]?.example.hasPrefix("qty of ") == true, "\(strict.lines)")
+        let report = try await report(body) { $0.exempt = ["qty": "the larger is kept"] }
+        #expect(report.isGood && report.exempt["qty"]?.count ?? 0 > 0, "\(report.lines)")
+        #expect(report.lines.last?.hasPrefix("exempt: qty may be lost (the larger is kept), and was ") == true)
+        #expect(report.json["exempt"]?["qty"]?["reason"] == "the larger is kept")
+        let other = try await self.report("return decide.server()") { $0.exempt = ["qty": "the larger is kept"] }
+        #expect(!other.isGood && other.broken[.keepsFields]?.example.hasPrefix("qty") == false, "\(other.lines)")
+        let error = await #expect(throws: SluiceError.self) {
+            try await self.report(body) { $0.exempt = ["quantity": "a typing error"] }
+        }
+        #expect(error?.message.contains("quantity is exempt, and no field of the records") == true)
+    }
+
     @Test("a handler that changes equal records is found out")
     func changes() async throws {
         let report = try await report(

@@ -54,6 +54,20 @@ struct DecisionToolTests {
         #expect(DecisionExplanation(failed.decisions[0]).isGood == false)
     }
 
+    @Test("an explanation shows the record that rules came to, field by field and whole")
+    func explainedMerge() async throws {
+        let (file, _) = try await decisions(
+            "return c:merge { n = function(mine, theirs) return mine + theirs end, default = 'server' }")
+        let folder = try TemporaryFolder()
+        try file.append(to: "\(folder.path)/d.jsonl")
+        let lines = DecisionExplanation(try DecisionFile(path: "\(folder.path)/d.jsonl").decisions[0]).lines
+        #expect(lines.last == #"merged to {"id":"1","n":3,"version":"v2","email":"a@b.c"}"#, "\(lines)")
+        #expect(lines.contains("  n: base 0, client 1, server 2, changed on both sides -> 3"), "\(lines)")
+        #expect(lines.contains { $0.hasPrefix("  email: ") && $0.hasSuffix(#" -> "a@b.c""#) }, "\(lines)")
+        let hidden = DecisionExplanation(file.hiding(["email"]).decisions[0]).lines
+        #expect(!hidden.joined().contains("a@b.c"), "\(hidden)")
+    }
+
     @Test("decisions become fixtures that pass, one of each input")
     func recording() async throws {
         let (file, bundle) = try await decisions()
@@ -148,7 +162,7 @@ struct DecisionToolTests {
             _ = try await plugins.send(request, to: ScriptedTransport(answers))
         }
         let decisions = await plugins.decisions
-        #expect(decisions.map(\.decision) == ["none", "none", "respond"] && decisions.map(\.waits) == [1, 2, 1])
+        #expect(decisions.map(\.decision) == ["changed", "changed", "respond"] && decisions.map(\.waits) == [1, 2, 1])
         #expect(!DecisionFile(decisions).text.contains("geheim"))
         let folder = try TemporaryFolder()
         try DecisionFile(decisions).append(to: "\(folder.path)/d.jsonl")

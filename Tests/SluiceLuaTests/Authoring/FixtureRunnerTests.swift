@@ -42,7 +42,7 @@ struct FixtureRunnerTests {
             bundle,
             expecting(["decision": ["decision": "merge", "record": ["id": "1", "a": 1, "b": 3]], "log": ["x"]]))
         #expect(
-            result.differences == ["decision.record.b: expected 3, found 2", "log: expected 1 lines, found 0: []"])
+            result.differences == ["decision.record.b: expected 3, found 2", "log: expected 1 line, found 0: []"])
     }
 
     @Test("a failure fails a fixture that expects none, and passes one that expects it")

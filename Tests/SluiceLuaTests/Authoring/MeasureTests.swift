@@ -30,6 +30,23 @@ struct MeasureTests {
         #expect(await PluginBench(failing, rounds: 1).run().failed == ["tests/a.json"])
     }
 
+    @Test(
+        "bench fails when a fixture does: one that cannot be read, one of init, a spec, one that passes now and then",
+        arguments: [
+            ("tests/b.json", "{"),
+            ("tests/b.json", #"{"name": "b", "hook": "init", "given": {}, "expect": {"log": [{"message": "x"}]}}"#),
+            ("tests/b_spec.lua", "describe('b', function() it('fails', function() expect(1).to_equal(2) end) end)"),
+        ])
+    func failing(path: String, text: String) async throws {
+        let bundle = try PluginBundle.sample(
+            ["on_conflict", "init"],
+            "return { on_conflict = function() return decide.client() end, init = function() end }",
+            files: ["tests/a.json": Self.fixture, path: text])
+        let report = await PluginBench(bundle, rounds: 1).run()
+        #expect(!report.isGood && report.failed == [path], "\(report.lines)")
+        #expect(report.hooks.map(\.hook) == [.onConflict], "what passes is measured all the same")
+    }
+
     @Test("profile names the dearest line")
     func profile() async throws {
         let bundle = try PluginBundle.handler(

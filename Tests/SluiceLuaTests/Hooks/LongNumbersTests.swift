@@ -7,7 +7,7 @@ import Testing
 struct LongNumbersTests {
     private func restored(_ value: String, from original: String) throws -> JSON {
         let original = try JSON(parsing: original)
-        return LongNumbers.restored(try JSON(parsing: value), from: [original], of: [original])
+        return LongNumbers(of: [original]).restored(try JSON(parsing: value), from: [original])
     }
 
     @Test(

@@ -124,12 +124,112 @@ struct LuaConflictHandlerTests {
         #expect(merged["count"]?.description == "12345678901234567.89")
     }
 
+    @Test(
+        "what always applies is followed where one side alone changed the field too",
+        arguments: [
+            ("max", 3, 5, 5, 5), ("max", 7, 5, 5, 7), ("max", 5, 2, 5, 5), ("max", 7, 9, 5, 9), ("min", 7, 5, 5, 5),
+            ("min", 3, 5, 5, 3), ("server", 7, 5, 5, 5), ("client", 5, 9, 5, 5), ("max", nil, 5, 5, 5),
+            ("max", 5, nil, nil, 5), ("max", 4, nil, 4, 4), ("sum_delta", 7, 5, 5, 7), ("sum_delta", 5, 9, 5, 9),
+            ("sum_delta", 7, 9, 5, 11), ("max", 6, 6, 5, 6),
+        ] as [(String, Int?, Int?, Int?, Int)])
+    func always(rule: String, client: Int?, server: Int?, base: Int?, merged: Int) async throws {
+        func record(_ count: Int?, _ version: String) -> JSON {
+            var record: JSON = ["id": "1", "version": JSON(version), "title": "milk"]
+            record["count"] = count.map { JSON($0) }
+            return record
+        }
+        let conflict = conflict(client: record(client, "a"), server: record(server, "b"), base: record(base, "a"))
+        let decision = try await decide("return c:merge { always = { count = '\(rule)' } }", conflict)
+        guard case .merge(let result) = decision else { throw SluiceError(.conflict, "no merge: \(decision)") }
+        #expect(result["count"] == JSON(merged) && result["title"] == "milk" && result["version"] == "b")
+    }
+
+    @Test(
+        "max and min compare numbers as numbers, however they are written, and ask where they cannot be told apart",
+        arguments: [
+            ("max", "10.10", "9.50", "10.10"), ("min", "10.10", "9.50", "9.50"), ("max", "9.50", "10", "10"),
+            ("max", "\"10\"", "\"9\"", "\"9\""), ("max", "9007199254740993", "9007199254740992", "9007199254740993"),
+            ("max", "18446744073709551617", "18446744073709551616", nil), ("max", "1.10", "1.1", "1.1"),
+            ("min", "18446744073709551617", "1", "1"), ("max", "10.10", "\"9\"", nil),
+        ] as [(String, String, String, String?)])
+    func ordered(rule: String, client: String, server: String, result: String?) async throws {
+        func record(_ number: String) throws -> JSON { try JSON(parsing: #"{"id": "1", "n": \#(number)}"#) }
+        let conflict = conflict(client: try record(client), server: try record(server), base: try record("0"))
+        let expected: ConflictDecision = try result.map { .merge(try record($0)) } ?? .ask
+        #expect(try await decide("return c:merge { n = '\(rule)' }", conflict) == expected)
+    }
+
+    @Test("a function that always applies gets all three values; nil takes the server's, and ask asks")
+    func alwaysFunction() async throws {
+        let conflict = conflict(client: changed(["title": "tea", "count": 9]), server: changed(["version": "b"]))
+        let shout = "function(mine, theirs, old) return mine .. theirs .. old end"
+        guard case .merge(let merged) = try await decide("return c:merge { always = { title = \(shout) } }", conflict)
+        else { throw SluiceError(.conflict, "no merge") }
+        #expect(merged["title"] == "teamilkmilk" && merged["count"] == 9)
+        let none = "return c:merge { always = { title = function() return nil end } }"
+        guard case .merge(let kept) = try await decide(none, conflict) else { throw SluiceError(.conflict, "no merge") }
+        #expect(kept["title"] == "milk" && kept["count"] == 9)
+        #expect(try await decide("return c:merge { always = { title = 'ask' } }", conflict) == .ask)
+        #expect(try await decide("return c:merge { always = { note = 'ask' } }", conflict) != .ask)
+        // A field may be called so.
+        let named = self.conflict(client: changed(["always": 1]), server: changed(["always": 2]))
+        guard case .merge(let field) = try await decide("return c:merge { always = 'max' }", named) else {
+            throw SluiceError(.conflict, "no merge")
+        }
+        #expect(field["always"] == 2)
+    }
+
+    @Test(
+        "of rules that always apply what cannot be is refused with its name",
+        arguments: [
+            ("always = { count = 'biggest' }", "count has biggest"),
+            ("count = 'max', always = { count = 'max' }", "two rules for count"),
+            ("always = { count = decide.server }", "the rule for count is decide.server"),
+        ])
+    func alwaysRefused(rules: String, words: String) async throws {
+        let conflict = conflict(client: changed(["count": 7]), server: changed(["version": "b"]))
+        let error = await #expect(throws: SluiceError.self) {
+            try await decide("return c:merge { \(rules) }", conflict)
+        }
+        #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+    }
+
+    @Test("c.server and c.client are copies: what is written to one is in no other, and no rule sees it")
+    func copies() async throws {
+        let (client, server) = (changed(["title": "tea"]), changed(["title": "beer", "version": "b"]))
+        let conflict = conflict(client: client, server: server)
+        for side in ["server", "client"] {
+            let decision = try await decide(
+                """
+                local before, written = c.\(side), c.\(side)
+                written.title, written.tags = "x", { "only here" }
+                if before.title == "x" or c.\(side).title == "x" or #c.\(side).tags ~= 2 then return decide.delete() end
+                return c:merge { title = function(mine, theirs) return mine .. theirs end }
+                """, conflict)
+            guard case .merge(let merged) = decision else { throw SluiceError(.conflict, "no merge: \(decision)") }
+            #expect(merged["title"] == "teabeer" && merged["tags"] == base["tags"])
+        }
+    }
+
+    @Test("a write to a copy that nobody kept is an error, and not lost")
+    func lostWrite() async throws {
+        let conflict = conflict(client: changed(["title": "tea"]), server: changed(["title": "beer", "version": "b"]))
+        let error = await #expect(throws: SluiceError.self) {
+            try await decide("c.server.title = 'x'\nreturn decide.merge(c.server)", conflict)
+        }
+        #expect(error?.message.contains("local record = c.server") == true, "\(error?.message ?? "")")
+        // One that was only read beside it is no mistake.
+        let decision = try await decide(
+            "local mine = c.client mine.title = 'x' return decide.merge(c.server)", conflict)
+        #expect(decision == .merge(try #require(conflict.server)))
+    }
+
     @Test("a whole record may be written on one side and returned")
     func wholeRecord() async throws {
         let client = changed(["title": "tea"])
         let server = changed(["title": "beer", "version": "b"])
         let decision = try await decide(
-            "c.server.title = c.client.title .. '!'\nreturn decide.merge(c.server, { reason = 'mine' })",
+            "local r = c.server\nr.title = c.client.title .. '!'\nreturn decide.merge(r, { reason = 'mine' })",
             conflict(client: client, server: server))
         var merged = server
         merged["title"] = "tea!"
@@ -142,12 +242,12 @@ struct LuaConflictHandlerTests {
             "local r = c.server:to_table() r.id = '2' return decide.merge(r)",
             "local r = c.server:to_table() r.version = 'z' return decide.merge(r)",
             "local r = c.server:to_table() r.deleted = true return decide.merge(r)",
-            "c.server.version = 'z' return decide.merge(c.server)",
-            "c.server.id = '2' return decide.merge(c.server)",
+            "local r = c.server r.version = 'z' return decide.merge(r)",
+            "local r = c.server r.id = '2' return decide.merge(r)",
             "return decide.merge('text')", "return decide.merge()", "return decide.merge({ title = 'x' })",
-            "c.server.title = 0/0 return decide.merge(c.server)",
-            "c.server.title = '\\xff' return decide.merge(c.server)",
-            "c.server.count = 2^60 return decide.merge(c.server)",
+            "local r = c.server r.title = 0/0 return decide.merge(r)",
+            "local r = c.server r.title = '\\xff' return decide.merge(r)",
+            "local r = c.server r.count = 2^60 return decide.merge(r)",
             "return decide.merge({ list = { 1, nil, 3 } })", "return decide.merge({ m = { 1, 2, x = 3 } })",
             "local t = {} t.t = t return decide.merge(t)", "return 'client'", "return decide.push()", "return {}",
             "return { decision = 'explode' }", "return c", "error('no')", "while true do end",
@@ -165,7 +265,7 @@ struct LuaConflictHandlerTests {
         let table = TableSchema("todos", columns: [.init("count", .integer), .init("title", .string)])
         let plugins = try await PluginText(
             ["on_conflict"],
-            "return { on_conflict = function(c) c.server.count = 'many' return decide.merge(c.server) end }"
+            "return { on_conflict = function(c) local r = c.server r.count = 'many' return decide.merge(r) end }"
         ).loaded(PluginOptions(tables: [table]))
         let conflict = conflict(client: changed(["title": "tea"]), server: changed(["title": "beer"]))
         let error = await #expect(throws: SluiceError.self) { try await plugins.conflictHandler.decide(conflict) }

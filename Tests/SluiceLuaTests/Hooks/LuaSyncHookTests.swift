@@ -78,8 +78,8 @@ struct LuaSyncHookTests {
                 .cancelAndUpdate(["id": "1", "title": "", "count": 5])
             ),
             (
-                "return decide.change_action('update', { id = '1', title = 'x' })",
-                .changeKind(.update, ["id": "1", "title": "x"])
+                "return decide.change_action('update', { id = '1', title = 'x', count = 5 })",
+                .changeKind(.update, ["id": "1", "title": "x", "count": 5])
             ),
         ])
     func onPushError(body: String, decision: PushErrorDecision) async throws {

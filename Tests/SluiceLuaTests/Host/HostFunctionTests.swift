@@ -55,6 +55,26 @@ struct HostFunctionTests {
     }
 
     @Test(
+        "a body is signed as its bytes, whatever they are",
+        arguments: [
+            ("crypto.sha256(req.body)", "f9789675a25a87605b0d60387568e25cda7b568653ecdc42e9248588dc70acd5"),
+            ("crypto.hmac_sha256('key', req.body, 'base64')", "DtzsbDeeZytnVAYy6pjEAr9XxM5t55yMgJQCeUBp7Uk="),
+            ("crypto.base64(req.body)", "/wBh"), ("crypto.hex(req.body)", "ff0061"),
+        ])
+    func bodyBytes(expression: String, signature: String) async throws {
+        let plugins = try await PluginText(
+            ["request"],
+            "return { request = function(req) req.headers:set('X-Signature', \(expression)) end }"
+        ).loaded()
+        var request = Request.sample(.post, "/tables/todos", action: .insert)
+        request.body = Body(bytes: [0xFF, 0x00, 0x61])
+        _ = try await plugins.send(request, to: transport)
+        let sent = try #require(transport.requests.first)
+        #expect(sent.head.headerFields[HTTPField.Name("X-Signature")!] == signature)
+        #expect(sent.body.bytes == [0xFF, 0x00, 0x61])
+    }
+
+    @Test(
         "a module without its permission says which one is missing",
         arguments: [
             ("time.now()", "clock"), ("crypto.uuid()", "random"), ("crypto.random()", "random"),
@@ -281,6 +301,6 @@ struct HostFunctionTests {
         _ = try await plugins.send(.sample(.get, "/a?many=1"), to: transport)
         let many = try #require(await plugins.decisions.last).log
         #expect(many.count == 101 && many[99].message.utf8.count == 2048)
-        #expect(many[100].message == "104 lines more were left out")
+        #expect(many[100].message == "left out 104 lines more")
     }
 }

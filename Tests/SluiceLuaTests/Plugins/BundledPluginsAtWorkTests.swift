@@ -34,7 +34,7 @@ struct BundledPluginsAtWorkTests {
         func pull() async throws { _ = try await context.pull(Query("t"), named: "all") }
         func waiting() async throws -> [TableOperation] { try await context.queue.operations() }
         func local(_ name: String, of id: String = "1") async throws -> JSON? { try await rows.lookup(id: id)?[name] }
-        func remote(_ name: String, of id: String = "1") -> JSON? { server.rows("t")[id]?[name] }
+        func remote(_ name: String, of id: String = "1") -> JSON? { server.rows("t")[RecordID(id)]?[name] }
     }
 
     @Test("pii-redact: the server never sees the value, and the device keeps it through pushes, pulls and conflicts")

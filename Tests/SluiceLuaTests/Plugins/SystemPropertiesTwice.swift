@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import SluiceTesting
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceLua
 
 /// The handling of system columns, once by the filters that are built in and once by the plugin, for the same exchange.

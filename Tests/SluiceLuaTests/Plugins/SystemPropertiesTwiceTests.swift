@@ -3,7 +3,7 @@ import HTTPTypes
 import SluiceTesting
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceLua
 
 @Suite("System properties, built in and as a plugin")
@@ -23,7 +23,7 @@ struct SystemPropertiesTwiceTests {
         let wire = config["wire"]?.string ?? "azure-v1"
         let dialect = try #require(SystemPropertiesTwice.dialects.first { $0.name == wire })
         func names(_ json: JSON?) -> [String]? { json?.elements?.compactMap(\.string) }
-        let tables = (config["tables"]?.members ?? []).map { ($0.name, names($0.value) ?? []) }
+        let tables = (config["tables"]?.members ?? []).map { ($0.name.text, names($0.value) ?? []) }
         let twice = try await SystemPropertiesTwice(
             dialect,
             SystemPropertySelection(
@@ -54,7 +54,7 @@ struct SystemPropertiesTwiceTests {
     }
 
     private func fields(_ json: JSON?, _ fields: inout HTTPFields) {
-        for (name, value) in json?.members ?? [] { HTTPField.Name(name).map { fields[$0] = value.string ?? "" } }
+        for (name, value) in json?.members ?? [] { HTTPField.Name(name.text).map { fields[$0] = value.string ?? "" } }
     }
 
     private func body(_ json: JSON?) -> Body {

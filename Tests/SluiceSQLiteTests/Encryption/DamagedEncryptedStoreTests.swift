@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceSQLite
 
 @Suite("A damaged encrypted store, and a damaged plain one")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceSQLite
 
 /// Logs as a process leaves them that was killed, with a byte that is not what was written.

@@ -3,7 +3,7 @@ import Foundation
 import SluiceTesting
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceSQLite
 
 @Suite("An encrypted store")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceSQLite
 
 /// Nothing of what an encrypted store holds is in any of its files, and nothing of its key in memory once it is closed.

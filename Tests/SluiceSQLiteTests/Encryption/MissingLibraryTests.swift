@@ -2,7 +2,7 @@ import CSQLite
 import Foundation
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceSQLite
 
 /// What happens where SQLCipher 4 is not installed. In processes of their own, as in this one it is open.

@@ -2,7 +2,7 @@ import Foundation
 import SluiceTesting
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceSQLite
 
 @Suite("A store is looked after")
@@ -81,7 +81,8 @@ struct MaintenanceTests {
         let store = try await store(nil)
         @Sendable func operation(_ id: String, _ kind: TableOperation.Kind, _ record: String, sequence: Int64) -> JSON {
             TableOperation(
-                id: id, sequence: sequence, table: "t", recordID: record, kind: kind, createdAt: Timestamp(ticks: 0)
+                id: id, sequence: sequence, table: "t", recordID: RecordID(record), kind: kind,
+                createdAt: Timestamp(ticks: 0)
             ).record
         }
         #expect(try await store.check() == [])
@@ -97,7 +98,7 @@ struct MaintenanceTests {
             try writer.put(["id": "9/x"], in: Membership.schema.name)
             try writer.put(["id": "[]"], in: Cursor.schema.name)
         }
-        let kinds = try await store.check().map { "\($0.kind.rawValue) \($0.recordID ?? $0.operationID ?? "")" }
+        let kinds = try await store.check().map { "\($0.kind.rawValue) \($0.recordID?.text ?? $0.operationID ?? "")" }
         #expect(
             Set(kinds) == [
                 "unreadable 3", "doubled here", "orphanedOperation gone", "missingBase here", "orphanedBase other",

@@ -1,7 +1,7 @@
 import SluiceTesting
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceSQLite
 
 @Suite("A column that holds what no store has put there")

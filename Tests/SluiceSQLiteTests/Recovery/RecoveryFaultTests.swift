@@ -2,7 +2,7 @@ import Foundation
 import SluiceTesting
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceSQLite
 
 @Suite("A recovery on storage that fails")

@@ -307,7 +307,7 @@ struct RecoveryTests {
             for (index, id) in ids.enumerated() {
                 try writer.put(["id": JSON(id), "n": JSON(index)], in: "t")
                 var operation = TableOperation(
-                    id: "o\(index)", sequence: Int64(index + 1), table: "t", recordID: id, kind: .insert,
+                    id: "o\(index)", sequence: Int64(index + 1), table: "t", recordID: RecordID(id), kind: .insert,
                     createdAt: Timestamp(ticks: 0))
                 operation.tags = [String(repeating: "x", count: 300)]
                 try writer.put(operation.record, in: TableOperation.schema.name)

@@ -14,12 +14,13 @@ struct StorageFaultTests {
         "a store holds what it promises after a fault at any call", arguments: StorageFaultMode.allCases,
         [false, true])
     func anywhere(mode: StorageFaultMode, isEncrypted: Bool) async throws {
-        let stride = mode == .callOnce || mode == .calls || mode == .shortRead ? 151 : 29
+        // A few of each: `make test` tries more of them in a release build, where a trial takes a tenth of the time.
+        let stride = mode == .callOnce || mode == .calls || mode == .shortRead ? 907 : 173
         let report = try await StorageFaultCampaign(
             modes: [mode], stride: stride, seed: 5, tears: 1, isEncrypted: isEncrypted
         ).run()
         #expect(report.violations == [])
-        #expect(report.fired >= 4)
+        #expect(report.fired >= 2)
     }
 
     @Test("a power cut takes what was not synced, and nothing else")

@@ -21,13 +21,14 @@ struct HostileTextTests {
         // Some of the names for tables, and both forms of é.
         let tables = names.enumerated().filter { $0.offset % 6 == 0 || ["é"].contains($0.element) }.map(\.element)
         for name in tables {
-            let schema = TableSchema(name, columns: isDeclared ? [.init(name, .string), .init("n", .integer)] : [])
+            let column = PropertyName(name)
+            let schema = TableSchema(name, columns: isDeclared ? [.init(column, .string), .init("n", .integer)] : [])
             try await store.define([schema])
             try await store.write { writer in for record in records { try writer.put(record, in: name) } }
             for text in HostileText.all {
                 let query = Query(
-                    name, filter: .binary(.eq, .column(name), .literal(.string(text))),
-                    order: [.init(name, descending: true), .init("n")], select: ["id", name])
+                    name, filter: .binary(.eq, .column(column), .literal(.string(text))),
+                    order: [.init(column, descending: true), .init("n")], select: ["id", column])
                 let expected = try QueryEvaluator(query, schema: schema).apply(to: records)
                 #expect(expected.count == 1)
                 #expect(try await store.read { try $0.records(matching: query) } == expected, "\(name) eq \(text)")
@@ -54,7 +55,7 @@ struct HostileTextTests {
         try await store.write { writer in for record in records { try writer.put(record, in: "t") } }
         for text in HostileText.all {
             let literal = QueryExpression.literal(.string(text))
-            for column in ["text", "free"] {
+            for column in ["text", "free"] as [PropertyName] {
                 let filters: [QueryExpression] = [
                     .call(.contains, [.column(column), literal]), .call(.startswith, [.column(column), literal]),
                     .binary(.eq, .call(.concat, [.column(column), literal]), .literal(.string(text + text))),

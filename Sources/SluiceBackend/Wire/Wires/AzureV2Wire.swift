@@ -6,5 +6,5 @@ extension ServerWire {
         name: "azure-v2", names: SystemNames(), showsIntegerIDs: true, reserved: .refused, refusesUnknownColumns: false,
         patches: true,
         undelete: .post, tombstone: .notFound, list: .array, nextPage: .link, failure: .object,
-        requiresContentType: false, comparesVersionInBody: true)
+        requiresContentType: false, comparesVersionInBody: true, isLenient: true, showsKnownProperties: true)
 }

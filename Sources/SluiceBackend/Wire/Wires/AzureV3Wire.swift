@@ -5,5 +5,6 @@ extension ServerWire {
     static let azureV3 = ServerWire(
         name: "azure-v3", names: SystemNames(hidden: [SystemColumn.createdAt]), reserved: .ignored,
         refusesUnknownColumns: true, patches: true, undelete: .patch, tombstone: .gone,
-        list: .items(writesNulls: false), nextPage: .absolute, failure: .problem, requiresContentType: true)
+        list: .items(writesNulls: false), nextPage: .absolute, failure: .problem, requiresContentType: true,
+        isLenient: true, showsKnownProperties: true)
 }

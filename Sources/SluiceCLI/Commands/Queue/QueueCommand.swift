@@ -7,6 +7,7 @@ struct QueueCommand: AsyncParsableCommand {
         subcommands: [
             QueueListCommand.self, QueueShowCommand.self, QueueRetryCommand.self, QueueDiscardCommand.self,
             QueueResolveCommand.self, QueueEditCommand.self, QueueChangeKindCommand.self, QueueUndoCommand.self,
+            QueueTakeCommand.self,
             QueueExportCommand.self, QueueImportCommand.self, QueueAuditCommand.self,
         ])
 }
@@ -33,7 +34,7 @@ struct QueueFilterOptions: ParsableArguments {
     var group: String?
 
     var filter: QueueFilter {
-        QueueFilter(states: Set(state), table: table, recordID: record, tag: tag, group: group)
+        QueueFilter(states: Set(state), table: table, recordID: record.map(RecordID.init), tag: tag, group: group)
     }
 }
 

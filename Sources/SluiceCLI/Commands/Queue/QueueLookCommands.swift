@@ -43,7 +43,7 @@ struct QueueShowCommand: OutcomeCommand {
             json["mirror"] = copies.mirror ?? .null
             json["server"] = server ?? .null
             let heading =
-                "\(operation.kind.rawValue) of \(operation.table) \(Plain.line(operation.recordID)), "
+                "\(operation.kind.rawValue) of \(operation.table) \(Plain.line(operation.recordID.text)), "
                 + "revision \(operation.revision): \(operation.state.rawValue), "
                 + "sent \(Plain.count(operation.attempts, "time"))"
             let reason = operation.failure.map { ["reason: \(Plain.line($0.message))"] } ?? []

@@ -28,6 +28,22 @@ struct QueueRetryCommand: OutcomeCommand {
     }
 }
 
+struct QueueTakeCommand: OutcomeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "take", abstract: "Take changes over that another user made, or the same one by another name.",
+        discussion: "The next push sends them in the name of this session's user. Groups are taken over whole.")
+
+    @OptionGroup(title: "Which changes; all without one") var which: QueueFilterOptions
+    @OptionGroup(title: "Store and server") var connection: ConnectionOptions
+
+    func outcome() async throws -> Outcome {
+        try await ClientSession.run(try ClientSettings(connection), usesNetwork: false) { session in
+            let count = try await session.context.queue.takeOver(which.filter)
+            return Outcome(json: ["taken": JSON(count)], text: ["took \(Plain.count(count, "change")) over"])
+        }
+    }
+}
+
 struct QueueDiscardCommand: QueueRepairCommand {
     static let configuration = CommandConfiguration(
         commandName: "discard", abstract: "Give a change up and restore the record as the server last had it.",

@@ -23,7 +23,9 @@ struct QuarantineListCommand: OutcomeCommand {
             let rows = try await session.context.quarantine(table: table)
             let text = TextTable(
                 head: ["id", "reason", "at", "row"],
-                rows: rows.map { [Plain.line($0.id), Plain.line($0.reason), $0.at.description, Plain.line($0.raw)] })
+                rows: rows.map {
+                    [Plain.line($0.id.text), Plain.line($0.reason), $0.at.description, Plain.line($0.raw)]
+                })
             let widest = StandardStream.output.isTerminal ? 48 : Int.max
             return Outcome(
                 json: ["rows": JSON(rows.map(json))],
@@ -60,11 +62,12 @@ struct QuarantineForgetCommand: OutcomeCommand {
         try await ClientSession.run(try ClientSettings(connection), usesNetwork: false) { session in
             let rows = try await session.context.quarantine()
             // An id is typed as it was listed, without what no terminal shows.
-            let listed = Set(rows.map { Plain.line($0.id) })
-            if let unknown = ids.first(where: { !listed.contains($0) }) {
+            let listed = Set(rows.map { RecordID(Plain.line($0.id.text)) })
+            if let unknown = ids.first(where: { !listed.contains(RecordID($0)) }) {
                 throw CommandFailure.usage("there is no row \(Plain.line(unknown)) in the quarantine")
             }
-            let forgotten = rows.map(\.id).filter { all || ids.contains(Plain.line($0)) }
+            let named = Set(ids.map(RecordID.init))
+            let forgotten = rows.map(\.id).filter { all || named.contains(RecordID(Plain.line($0.text))) }
             try await session.context.removeFromQuarantine(forgotten)
             return Outcome(
                 json: ["forgotten": JSON(forgotten.count)], text: ["\(Plain.count(forgotten.count, "row")) forgotten"])

@@ -102,6 +102,7 @@ struct StoreVacuumCommand: StoreFileCommand {
         try await store.vacuum()
         let after = try await store.info().size
         return Outcome(
-            json: ["before": JSON(before), "after": JSON(after)], text: ["\(before) bytes became \(after)"])
+            json: ["before": JSON(before), "after": JSON(after)],
+            text: ["\(Plain.count(before, "byte")) became \(Plain.count(after))"])
     }
 }

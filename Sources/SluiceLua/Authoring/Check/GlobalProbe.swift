@@ -16,7 +16,7 @@ enum GlobalProbe {
     static func verdicts(_ paths: Set<[String]>) throws(ScriptFailure) -> [[String]: Verdict] {
         let list = paths.map { path in "{ \(path.map { "\"\($0)\"" }.joined(separator: ", ")) }" }
         let text = "local paths = {\n\(list.joined(separator: ",\n"))\n}\n\(look)"
-        let vm = try LuaVM { _, _, _ in .value(nil) }
+        let vm = try LuaVM { _, _, _, _ in .value(nil) }
         let found = try vm.load(
             prelude: Prelude.source, sources: [LuaSource(name: "main", text: Array(text.utf8))],
             environment: ["config": .object, "deployment": ["labels": .object]],

@@ -17,8 +17,13 @@ struct PermissionUse {
     private(set) var used: [String: (file: String, use: LuaOutline.Use)] = [:]
     /// Where a request's address or method is written, by the permission.
     private(set) var written: [String: (file: String, use: LuaOutline.Use)] = [:]
+    /// Where a request is answered first.
+    private(set) var responds: (file: String, use: LuaOutline.Use)?
     /// The names of secrets that are written out.
     private(set) var secrets: [(name: String, file: String, line: Int)] = []
+
+    /// Whether the use of a permission to change something can be read from a text.
+    static func isSeen(_ change: String) -> Bool { changes[change] != nil }
 
     mutating func add(_ outline: LuaOutline, of file: String) {
         for use in outline.uses {
@@ -27,7 +32,12 @@ struct PermissionUse {
                 let isWhole = use.path.count == 1 && path[0] == use.path[0] && path[0] != "math"
                 if use.path.starts(with: path) || isWhole { used[permission] = (file, use) }
             }
-            if use.path == ["secrets", "get"], let name = use.argument { secrets.append((name, file, use.line)) }
+            if responds == nil, use.path == ["decide", "respond"] { responds = (file, use) }
+            if ["get", "find"].contains(use.path.last), use.path.first == "secrets", use.path.count == 2,
+                let name = use.argument
+            {
+                secrets.append((name, file, use.line))
+            }
         }
         for use in outline.writes where use.path.count == 2 {
             for (permission, names) in Self.changes where written[permission] == nil && names.contains(use.path[1]) {

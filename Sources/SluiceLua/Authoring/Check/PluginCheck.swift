@@ -179,8 +179,14 @@ public struct PluginCheck: Sendable {
         for (name, file, line) in use.secrets where !manifest.permissions.secrets.contains(name) && !namesSecrets {
             report.error("\(file):\(line)", "the secret \(name) is not among the permissions")
         }
-        for change in manifest.permissions.change.sorted() where use.written[change] == nil {
+        for change in manifest.permissions.change.sorted()
+        where PermissionUse.isSeen(change) && use.written[change] == nil {
             report.warn(PluginManifest.fileName, "the permission change: \(change) is not used")
+        }
+        if let place = use.responds, !manifest.permissions.change.contains(ChangePermission.pushAnswer.rawValue) {
+            report.warn(
+                "\(place.file):\(place.use.line)",
+                "decide.respond to a push needs the permission change: \(ChangePermission.pushAnswer.rawValue)")
         }
         for (change, place) in use.written.sorted(by: { $0.key < $1.key })
         where !manifest.permissions.change.contains(change) && ["req", "request"].contains(place.use.path[0]) {

@@ -5,7 +5,10 @@ internal import SluiceCore
 struct ConflictSource: Sendable {
     /// The table that conflicts are about.
     let table: String
-    private let fields: [(name: String, values: [JSON])]
+    private let fields: [(name: PropertyName, values: [JSON])]
+
+    /// The names of the fields.
+    var names: [PropertyName] { fields.map(\.name) }
 
     /// Records of a table's columns.
     init(_ schema: TableSchema) {
@@ -16,8 +19,8 @@ struct ConflictSource: Sendable {
     /// Records like those of the conflicts in a bundle's fixtures; nil where there are none.
     init?(_ bundle: PluginBundle, _ dialect: Dialect) {
         var table: String?
-        var values: [String: [JSON]] = [:]
-        var names: [String] = []
+        var values: [PropertyName: [JSON]] = [:]
+        var names: [PropertyName] = []
         for path in bundle.fixtures {
             guard let fixture = try? bundle.fixture(at: path), fixture.hook == .onConflict,
                 let conflict = fixture.given.value["conflict"]

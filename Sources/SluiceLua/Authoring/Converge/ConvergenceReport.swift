@@ -36,12 +36,18 @@ public struct ConvergenceReport: ToolReport {
     public internal(set) var broken: [Claim: (count: Int, example: String)] = [:]
     /// Whether fields may be lost, because the policy is that one side wins.
     public let allowsLoss: Bool
+    /// The fields that may be lost, with the reason, and how often each was.
+    public private(set) var exempt: [PropertyName: (reason: String, count: Int)]
 
-    init(plugin: String, seed: UInt64, allowsLoss: Bool) {
+    init(plugin: String, seed: UInt64, allowsLoss: Bool, exempt: [PropertyName: String] = [:]) {
         self.plugin = plugin
         self.seed = seed
         self.allowsLoss = allowsLoss
+        self.exempt = exempt.mapValues { ($0, 0) }
     }
+
+    /// Counts those of the fields that may be lost.
+    mutating func spare(_ names: [PropertyName]) { for name in names { exempt[name]?.count += 1 } }
 
     mutating func note(_ claim: Claim, _ example: @autoclosure () -> String) {
         if let there = broken[claim] {
@@ -65,6 +71,9 @@ public struct ConvergenceReport: ToolReport {
                 guard let (count, example) = broken[claim] else { return "\(claim.words): yes" }
                 return "\(claim.words): NO, \(count.counted("time")), for example \(example)"
             }
+            + exempt.sorted { $0.key < $1.key }.map { name, field in
+                "exempt: \(name) may be lost (\(field.reason)), and was \(field.count.counted("time"))"
+            }
     }
 
     /// The same for a program.
@@ -73,6 +82,10 @@ public struct ConvergenceReport: ToolReport {
             "plugin": JSON(plugin), "seed": JSON("\(seed)"), "conflicts": JSON(conflicts), "stories": JSON(stories),
             "held": JSON(held), "good": JSON(isGood),
             "decisions": JSON(members: decisions.sorted { $0.key < $1.key }.map { ($0.key, JSON($0.value)) }),
+            "exempt": JSON(
+                members: exempt.sorted { $0.key < $1.key }.map { name, field in
+                    (name, ["reason": JSON(field.reason), "count": JSON(field.count)] as JSON)
+                }),
             "claims": JSON(
                 members: Claim.allCases.map { claim in
                     guard let (count, example) = broken[claim] else { return (claim.rawValue, ["holds": true]) }

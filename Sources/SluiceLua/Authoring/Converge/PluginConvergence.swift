@@ -20,19 +20,27 @@ public struct PluginConvergence: Sendable {
     public var stories = 150
     /// Whether fields may be lost, because the policy is that one side wins.
     public var allowsLoss = false
+    /// Fields of which one side's change may be lost, each with the reason: a `max` is to lose the smaller value.
+    public var exempt: [PropertyName: String] = [:]
 
     /// A trial of a bundle's handler.
     public init(_ bundle: PluginBundle) { self.bundle = bundle }
 
     /// Plays.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` where there is no handler, nothing to make records of, or
-    ///   the configuration does not fit.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` where there is no handler, nothing to make records of, the
+    ///   configuration does not fit, or a field that is exempt is none of the records'.
     public func run() async throws -> ConvergenceReport {
         guard let source = schema.map(ConflictSource.init) ?? ConflictSource(bundle, dialect) else {
             throw SluiceError(
                 .invalidArgument,
                 "\(bundle.location): no fixture has a conflict with fields to make records of; give a table's columns")
+        }
+        if let stranger = exempt.keys.sorted().first(where: { !source.names.contains($0) }) {
+            throw SluiceError(
+                .invalidArgument,
+                "\(bundle.location): \(stranger) is exempt, and no field of the records, which have "
+                    + source.names.map(\.text).joined(separator: ", "))
         }
         let fixtures = bundle.fixtures.compactMap { try? bundle.fixture(at: $0) }
         let plan: PluginPlan
@@ -49,7 +57,7 @@ public struct PluginConvergence: Sendable {
         let judge = try await judge(plan, source.table, world)
         let second = try await self.judge(plan, source.table, world)
         var report = ConvergenceReport(
-            plugin: self.plan?.name ?? bundle.manifest.name, seed: seed, allowsLoss: allowsLoss)
+            plugin: self.plan?.name ?? bundle.manifest.name, seed: seed, allowsLoss: allowsLoss, exempt: exempt)
         var chance = SeededChance(seed: seed)
         for _ in 0..<conflicts {
             await decide(triple(source, &chance), judge, second, &report)
@@ -129,7 +137,9 @@ public struct PluginConvergence: Sendable {
         default: return
         }
         if conflict.maybeApplied, let doubled = Self.doubled(conflict, result) { report.note(.countsOnce, doubled) }
-        func own(_ record: JSON) -> [String] { record.names.filter { $0 != "id" && !dialect.isSystemProperty($0) } }
+        func own(_ record: JSON) -> [PropertyName] {
+            record.names.filter { $0 != "id" && !dialect.isSystemProperty($0) }
+        }
         let names =
             own(base) + own(client).filter { base[$0] == nil }
             + own(server).filter { base[$0] == nil && client[$0] == nil }
@@ -143,10 +153,12 @@ public struct PluginConvergence: Sendable {
             let (isMine, isTheirs) = (client[name] != base[name], server[name] != base[name])
             return isMine != isTheirs && result[name] != (isMine ? client[name] : server[name])
         }
-        if !lost.isEmpty {
+        report.spare(lost)
+        let unexcused = lost.filter { exempt[$0] == nil }
+        if !unexcused.isEmpty {
             report.note(
                 .keepsFields,
-                "\(lost.joined(separator: ", ")) of \(Self.words(conflict)): \(FixtureComparison.words(result))"
+                "\(unexcused.map(\.text).joined(separator: ", ")) of \(Self.words(conflict)): \(FixtureComparison.words(result))"
             )
         }
     }

@@ -24,8 +24,10 @@ public struct DecisionExplanation: ToolReport {
         } else {
             lines.append("decided \(entry.decision)" + (entry.reason.map { ": \($0)" } ?? ""))
         }
+        if entry.answersPush { lines.append("this stood for the server's answer to a push") }
         if entry.isShadow { lines.append("in shadow: it had no effect") }
-        lines.append("cost \(entry.fuel) fuel, \(Int(entry.elapsed / .microseconds(1))) µs, \(entry.waits) waits")
+        let micros = entry.elapsed.wholeNanoseconds / 1000
+        lines.append("cost \(entry.fuel) fuel, \(micros) µs, \(entry.waits.counted("wait"))")
         lines += entry.log.map { "logged \($0.level): \($0.message)" + ($0.fields.map { " \($0)" } ?? "") }
         guard let input = entry.input else { return lines + ["its input was not kept"] }
         if let conflict = input["conflict"] {
@@ -35,7 +37,11 @@ public struct DecisionExplanation: ToolReport {
         }
         if var answer = entry.answer {
             answer["built"] = nil
+            let record = answer["record"]
+            // Of a merge by rules the answer is the rules' part, and the record what came of it.
+            if answer["fields"] != nil { answer["record"] = nil }
             lines.append("answered \(FixtureComparison.words(answer))")
+            if entry.decision == "merge", let record { lines.append("merged to \(FixtureComparison.words(record))") }
         }
         return lines
     }
@@ -43,16 +49,18 @@ public struct DecisionExplanation: ToolReport {
     /// A conflict's fields: what they were, and what both sides made of them.
     private func table(_ conflict: JSON) -> [String] {
         let sides = ["base", "client", "server"].map { (name: $0, record: conflict[$0]) }
-        var names: [String] = []
+        var names: [PropertyName] = []
         for (_, record) in sides { names += (record?.names ?? []).filter { !names.contains($0) } }
-        let both = Set((conflict["both_changed"]?.elements ?? []).compactMap(\.string))
+        let both = Set((conflict["both_changed"]?.elements ?? []).compactMap { $0.string.map(PropertyName.init) })
         return names.map { name in
             let values = sides.map { "\($0) \($1 == nil ? "(no record)" : FixtureComparison.words($1?[name]))" }
             let answer = decision.answer
-            let result = answer?["record"]?[name] ?? answer?["fields"]?[name]
+            let record = decision.decision == "merge" ? answer?["record"] : nil
+            let result = record.map { $0[name] } ?? answer?["fields"]?[name]
+            let isDecided = record != nil || result != nil
             return "  \(name): \(values.joined(separator: ", "))"
                 + (both.contains(name) ? ", changed on both sides" : "")
-                + (result.map { " -> \(FixtureComparison.words($0))" } ?? "")
+                + (isDecided ? " -> \(FixtureComparison.words(result))" : "")
         }
     }
 

@@ -35,7 +35,7 @@ public struct DecisionFile: Sendable {
     }
 
     /// The same without the values of fields of those names, wherever they are; in bodies too, where those are JSON.
-    public func hiding(_ fields: Set<String>) -> DecisionFile {
+    public func hiding(_ fields: Set<PropertyName>) -> DecisionFile {
         guard !fields.isEmpty else { return self }
         var file = self
         for index in decisions.indices {
@@ -50,7 +50,7 @@ public struct DecisionFile: Sendable {
         return file
     }
 
-    private static func hiding(_ value: JSON, _ fields: Set<String>) -> JSON {
+    private static func hiding(_ value: JSON, _ fields: Set<PropertyName>) -> JSON {
         if let elements = value.elements { return JSON(elements.map { hiding($0, fields) }) }
         guard let members = value.members else { return value }
         return JSON(
@@ -102,6 +102,6 @@ public struct DecisionFile: Sendable {
 
     /// The decision with that number, or the last one about that record.
     public func decision(_ key: String) -> PluginDecision? {
-        decisions.last { String($0.sequence) == key } ?? decisions.last { $0.recordID == key }
+        decisions.last { String($0.sequence) == key } ?? decisions.last { $0.recordID == RecordID(key) }
     }
 }

@@ -21,7 +21,8 @@ public struct DecisionRecording: ToolReport {
         var files: [String: String] = [:]
         var seen: Set<String> = []
         var passedOver = 0
-        for entry in file.hiding(fields).decisions where entry.plugin == plugin && files.count < limit {
+        for entry in file.hiding(Set(fields.map(PropertyName.init))).decisions
+        where entry.plugin == plugin && files.count < limit {
             guard let fixture = DecisionFixture.fixture(entry, config: config) else {
                 passedOver += 1
                 continue

@@ -88,9 +88,11 @@ public struct DecisionReplay: ToolReport {
         comparison.differences.map { $0.replacing("expected", with: "was").replacing("found", with: "is") }
     }
 
-    /// An answer without its reason, how it was made, and the time that it took: nothing hangs on them.
+    /// An answer without its reason, how it was made, and the time that it took: nothing hangs on them; and without the
+    /// record that rules came to, which follows from them.
     private static func plain(_ answer: JSON) -> JSON {
         var answer = answer
+        if answer["fields"] != nil { answer["record"] = nil }
         if answer["decision"] != nil { (answer["reason"], answer["built"]) = (nil, nil) }
         answer["elapsed"] = nil
         return answer

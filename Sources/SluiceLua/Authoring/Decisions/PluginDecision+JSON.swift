@@ -6,9 +6,10 @@ extension PluginDecision {
         var json: JSON = [
             "sequence": JSON(sequence), "at": JSON(at.description), "plugin": JSON(plugin), "version": JSON(version),
             "hook": JSON(hook.rawValue), "input_hash": JSON(inputHash), "decision": JSON(decision),
-            "fuel": JSON(fuel), "cpu_ns": JSON(Int(cpuTime / .nanoseconds(1))),
-            "elapsed_ns": JSON(Int(elapsed / .nanoseconds(1))), "waits": JSON(waits), "shadow": JSON(isShadow),
+            "fuel": JSON(fuel), "cpu_ns": JSON(cpuTime.wholeNanoseconds),
+            "elapsed_ns": JSON(elapsed.wholeNanoseconds), "waits": JSON(waits), "shadow": JSON(isShadow),
         ]
+        if answersPush { json["answers_push"] = true }
         json["table"] = table.map { JSON($0) }
         json["record"] = recordID.map { JSON($0) }
         json["input"] = input
@@ -43,11 +44,12 @@ extension PluginDecision {
         self.init(
             sequence: Int(json["sequence"]?.int ?? 0), at: at, plugin: plugin,
             version: json["version"]?.string ?? "", hook: hook, table: json["table"]?.string,
-            recordID: json["record"]?.string, inputHash: json["input_hash"]?.string ?? "", input: json["input"],
+            recordID: json["record"]?.textID, inputHash: json["input_hash"]?.string ?? "", input: json["input"],
             decision: decision, answer: json["answer"], reason: json["reason"]?.string, failure: nil,
             fuel: Int(json["fuel"]?.int ?? 0), cpuTime: .nanoseconds(json["cpu_ns"]?.int ?? 0),
             elapsed: .nanoseconds(json["elapsed_ns"]?.int ?? 0), waits: Int(json["waits"]?.int ?? 0),
             isShadow: json["shadow"]?.bool ?? false, log: [], trace: json["trace"] ?? .object)
+        answersPush = json["answers_push"]?.bool ?? false
         if let failed = json["failure"] {
             let kind = failed["kind"]?.string.flatMap { PluginFailure.Kind(rawValue: $0) } ?? .runtime
             failure = PluginFailure(

@@ -74,7 +74,8 @@ struct FixtureCall {
 
     private func request() throws(SluiceError) -> HookCall {
         let request = try reader.request(place("request"))
-        let editor = RequestEditor(request: request, permissions: plan.manifest.permissions, secrets: secrets)
+        let editor = RequestEditor(
+            request: request, of: plan.name, permissions: plan.manifest.permissions, secrets: secrets)
         let kind = hook.kind
         var arguments = [LuaArgument("req", editor.given)]
         if kind == .filter { arguments.append(LuaArgument("next", .object)) }
@@ -96,10 +97,13 @@ struct FixtureCall {
     private func response() throws(SluiceError) -> HookCall {
         let request = try reader.request(place("request"))
         let response = try FixtureMessage.response(place("response"))
-        let editor = RequestEditor(request: request, permissions: plan.manifest.permissions, secrets: secrets)
-        let elapsed = place("response").value["elapsed"]?.double ?? 0
+        let editor = RequestEditor(
+            request: request, of: plan.name, permissions: plan.manifest.permissions, secrets: secrets)
+        let time = place("response")
+        let elapsed =
+            if let value = time.value["elapsed"] { try time.child(value, "elapsed").seconds() } else { Duration.zero }
         let given = GivenResponse(
-            response, body: 0, elapsed: .nanoseconds(Int64(elapsed * 1e9)), request: editor.seen,
+            response, body: 0, elapsed: elapsed, request: editor.seen,
             hiding: editor.isHidden)
         return HookCall(
             plan: hook, arguments: [LuaArgument("res", given.document)], bodies: [response.body], editor: editor,

@@ -69,7 +69,7 @@ struct FixtureComparison {
 
     mutating func values(_ expected: JSON, _ found: [String: JSON]) {
         for (key, value) in expected.members ?? [] {
-            let there = found[key].flatMap { $0["v"] }
+            let there = found[key.text].flatMap { $0["v"] }
             if value.isNull {
                 if let there { note("kv \(key)", "nothing", Self.words(there)) }
             } else {
@@ -81,7 +81,7 @@ struct FixtureComparison {
     mutating func log(_ expected: JSON, _ found: [PluginLogLine]) {
         let lines = expected.elements ?? []
         guard lines.count == found.count else {
-            return note("log", "\(lines.count) lines", "\(found.count): \(found.map(\.message))")
+            return note("log", lines.count.counted("line"), "\(found.count): \(found.map(\.message))")
         }
         for (index, line) in lines.enumerated() {
             let place = "log[\(index + 1)]"
@@ -121,7 +121,7 @@ struct FixtureComparison {
 
     private mutating func headers(_ place: String, _ expected: JSON, _ found: HTTPFields) {
         for (name, value) in expected.members ?? [] {
-            let there = HTTPField.Name(name).flatMap { found[$0] }.map { JSON($0) }
+            let there = HTTPField.Name(name.text).flatMap { found[$0] }.map { JSON($0) }
             if value.isNull, there == nil { continue }
             whole("\(place).headers.\(name)", value, there)
         }
@@ -129,7 +129,7 @@ struct FixtureComparison {
 
     private mutating func body(_ place: String, _ expected: JSON, _ found: Body) {
         if expected.isNull {
-            if !found.isEmpty { note("\(place).body", "nothing", "\(found.bytes.count) bytes") }
+            if !found.isEmpty { note("\(place).body", "nothing", found.bytes.count.counted("byte")) }
         } else if let text = expected.string {
             whole("\(place).body", JSON(text), JSON(String(decoding: found.bytes, as: UTF8.self)))
         } else if let json = try? found.json {

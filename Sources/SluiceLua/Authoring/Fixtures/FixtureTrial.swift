@@ -77,7 +77,7 @@ struct FixtureTrial {
         let run = await rig.run(call)
         if measuresCoverage {
             for (line, fuel) in await rig.host.takeProfile(of: rig.id).members ?? [] {
-                outcome.lines[line] = Int(fuel.int ?? 0)
+                outcome.lines[line.text] = Int(fuel.int ?? 0)
             }
         }
         outcome.failure = run.failure

@@ -44,15 +44,20 @@ extension FixtureWorld.Script {
         guard Set(place.value.names) == ["value", "ttl"], let value = place.value["value"] else {
             return KeyValues.Entry(place.value)
         }
-        guard let seconds = place.value["ttl"]?.double, seconds >= 0, seconds < 1e9 else {
-            throw place.child(place.value["ttl"] ?? .null, "ttl").expected("a number of seconds")
-        }
-        return KeyValues.Entry(value, endsAt: clock.advanced(by: .nanoseconds(Int64(seconds * 1e9))))
+        let rest = try place.child(place.value["ttl"] ?? .null, "ttl").seconds()
+        return KeyValues.Entry(value, endsAt: clock.advanced(by: rest))
     }
 }
 
 extension JSONPlace {
     fileprivate func text(_ longest: Int) throws(SluiceError) -> String { try text(upTo: longest) }
+
+    /// A number of seconds from 0, at most as long as a person lives.
+    func seconds() throws(SluiceError) -> Duration {
+        guard let seconds = value.double, (0...1e9).contains(seconds), let time = Duration.checked(seconds: seconds)
+        else { throw expected("a number of seconds from 0") }
+        return time
+    }
 }
 
 /// Headers and bodies as fixtures write them.

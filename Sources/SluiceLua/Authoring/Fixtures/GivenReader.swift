@@ -42,7 +42,7 @@ struct GivenReader {
                 RequestContext.Source(rawValue: try source.choice(of: ["online", "push", "pull"])) ?? .online
         }
         request.context.table = try members["table"]?.text()
-        request.context.recordID = try members["record_id"]?.text()
+        request.context.recordID = try id(members["record_id"])
         // The request of an operation has its id with the revision behind it.
         let operation = try members["operation"]?.text()
         request.context.operationID = try members["idempotency_key"]?.text() ?? operation.map { "\($0)-1" }
@@ -80,7 +80,7 @@ struct GivenReader {
             id: try members["operation"]?.text() ?? "op-1",
             sequence: Int64(try members["sequence"]?.integer(in: 0...Int.max) ?? 1),
             table: try members["table"]?.text() ?? "todo",
-            recordID: try members["id"]?.text() ?? record?["id"]?.string ?? before?["id"]?.string ?? "1",
+            recordID: try id(members["id"]) ?? record?["id"]?.textID ?? before?["id"]?.textID ?? "1",
             kind: try kind(members["kind"]), createdAt: try time(members["queued_at"]))
         operation.attempts = try members["attempt"]?.integer(in: 0...1_000) ?? 1
         operation.tags = try members["tags"].map(tags) ?? []
@@ -112,6 +112,11 @@ struct GivenReader {
         return time
     }
 
+    private func id(_ place: JSONPlace?) throws(SluiceError) -> RecordID? {
+        guard let place else { return nil }
+        return .string(try place.text())
+    }
+
     // MARK: - conflicts and failures
 
     func conflict(_ place: JSONPlace) throws(SluiceError) -> Conflict {
@@ -121,7 +126,7 @@ struct GivenReader {
         ])
         var sides: [JSON?] = []
         for name in ["client", "server", "base"] { sides.append(try record(members[name])) }
-        let id = try members["id"]?.text() ?? sides.compactMap { $0?["id"]?.string }.first ?? "1"
+        let id = try id(members["id"]) ?? sides.compactMap { $0?["id"]?.textID }.first ?? "1"
         var operation = TableOperation(
             id: try members["operation"]?.text() ?? "op-1", sequence: 1, table: try members["table"]?.text() ?? "todo",
             recordID: id, kind: try kind(members["kind"]), createdAt: try time(members["queued_at"]))
@@ -152,7 +157,7 @@ struct GivenReader {
             code: members["code"]?.value.string.flatMap { SluiceError.Code($0) } ?? .serverFailure,
             message: try members["message"]?.text() ?? "failed",
             status: try members["status"]?.integer(in: 100...599),
-            retryAfter: members["retry_after"]?.value.double.map { .nanoseconds(Int64($0 * 1e9)) },
+            retryAfter: try members["retry_after"]?.seconds(),
             body: FixtureMessage.body(members["body"]?.value).bytes,
             mayBeApplied: try members["maybe_applied"]?.flag() ?? false)
         var document = OperationView.document(of: failure, dialect: dialect)
@@ -167,7 +172,7 @@ struct GivenReader {
 
     func row(_ record: JSON) -> PulledRow {
         PulledRow(
-            id: record[dialect.columns.id]?.string ?? "1", version: record[dialect.columns.version]?.string,
+            id: record[dialect.columns.id]?.textID ?? "1", version: record[dialect.columns.version]?.string,
             updatedAt: record[dialect.columns.updatedAt]?.string,
             isTombstone: record[dialect.columns.deleted]?.bool == true, record: record)
     }

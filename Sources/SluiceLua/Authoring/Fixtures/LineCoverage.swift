@@ -33,7 +33,7 @@ public struct LineCoverage: Sendable {
             let share = file.statements == 0 ? 100 : 100 * (file.statements - file.missing.count) / file.statements
             let rest =
                 file.missing.isEmpty ? "" : ", not lines \(file.missing.map(String.init).joined(separator: ", "))"
-            return "\(file.name): \(share) % of \(file.statements) statements ran\(rest)"
+            return "\(file.name): \(share) % of \(file.statements.counted("statement")) ran\(rest)"
         }
     }
 

@@ -17,12 +17,10 @@ struct AuthorFolder {
             throw SluiceError(.invalidArgument, "\(path) is there already, and not empty")
         }
         for (name, bytes) in files.sorted(by: { $0.key < $1.key }) {
-            let place = URL(fileURLWithPath: path).appendingPathComponent(name)
-            do {
-                try manager.createDirectory(at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
-                try Data(bytes).write(to: place)
+            do throws(LinkFreeFile.Fault) {
+                try LinkFreeFile.write(bytes, to: name, in: path)
             } catch {
-                throw SluiceError(.invalidArgument, "\(place.path) cannot be written: \(error.localizedDescription)")
+                throw SluiceError(.invalidArgument, "\(path)/\(name) cannot be written: \(error)")
             }
         }
     }

@@ -15,7 +15,7 @@ enum HostileValues {
     static func spoiled(_ value: JSON, using chance: inout SeededChance, depth: Int = 0) -> JSON {
         if depth > 0, Int.random(in: 0..<6, using: &chance) == 0 { return all.randomElement(using: &chance) ?? .null }
         if let members = value.members {
-            var spoiled: [(String, JSON)] = []
+            var spoiled: [(PropertyName, JSON)] = []
             for (name, member) in members {
                 switch Int.random(in: 0..<12, using: &chance) {
                 case 0: continue

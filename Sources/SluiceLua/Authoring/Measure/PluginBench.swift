@@ -15,21 +15,29 @@ public struct PluginBench: Sendable {
         self.rounds = max(1, rounds)
     }
 
-    /// Runs it. Fixtures that do not pass are named, and not measured.
+    /// Runs it. Fixtures and specs that do not pass, in any of the rounds, are named and not measured.
     public func run() async -> BenchReport {
         var hooks: [HookKind: BenchReport.Hook] = [:]
-        var failed: [String] = []
         var runner = FixtureRunner(bundle)
         runner.plan = plan
-        for path in bundle.fixtures {
-            guard let fixture = try? bundle.fixture(at: path), fixture.hook != .initialize else { continue }
-            let first = await runner.run(fixture)
-            guard first.isPassed, first.fuel > 0 else {
-                if !first.isPassed { failed.append(path) }
-                continue
-            }
+        // All of them, those that cannot be read and those of no hook that is measured too.
+        let results = await runner.run().results
+        var failed: [String] = []
+        for result in results where !result.isPassed && !failed.contains(result.path) { failed.append(result.path) }
+        for path in bundle.fixtures where !failed.contains(path) {
+            guard let fixture = try? bundle.fixture(at: path), fixture.hook != .initialize,
+                let first = results.first(where: { $0.path == path }), first.fuel > 0
+            else { continue }
             var times = [first.time]
-            for _ in 1..<rounds { times.append(await runner.run(fixture).time) }
+            for _ in 1..<rounds {
+                let again = await runner.run(fixture)
+                guard again.isPassed else {
+                    failed.append(path)
+                    break
+                }
+                times.append(again.time)
+            }
+            if failed.last == path { continue }
             let declared = plan?.hooks[fixture.hook]?.budget ?? bundle.manifest.hooks[fixture.hook]?.budget
             let budget = (declared ?? fixture.hook.budget).fuel
             var hook = hooks[fixture.hook] ?? .init(hook: fixture.hook, budget: budget)
@@ -73,14 +81,14 @@ public struct BenchReport: ToolReport {
 
         /// The share of the budget that the dearest call used, from 0 to 1.
         public var share: Double { Double(fuel.max() ?? 0) / Double(max(budget, 1)) }
-        var nanoseconds: Int { Int((times.max() ?? .zero) / .nanoseconds(1)) }
+        var nanoseconds: Int { Int((times.max() ?? .zero).wholeNanoseconds) }
     }
 
     /// The plugin.
     public let plugin: String
     /// The hooks that fixtures call.
     public let hooks: [Hook]
-    /// The fixtures that do not pass.
+    /// The fixtures and specs that do not pass.
     public let failed: [String]
 
     /// Whether all fixtures pass, and no call uses more than four fifths of what it may.
@@ -89,7 +97,7 @@ public struct BenchReport: ToolReport {
     /// A line for each hook.
     public var lines: [String] {
         let measured = hooks.map { hook in
-            let tenths = Int((hook.share * 1000).rounded(.up))
+            let tenths = Int64(nearest: (hook.share * 1000).rounded(.up)) ?? .max
             return "\(hook.hook.rawValue): \(hook.fixtures.counted("fixture")), fuel \(hook.fuel.min() ?? 0) to "
                 + "\(hook.fuel.max() ?? 0) of \(hook.budget) (\(tenths / 10).\(tenths % 10) %, \(hook.dearest)), "
                 + "up to \(hook.nanoseconds) ns, \((hook.memory + 1023) / 1024) KiB"

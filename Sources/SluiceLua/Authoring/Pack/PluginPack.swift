@@ -27,7 +27,7 @@ public struct PluginPack: Sendable {
         }
         self.bytes = bytes + Array(repeating: 0, count: 1024)
         name = "\(folder)-\(bundle.manifest.version).tar"
-        hash = Base16.text(SHA256.hash(data: self.bytes))
+        hash = Base16.text(Array(SHA256.hash(data: self.bytes)))
     }
 
     /// Writes the archive into a folder.

@@ -55,8 +55,9 @@ struct SpecRunner {
                     } ?? [], cost: run.cost))
         }
         // The spec's own main is no file of the bundle.
-        for (line, fuel) in await rig.host.takeProfile(of: rig.id).members ?? [] where !line.hasPrefix("main.lua:") {
-            spent[line, default: 0] += Int(fuel.int ?? 0)
+        for (line, fuel) in await rig.host.takeProfile(of: rig.id).members ?? [] where !line.text.hasPrefix("main.lua:")
+        {
+            spent[line.text, default: 0] += Int(fuel.int ?? 0)
         }
         for (line, fuel) in await stage.spent { spent[line, default: 0] += fuel }
         return results

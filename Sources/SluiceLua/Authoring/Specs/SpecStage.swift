@@ -31,7 +31,7 @@ actor SpecStage {
     func clear() async {
         for rig in rigs {
             for (line, fuel) in await rig.host.takeProfile(of: rig.id).members ?? [] {
-                spent[line, default: 0] += Int(fuel.int ?? 0)
+                spent[line.text, default: 0] += Int(fuel.int ?? 0)
             }
         }
         rigs = []

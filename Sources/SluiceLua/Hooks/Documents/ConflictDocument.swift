@@ -6,18 +6,18 @@ struct ConflictDocument: Sendable {
     let check: RecordCheck
 
     /// The fields that differ between a side and the base; nil where there is no base.
-    private func changes(of side: JSON?) -> [String]? {
+    private func changes(of side: JSON?) -> [PropertyName]? {
         guard let side, let base = conflict.base else { return nil }
         return Self.names(base, side).filter { !check.isSystem($0) && side[$0] != base[$0] }
     }
 
     /// The names of both, in the order of the first.
-    private static func names(_ first: JSON, _ second: JSON) -> [String] {
+    private static func names(_ first: JSON, _ second: JSON) -> [PropertyName] {
         first.names + second.names.filter { first[$0] == nil }
     }
 
     /// The fields that both sides changed, to different values. Without a base it is all that differs.
-    var bothChanged: [String] {
+    var bothChanged: [PropertyName] {
         guard let client = conflict.client, let server = conflict.server else { return [] }
         return Self.names(server, client).filter { name in
             guard !check.isSystem(name), client[name] != server[name] else { return false }
@@ -28,7 +28,7 @@ struct ConflictDocument: Sendable {
 
     /// The document.
     var json: JSON {
-        func list(_ names: [String]?) -> JSON { JSON((names ?? []).map { JSON($0) }) }
+        func list(_ names: [PropertyName]?) -> JSON { JSON((names ?? []).map { JSON($0) }) }
         let operation = conflict.operation
         var document = JSON(members: [
             ("table", JSON(conflict.table)), ("id", JSON(conflict.recordID)),
@@ -52,41 +52,36 @@ struct ConflictDocument: Sendable {
         return conflict.operation.createdAt > server ? "client" : "server"
     }
 
-    /// The record of `c:merge{…}`: the server's, with what only the client changed and what the rules say of the rest.
-    /// Values go from record to record as they are.
+    /// The record of `c:merge{…}`: the server's, with what only the client changed, and with what the rules say of the
+    /// rest and of fields whose rule always applies. Values go from record to record as they are.
     func merged(_ fields: JSON) throws -> JSON {
         guard let client = conflict.client, let server = conflict.server, !conflict.isDeletedOnServer else {
             throw ScriptFailure(.badResult, "there are no two records to merge")
         }
         var merged = server
         let both = bothChanged
-        for name in changes(of: client) ?? [] where !both.contains(name) { merged[name] = client[name] }
+        let isBoth = Set(both)
+        for name in changes(of: client) ?? [] where !isBoth.contains(name) { merged[name] = client[name] }
         for name in both {
             guard let rule = fields[name] else {
                 throw ScriptFailure(.badResult, "the merge says nothing of \(name), which both sides changed")
             }
-            switch rule["side"]?.string {
-            case "client": merged[name] = client[name]
-            case "server": break
-            case nil: merged[name] = rule["value"] ?? .null
-            case let side?: throw ScriptFailure(.badResult, "there is no side \(side)")
-            }
+            try follow(rule, name, client, server, &merged)
+        }
+        for (name, rule) in fields.members ?? [] where !isBoth.contains(name) && !check.isSystem(name) {
+            try follow(rule, name, client, server, &merged)
         }
         return try check.checked(merged, from: [client, server], id: conflict.recordID)
     }
 
-    /// Refuses a table in which fields are missing that both sides have: a part of a record would be the loss of the
-    /// rest.
-    private func requireWhole(_ record: JSON, _ removed: JSON?) throws {
-        let named = Set((removed?.elements ?? []).compactMap(\.string))
-        let missing = (conflict.client?.names ?? []).filter { name in
-            !check.isSystem(name) && conflict.server?[name] != nil && record[name] == nil && !named.contains(name)
+    private func follow(_ rule: JSON, _ name: PropertyName, _ client: JSON, _ server: JSON, _ merged: inout JSON) throws
+    {
+        switch rule["side"]?.string {
+        case "client": merged[name] = client[name]
+        case "server": merged[name] = server[name]
+        case nil: merged[name] = rule["value"] ?? .null
+        case let side?: throw ScriptFailure(.badResult, "there is no side \(side)")
         }
-        guard let first = missing.first else { return }
-        throw ScriptFailure(
-            .badResult,
-            "decide.merge leaves out \(missing.joined(separator: ", ")), which both sides have: begin with c.server, or "
-                + "say that it is to go with remove = { \"\(first)\" }")
     }
 
     /// The decision that the hook's answer comes to.
@@ -95,6 +90,7 @@ struct ConflictDocument: Sendable {
             return HookAnswer(ConflictDecision.next, "next")
         }
         let value: ConflictDecision
+        var record: JSON?
         switch decision.name {
         case "server": value = .server
         case "client": value = .client
@@ -106,17 +102,20 @@ struct ConflictDocument: Sendable {
         case "ask": value = .ask
         case "merge":
             try check.requireWrite()
+            let merge: JSON
             if let fields = decision.json["fields"] {
-                value = .merge(try merged(fields))
+                merge = try merged(fields)
             } else {
-                let record = try decision.record()
-                if decision.json["built"]?.bool == true { try requireWhole(record, decision.json["remove"]) }
-                value = .merge(
-                    try check.checked(
-                        record, from: [conflict.client, conflict.server, conflict.base], id: conflict.recordID))
+                let given = try decision.record()
+                try decision.requireWhole(of: [conflict.client, conflict.server], check)
+                merge = try check.checked(
+                    given, from: [conflict.client, conflict.server, conflict.base], id: conflict.recordID)
             }
+            (value, record) = (.merge(merge), merge)
         default: value = .next
         }
-        return decision.answer(value)
+        var answer = decision.answer(value)
+        answer.record = record
+        return answer
     }
 }

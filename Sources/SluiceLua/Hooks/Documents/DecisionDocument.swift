@@ -36,7 +36,7 @@ struct DecisionDocument {
         guard let seconds = after.double, seconds >= 0, seconds.isFinite else {
             throw ScriptFailure(.badResult, "decide.\(name): after is a number of seconds")
         }
-        return min(.nanoseconds(Int64(min(seconds, 3e9) * 1e9)), Self.longestPause)
+        return min(.checked(seconds: seconds) ?? Self.longestPause, Self.longestPause)
     }
 
     /// The record that it brings.
@@ -47,6 +47,17 @@ struct DecisionDocument {
         return record
     }
 
+    /// Refuses a record that the script built as a table and that leaves fields out: of a table nobody knows whether a
+    /// field was taken out or never put in, while an object tells.
+    func requireWhole(of sides: [JSON?], _ check: RecordCheck) throws {
+        guard json["built"]?.bool == true, let record = json["record"] else { return }
+        try check.requireWhole(
+            record, of: sides, from: "decide.\(name)",
+            removed: (json["remove"]?.elements ?? []).compactMap(\.string))
+    }
+
     /// A decision for the log.
-    func answer(_ value: any Sendable) -> HookAnswer { HookAnswer(value, name, reason: reason) }
+    func answer(_ value: any Sendable, answersPush: Bool = false) -> HookAnswer {
+        HookAnswer(value, name, reason: reason, answersPush: answersPush)
+    }
 }

@@ -26,24 +26,33 @@ struct GivenResponse: Sendable {
         self.document = document.finish()
     }
 
-    /// The answer as the script has left the document.
+    /// The answer as the script has left the document; nil where that is as it came.
     ///
-    /// - Throws: ``ScriptFailure`` for what no answer can have.
-    func edited(_ document: JSON, bodies: [Body], hiding isHidden: (HTTPField) -> Bool) throws -> Response {
+    /// - Throws: ``ScriptFailure`` for what no answer can have; ``Denied`` where the plugin may not rewrite it.
+    func edited(_ document: JSON, _ result: HookReturn, by editor: RequestEditor?) throws -> Response? {
         var edited = response
+        var isChanged = false
         if document.hasOther("status", than: self.document) {
             edited.head.status = try ResponseDocument.status(document["status"]?.int ?? 0)
+            isChanged = true
         }
         if document.hasOther("headers", than: self.document) {
             var fields = try ResponseDocument.fields(document["headers"] ?? .array)
-            for field in response.head.headerFields where isHidden(field) && fields[field.name] == nil {
+            for field in response.head.headerFields
+            where editor?.isHidden(field) ?? true && fields[field.name] == nil {
                 fields.append(field)
             }
             edited.head.headerFields = fields
+            isChanged = true
         }
-        if let slot = document["body"]?["slot"]?.int, bodies.indices.contains(Int(slot)) {
-            edited.body = bodies[Int(slot)]
+        if let slot = document["body"]?["slot"]?.int.map({ Int(clamping: $0) }), result.bodies.indices.contains(slot),
+            result.changedBodies.contains(slot)
+        {
+            edited.body = result.bodies[slot]
+            isChanged = true
         }
-        return edited
+        guard isChanged else { return nil }
+        try editor?.requireAnswer()
+        return editor?.signed(edited) ?? edited
     }
 }

@@ -9,18 +9,18 @@ struct LongNumbers {
     private var numbers: [String: JSON] = [:]
     private var texts: Set<String> = []
 
+    /// The numbers of what a script was given.
+    ///
+    /// A text that has come from another place of it is a number too, if it is one there and nowhere a text.
+    init(of originals: [JSON]) {
+        guard originals.contains(where: Self.holdsAny) else { return }
+        for original in originals { collect(original) }
+    }
+
     /// A value with its numbers.
     ///
-    /// - Parameters:
-    ///   - places: what the originals have where the value stands.
-    ///   - originals: what the script was given. A text that has come from another place of them is a number too, if it
-    ///     is one there and nowhere a text.
-    static func restored(_ value: JSON, from places: [JSON], of originals: [JSON]) -> JSON {
-        guard originals.contains(where: holdsAny) else { return value }
-        var known = LongNumbers()
-        for original in originals { known.collect(original) }
-        return known.replaced(value, places)
-    }
+    /// - Parameter places: what the originals have where the value stands.
+    func restored(_ value: JSON, from places: [JSON]) -> JSON { numbers.isEmpty ? value : replaced(value, places) }
 
     /// Whether a value that a script has given could hold such a text: only then has it to be restored.
     static func mayBeIn(_ value: JSON) -> Bool {

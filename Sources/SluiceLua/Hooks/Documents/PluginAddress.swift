@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import SluiceCore
 
 /// An address that a plugin names, and whether it may go there.
@@ -7,8 +8,14 @@ struct PluginAddress: Sendable, Hashable {
     /// The path with its query, encoded.
     let path: String
 
+    /// Longer than any server takes.
+    private static let maximumBytes = 64 << 10
+
     /// Reads `https://host:port/path?query`.
     init(_ url: String) throws {
+        guard url.utf8.count <= Self.maximumBytes else {
+            throw ScriptFailure(.badResult, "the address has more than \(Self.maximumBytes) bytes")
+        }
         let endpoint: Endpoint
         do {
             endpoint = try Endpoint(url)
@@ -20,6 +27,12 @@ struct PluginAddress: Sendable, Hashable {
         // As it was written: an address of its own, not a base for others.
         let rest = url.drop { $0 != ":" }.dropFirst(3).drop { $0 != "/" && $0 != "?" }
         path = rest.isEmpty ? "/" : rest.hasPrefix("?") ? "/\(rest)" : String(rest)
+    }
+
+    init(of head: HTTPRequest) {
+        scheme = head.scheme ?? ""
+        authority = head.authority?.lowercased() ?? ""
+        path = head.path ?? "/"
     }
 
     /// The host without its port.
@@ -45,6 +58,28 @@ struct PluginAddress: Sendable, Hashable {
         guard scheme == "https" || isNamed else {
             throw Denied("\(refusal) \(authority) without TLS: the permission http does not name it")
         }
+    }
+
+    /// Whether that is another server.
+    func isElsewhere(than other: PluginAddress) -> Bool { scheme != other.scheme || authority != other.authority }
+
+    /// Whether what is sent there can be read on the way by others: plain http, except within this machine.
+    var isOpen: Bool {
+        if scheme == "https" { return false }
+        let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
+        let isLocal = numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
+        return !isLocal && host != "localhost" && host != "::1"
+    }
+
+    /// Puts secrets in the place of their handles, where the value goes to this address.
+    ///
+    /// - Throws: ``Denied`` for a value with a secret in it that would leave without TLS.
+    func revealed(_ value: String, by secrets: SecretBook) throws -> String {
+        let text = secrets.revealed(value)
+        guard text == value || !isOpen else {
+            throw Denied("a secret goes to \(authority) over TLS alone: plain http is for this machine")
+        }
+        return text
     }
 
     /// Whether the host is this machine, or an address and not a name.

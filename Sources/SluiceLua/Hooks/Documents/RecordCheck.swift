@@ -43,26 +43,51 @@ struct RecordCheck: Sendable {
     }
 
     /// Whether the server or the engine sets the property.
-    func isSystem(_ name: String) -> Bool { name == "id" || dialect.isSystemProperty(name) }
+    func isSystem(_ name: PropertyName) -> Bool { name == "id" || dialect.isSystemProperty(name) }
 
     /// The record, if it may stand in the place of those that it was made from.
     ///
     /// - Throws: ``ScriptFailure`` of kind `badResult` that names the field, and as ``requireWrite()``.
-    func checked(_ record: JSON, from originals: [JSON?], id: String) throws -> JSON {
+    func checked(_ record: JSON, from originals: [JSON?], id: RecordID) throws -> JSON {
         let originals = originals.compactMap { $0 }
         if !originals.contains(record) { try requireWrite() }
-        var record = record
         // A part of a record would be the loss of the rest.
-        guard record.kind == .object, record["id"]?.string == id else {
+        guard record.kind == .object, record["id"]?.textID == id else {
             throw ScriptFailure(.badResult, "a decision takes the whole record with its id: begin with the one you got")
         }
-        for (name, value) in record.members ?? [] where name != "id" {
+        let given = GivenNumbers(of: originals)
+        var members: [(PropertyName, JSON)] = []
+        var isRestored = false
+        for (name, value) in record.members ?? [] {
+            members.append((name, value))
             let places = originals.compactMap { $0[name] }
-            if places.contains(value) { continue }
-            let checked = try checked(value, name, from: places) { originals }
-            if let restored = checked.restored { record[name] = restored }
+            if name == "id" || places.contains(value) { continue }
+            guard let restored = try checked(value, name, from: places, of: given).restored else { continue }
+            members[members.count - 1].1 = restored
+            isRestored = true
         }
-        return record
+        return isRestored ? JSON(members: members) : record
+    }
+
+    /// Refuses a record that is a part of another: that would be the loss of the rest.
+    ///
+    /// - Parameters:
+    ///   - sides: the records that the hook was given. What all of them have has to be in the record.
+    ///   - source: where the record comes from, for the refusal.
+    ///   - removed: the names of the fields that are to go; nil where nothing can name them.
+    /// - Throws: ``ScriptFailure`` of kind `badResult` that names the fields that are missing.
+    func requireWhole(_ record: JSON, of sides: [JSON?], from source: String, removed: [String]?) throws {
+        let sides = sides.compactMap { $0 }
+        let named = Set((removed ?? []).map(PropertyName.init))
+        let missing = (sides.first?.names ?? []).filter { name in
+            !isSystem(name) && record[name] == nil && !named.contains(name) && sides.allSatisfy { $0[name] != nil }
+        }
+        guard let first = missing.first else { return }
+        let names = missing.prefix(8).map(\.text).joined(separator: ", ") + (missing.count > 8 ? " …" : "")
+        let whose = sides.count > 1 ? "both sides have" : "the record has"
+        let way = removed == nil ? "" : ", or say that it is to go with remove = { \"\(first)\" }"
+        throw ScriptFailure(
+            .badResult, "\(source) leaves out \(names), which \(whose): begin with the record you got\(way)")
     }
 
     /// The members that a script has set, if they may stand in a row; nil if that changes nothing.
@@ -71,12 +96,13 @@ struct RecordCheck: Sendable {
     func checked(members: JSON, of row: PulledRow) throws -> JSON? {
         var checked = members
         var isChanged = false
+        lazy var given = GivenNumbers(of: [row.record])
         try members.forEachMember { name, value in
-            let name = String(decoding: name, as: UTF8.self)
+            let name = PropertyName(String(decoding: name, as: UTF8.self))
             let place = row[name]
             if place == value { return }
             try requireWrite()
-            let found = try self.checked(value, name, from: place.map { [$0] } ?? []) { [row.record] }
+            let found = try self.checked(value, name, from: place.map { [$0] } ?? [], of: given)
             if let restored = found.restored { checked[name] = restored }
             isChanged = isChanged || found.isChanged
         }
@@ -87,11 +113,11 @@ struct RecordCheck: Sendable {
     ///
     /// - Returns: whether it still does when long numbers in it are restored; and then the member with those numbers.
     private func checked(
-        _ value: JSON, _ name: String, from places: [JSON], of originals: () -> [JSON]
+        _ value: JSON, _ name: PropertyName, from places: [JSON], of given: @autoclosure () -> GivenNumbers
     ) throws -> (isChanged: Bool, restored: JSON?) {
         var restored: JSON?
         if LongNumbers.mayBeIn(value) {
-            let found = LongNumbers.restored(value, from: places, of: originals())
+            let found = given().long.restored(value, from: places)
             if found != value {
                 if places.contains(found) { return (false, found) }
                 restored = found
@@ -101,7 +127,7 @@ struct RecordCheck: Sendable {
         guard !isSystem(name) else {
             throw ScriptFailure(.badResult, "the field \(name) is not a plugin's to change")
         }
-        try check(value, name, originals)
+        try check(value, name, given())
         if let column = schema?.column(name), !value.isNull, !Self.fits(value, column.type) {
             throw ScriptFailure(
                 .badResult, "the field \(name) of \(schema?.name ?? "") is \(column.type.rawValue), not \(value.kind)")
@@ -110,25 +136,17 @@ struct RecordCheck: Sendable {
     }
 
     /// Refuses whole numbers that a float cannot hold exactly: they were another number before.
-    private func check(_ value: JSON, _ name: String, _ originals: () -> [JSON]) throws {
+    private func check(_ value: JSON, _ name: PropertyName, _ given: @autoclosure () -> GivenNumbers) throws {
         switch value.kind {
         case .number:
-            if case .double(let double)? = value.number?.storage, double.magnitude > 0x1p53, double == double.rounded(),
-                !originals().contains(where: { Self.holds(value, $0) })
-            {
+            if let double = GivenNumbers.inexactWhole(value), !given().inexact.contains(double) {
                 throw ScriptFailure(
                     .badResult, "the field \(name) is a whole number beyond 2^53 that went through a float")
             }
-        case .array: for element in value.elements ?? [] { try check(element, name, originals) }
-        case .object: for (_, member) in value.members ?? [] { try check(member, name, originals) }
+        case .array: for element in value.elements ?? [] { try check(element, name, given()) }
+        case .object: for (_, member) in value.members ?? [] { try check(member, name, given()) }
         default: break
         }
-    }
-
-    /// Whether a value is, or has somewhere inside, that number: then it is no script's.
-    private static func holds(_ number: JSON, _ value: JSON) -> Bool {
-        value == number || (value.elements ?? []).contains { holds(number, $0) }
-            || (value.members ?? []).contains { holds(number, $0.value) }
     }
 
     private static func fits(_ value: JSON, _ type: TableSchema.ColumnType) -> Bool {

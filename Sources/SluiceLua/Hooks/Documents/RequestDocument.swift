@@ -23,7 +23,7 @@ enum RequestDocument {
         document.set("source", context.source.rawValue)
         document.set("attempt", context.attempt)
         if let table = context.table { document.set("table", table) }
-        if let id = context.recordID { document.set("record_id", id) }
+        if let id = context.recordID { document.set("record_id", id.text) }
         if let version = context.version { document.set("version", version) }
         if let columns = context.systemProperties {
             document.set("system_properties", JSON(columns.map { JSON($0) }))
@@ -50,10 +50,4 @@ enum RequestDocument {
 
     /// The call's own body, the first of its bodies.
     private static let bodyOfCall: JSON = ["slot": 0]
-
-    /// Header fields that hold credentials, in small letters.
-    static let credentials: Set<String> = [
-        "authorization", "proxy-authorization", "x-zumo-auth", "x-zumo-application", "x-zumo-master", "x-api-key",
-        "cookie", "set-cookie",
-    ]
 }

@@ -4,6 +4,8 @@ internal import SluiceCore
 /// Makes of what a script has done to a request's document the request that goes on, as far as the plugin may.
 final class RequestEditor: Sendable {
     let request: Request
+    /// The plugin's name.
+    let plugin: String
     let permissions: PluginPermissions
     let secrets: SecretBook
     /// The request as the script was given it: what it has left alone is recognised by being the very same.
@@ -12,8 +14,9 @@ final class RequestEditor: Sendable {
     private let shown: [HTTPField]
     private let hidden: [HTTPField]
 
-    init(request: Request, permissions: PluginPermissions, secrets: SecretBook) {
+    init(request: Request, of plugin: String = "", permissions: PluginPermissions, secrets: SecretBook) {
         self.request = request
+        self.plugin = plugin
         self.permissions = permissions
         self.secrets = secrets
         var (shown, hidden): ([HTTPField], [HTTPField]) = ([], [])
@@ -27,7 +30,7 @@ final class RequestEditor: Sendable {
     /// Fields that say how bytes travel: they are the transport's.
     private static let framing: Set<String> = [
         "host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer", "keep-alive",
-        "proxy-connection",
+        "proxy-connection", "expect",
     ]
 
     /// Whether the script does not see a field.
@@ -38,7 +41,7 @@ final class RequestEditor: Sendable {
     ) -> Bool {
         let name = field.name.canonicalName
         if permissions.readHeaders.contains(name) { return false }
-        return RequestDocument.credentials.contains(name) || secrets.redact.finds(in: field.value)
+        return ChangePermission.credentialFields.contains(name) || secrets.redact.finds(in: field.value)
     }
 
     /// The document for those that only look at the request: without its body.
@@ -54,25 +57,43 @@ final class RequestEditor: Sendable {
     ///   request can have.
     func request(_ document: JSON, bodies: [Body]) throws -> Request {
         var edited = request
-        func text(_ name: String) throws -> String {
-            guard let text = document[name]?.string else { throw Self.refusal("req.\(name) is a text") }
-            return text
-        }
         func isChanged(_ name: StaticString) -> Bool { document.hasOther(name, than: given) }
         if isChanged("method") {
-            try require("request.method")
-            guard let method = HTTPRequest.Method(try text("method")) else { throw Self.refusal("no such method") }
+            try permissions.require(.method)
+            guard let method = HTTPRequest.Method(try text("method", of: document)) else {
+                throw Self.refusal("no such method")
+            }
             edited.head.method = method
         }
         if isChanged("url") {
-            try require("request.url")
-            try move(&edited, to: try text("url"))
+            try permissions.require(.url)
+            try move(&edited, to: try text("url", of: document))
         } else {
             try address(document, &edited, isChanged)
         }
-        if isChanged("headers") { edited.head.headerFields = try fields(document["headers"] ?? .array) }
-        if let body = bodies.first { edited.body = body }
+        let isElsewhere = PluginAddress(of: edited.head).isElsewhere(than: PluginAddress(of: request.head))
+        if isChanged("headers") {
+            edited.head.headerFields = try fields(document["headers"] ?? .array, to: PluginAddress(of: edited.head))
+            try requireFields(edited.head.headerFields)
+        }
+        // Credentials were for the other server, and secrets that were put in before.
+        if isElsewhere {
+            let old = request.head.headerFields
+            edited.head.headerFields = edited.head.headerFields.filter { field in
+                let isCredential = ChangePermission.credentialFields.contains(field.name.canonicalName)
+                return !(isCredential || isHidden(field)) || !old[fields: field.name].contains(field)
+            }
+        }
+        if let body = bodies.first {
+            edited.body = body
+            try requireID(of: body)
+        }
         return edited
+    }
+
+    private func text(_ name: String, of document: JSON) throws -> String {
+        guard let text = document[name]?.string else { throw Self.refusal("req.\(name) is a text") }
+        return text
     }
 
     private func address(_ document: JSON, _ edited: inout Request, _ isChanged: (StaticString) -> Bool) throws {
@@ -88,7 +109,7 @@ final class RequestEditor: Sendable {
             edited.head.path = query.isEmpty ? path : "\(path)?\(query)"
             return
         }
-        try require("request.url")
+        try permissions.require(.url)
         let path = (document["path"]?.string ?? "/") + (query.isEmpty ? "" : "?\(query)")
         try move(&edited, to: "\(document["scheme"]?.string ?? "")://\(document["host"]?.string ?? "")\(path)")
     }
@@ -96,28 +117,64 @@ final class RequestEditor: Sendable {
     /// Sends the request elsewhere: to the same server, or to a host that the plugin may talk to.
     private func move(_ edited: inout Request, to url: String) throws {
         let address = try PluginAddress(url)
-        let isSame = address.scheme == request.head.scheme && address.authority == request.head.authority?.lowercased()
-        if !isSame {
+        if address.isElsewhere(than: PluginAddress(of: request.head)) {
             try address.require(permissions.http, "the request may not go to")
-            // Credentials were for the other server.
-            for name in Self.credentialNames { edited.head.headerFields[name] = nil }
         }
         edited.head.scheme = address.scheme
         edited.head.authority = address.authority
         edited.head.path = address.path
     }
 
-    private static let credentialNames = RequestDocument.credentials.compactMap { HTTPField.Name($0) }
-
-    private func require(_ change: String) throws {
-        guard permissions.change.contains(change) else {
-            throw Denied(
-                "to change \(change.replacing("request.", with: "req.")) needs the permission change: \(change)")
+    /// Refuses fields with credentials or conditions that are not as they came, where the plugin may not change them.
+    private func requireFields(_ fields: HTTPFields) throws {
+        let old = request.head.headerFields
+        func isChanged(_ names: Set<String>) -> Bool {
+            names.contains { name in HTTPField.Name(name).map { old[values: $0] != fields[values: $0] } ?? false }
         }
+        if isChanged(ChangePermission.credentialFields) { try permissions.require(.credentials) }
+        if isChanged(ChangePermission.conditionFields) { try permissions.require(.conditions) }
+    }
+
+    /// Refuses a body whose id is another, where the plugin may not change it. The address of a write has the id too,
+    /// except an insert's, so that only there it cannot be left out.
+    private func requireID(of body: Body) throws {
+        let context = request.context
+        guard [.insert, .update, .delete, .undelete].contains(context.action), body.bytes != request.body.bytes else {
+            return
+        }
+        let (old, new) = (try? request.body.json, try? body.json)
+        // A server may read names without regard to their case.
+        func ids(_ json: JSON?) -> [PropertyName: JSON] {
+            let members = (json?.members ?? []).filter { $0.name.text.lowercased() == "id" }
+            return Dictionary(members.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
+        }
+        var (before, after) = (ids(old), ids(new))
+        if before.isEmpty, let id = context.recordID, after["id"]?.text?.hasSameBytes(as: id.text) == true {
+            before["id"] = after["id"]
+        }
+        if after.isEmpty, context.action != .insert, new?.kind == .object || body.isEmpty { after = before }
+        let isUnreadable = new == nil && old != nil && !body.isEmpty
+        // By their bytes: another form of a letter is another id.
+        let isSame = before.mapValues { $0.bytes() } == after.mapValues { $0.bytes() }
+        if !isSame || isUnreadable { try permissions.require(.id) }
+    }
+
+    /// Refuses to make an answer to a push, where the plugin may not.
+    func requireAnswer() throws { if isPush { try permissions.require(.pushAnswer) } }
+
+    /// Whether the request sends what is queued.
+    var isPush: Bool { request.context.source == .push }
+
+    /// The answer as one that the plugin has made: what it settles is noted.
+    func signed(_ response: Response) -> Response {
+        guard isPush else { return response }
+        var response = response
+        response.madeBy.append(plugin)
+        return response
     }
 
     /// The fields of the list, and behind them those that the script did not see and has not set.
-    private func fields(_ list: JSON) throws -> HTTPFields {
+    private func fields(_ list: JSON, to address: PluginAddress) throws -> HTTPFields {
         var fields = HTTPFields()
         let old = given["headers"] ?? .array
         for (entry, place) in list.places(in: old) {
@@ -126,14 +183,19 @@ final class RequestEditor: Sendable {
                 continue
             }
             let name = entry[0]?.string ?? ""
-            let field = try Self.field(name, secrets.revealed(entry[1]?.string ?? ""))
-            guard !Self.framing.contains(field.name.canonicalName) || old.elements?.contains(entry) == true else {
-                throw Self.refusal("the header \(name) is the transport's")
-            }
+            let field = try Self.field(name, try address.revealed(entry[1]?.string ?? "", by: secrets))
+            if old.elements?.contains(entry) != true { try Self.requireNoFraming(field) }
             fields.append(field)
         }
         for field in hidden where fields[field.name] == nil { fields.append(field) }
         return fields
+    }
+
+    /// Refuses a field that says how bytes travel.
+    static func requireNoFraming(_ field: HTTPField) throws {
+        guard !framing.contains(field.name.canonicalName) else {
+            throw refusal("the header \(field.name.rawName) is the transport's")
+        }
     }
 
     /// A field, if name and value are such as can be sent: no line end, no NUL.

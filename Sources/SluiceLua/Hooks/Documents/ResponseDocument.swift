@@ -4,7 +4,10 @@ internal import SluiceCore
 /// Answers that scripts make.
 enum ResponseDocument {
     /// The answer that `decide.respond{status=, headers=, body=, json=}` makes.
-    static func response(_ decision: JSON) throws -> Response {
+    ///
+    /// - Throws: ``Denied`` where the plugin may not answer the request.
+    static func response(_ decision: JSON, by editor: RequestEditor?) throws -> Response {
+        try editor?.requireAnswer()
         var response = Response(HTTPResponse(status: try status(decision["status"]?.int ?? 0)))
         if let json = decision["json"] {
             response.body = Body(json: json)
@@ -19,11 +22,14 @@ enum ResponseDocument {
             for field in try fields(headers) { response.head.headerFields.append(field) }
         case let headers?:
             for (name, value) in headers.members ?? [] {
-                let field = try RequestEditor.field(name, value.string ?? value.description)
+                guard let text = value.text else {
+                    throw ScriptFailure(.badResult, "respond: the header \(name) is a text")
+                }
+                let field = try RequestEditor.field(name.text, text)
                 response.head.headerFields[field.name] = field.value
             }
         }
-        return response
+        return editor?.signed(response) ?? response
     }
 
     /// Fields from `[[name, value]]`.

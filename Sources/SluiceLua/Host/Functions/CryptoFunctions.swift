@@ -3,46 +3,72 @@ internal import SluiceCore
 
 /// `crypto`: digests, codes and encodings of text. Bytes come out as hexadecimal digits, or as `base64`.
 enum CryptoFunctions {
-    private static func text(_ arguments: JSON, _ index: Int, _ function: String) throws -> [UInt8] {
-        guard let text = arguments[index]?.string else {
-            throw ScriptFailure(
-                .runtime, "crypto.\(function) takes text, not \(arguments[index]?.description ?? "nothing")")
-        }
-        return Array(text.utf8)
-    }
-
-    private static func encoded(_ bytes: some Sequence<UInt8>, _ encoding: JSON?) throws -> JSON {
-        switch encoding?.string {
-        case nil, "hex": return JSON(Base16.text(bytes))
+    private static func encoded(_ bytes: some Sequence<UInt8>, _ encoding: String?) throws -> JSON {
+        switch encoding {
+        case nil, "hex": return JSON(Base16.text(Array(bytes)))
         case "base64": return JSON(Base64.text(Array(bytes)))
-        case let other?: throw ScriptFailure(.runtime, "there is no encoding \(other); use hex or base64")
+        case let other?: throw ScriptFailure(.runtime, "there is no encoding \(other.prefix(64)); use hex or base64")
         }
     }
 
-    static func digest(_ arguments: JSON) throws -> JSON {
-        try encoded(SHA256.hash(data: text(arguments, 0, "sha256")), arguments[1])
+    static func digest(_ arguments: HostArguments) throws -> JSON {
+        try digest(Array(arguments.text(0).utf8), arguments.optionalText(1))
+    }
+
+    private static func digest(_ bytes: [UInt8], _ encoding: String?) throws -> JSON {
+        try encoded(SHA256.hash(data: bytes), encoding)
     }
 
     /// An HMAC, whose key may be a secret's handle.
-    static func code(_ arguments: JSON, secret: (String) -> String) throws -> JSON {
-        let key = SymmetricKey(data: Array(secret(arguments[0]?.string ?? "").utf8))
-        let code = HMAC<SHA256>.authenticationCode(for: try text(arguments, 1, "hmac_sha256"), using: key)
-        return try encoded(code, arguments[2])
+    static func code(_ arguments: HostArguments, secret: (String) -> String) throws -> JSON {
+        try code(
+            Array(arguments.text(1).utf8), key: arguments.text(0, "a key that is text"), arguments.optionalText(2),
+            secret: secret)
     }
 
-    static func base64(_ arguments: JSON) throws -> JSON { JSON(Base64.text(try text(arguments, 0, "base64"))) }
+    /// Anybody can sign with an empty key, so it is none.
+    private static func code(
+        _ bytes: [UInt8], key: String, _ encoding: String?, secret: (String) -> String
+    ) throws -> JSON {
+        let key = Array(secret(key).utf8)
+        guard !key.isEmpty else { throw ScriptFailure(.runtime, "crypto.hmac_sha256 takes a key, and it is empty") }
+        return try encoded(HMAC<SHA256>.authenticationCode(for: bytes, using: SymmetricKey(data: key)), encoding)
+    }
 
-    static func hex(_ arguments: JSON) throws -> JSON { JSON(Base16.text(try text(arguments, 0, "hex"))) }
+    /// What the functions make of a body's bytes; the arguments after its place are the encoding, and an HMAC's key. Nil
+    /// for another function.
+    static func ofBody(
+        _ bytes: [UInt8], _ arguments: HostArguments, _ meter: HostMeter, secret: (String) -> String
+    ) throws -> JSON? {
+        try meter.charge(bytes.count / 8)
+        return switch arguments.function {
+        case "body.sha256": try digest(bytes, arguments.optionalText(1))
+        case "body.hmac":
+            try code(
+                bytes, key: arguments.text(2, "a key that is text"), arguments.optionalText(1), secret: secret)
+        case "body.base64": JSON(Base64.text(bytes))
+        case "body.hex": JSON(Base16.text(bytes))
+        default: nil
+        }
+    }
+
+    static func base64(_ arguments: HostArguments) throws -> JSON {
+        JSON(Base64.text(Array(try arguments.text(0).utf8)))
+    }
+
+    static func hex(_ arguments: HostArguments) throws -> JSON { JSON(Base16.text(Array(try arguments.text(0).utf8))) }
 
     /// The text of base64; nil if it is none, or if what it says is no text.
-    static func decoded(_ arguments: JSON) throws -> JSON? {
-        let encoded = String(decoding: try text(arguments, 0, "base64_decode"), as: UTF8.self)
-        return Base64.bytes(encoded).flatMap { String(validating: $0, as: UTF8.self) }.map { JSON($0) }
+    static func decoded(_ arguments: HostArguments) throws -> JSON? {
+        Base64.bytes(try arguments.text(0)).flatMap { String(validating: $0, as: UTF8.self) }.map { JSON($0) }
     }
 
     /// A whole number as `math.random(m, n)` makes it: from `m`, or 1, to the last argument; of 0 alone any.
-    private static func whole(_ arguments: JSON, using generator: inout some RandomNumberGenerator) throws -> JSON {
-        let bounds = (arguments.elements ?? []).map { value in value.int ?? value.double.flatMap { Int64(exactly: $0) }
+    private static func whole(_ arguments: HostArguments, using generator: inout some RandomNumberGenerator) throws
+        -> JSON
+    {
+        let bounds = (arguments.values.elements ?? []).map { value in
+            value.int ?? value.double.flatMap { Int64(exactly: $0) }
         }
         guard bounds.count <= 2, let first = bounds.first ?? nil, let last = bounds.last ?? nil else {
             throw ScriptFailure(.runtime, "math.random takes nothing, or one or two whole numbers")
@@ -55,9 +81,10 @@ enum CryptoFunctions {
 
     /// A UUID of version 4, or a number: from 0 up to but not 1, or a whole one between bounds.
     static func chance(
-        _ function: String, _ arguments: JSON, using generator: inout some RandomNumberGenerator
+        _ arguments: HostArguments, using generator: inout some RandomNumberGenerator
     ) throws -> JSON {
-        if function == "crypto.random" || function == "math.random" && arguments.count == 0 {
+        let function = arguments.function
+        if function == "crypto.random" || function == "math.random" && arguments.values.count == 0 {
             return JSON(Double.random(in: 0..<1, using: &generator))
         }
         if function == "math.random" { return try whole(arguments, using: &generator) }
@@ -71,9 +98,15 @@ enum CryptoFunctions {
 
 /// Hexadecimal digits.
 enum Base16 {
-    static func text(_ bytes: some Sequence<UInt8>) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    static func text(_ bytes: [UInt8]) -> String {
+        func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
+        return String(unsafeUninitializedCapacity: bytes.count * 2) { output in
+            for (index, byte) in bytes.enumerated() {
+                output[index * 2] = digit(byte >> 4)
+                output[index * 2 + 1] = digit(byte & 15)
+            }
+            return bytes.count * 2
+        }
     }
 }
 

@@ -6,7 +6,9 @@ extension HostFunctions {
     private static let maximumLine = 2048
 
     /// Functions that belong to a call: its log, its bodies, its waits.
-    func ofCall(_ function: String, _ arguments: JSON, _ call: CallState) throws -> HostReply? {
+    func ofCall(
+        _ function: String, _ arguments: HostArguments, _ call: CallState, _ meter: HostMeter
+    ) throws -> HostReply? {
         switch function {
         case "log":
             log(arguments, call)
@@ -31,19 +33,19 @@ extension HostFunctions {
             return .value(call.deadline.map { JSON(now.duration(to: $0) / .seconds(1)) })
         case "ctx.sleep":
             try requireWait("ctx.sleep", call)
-            guard let milliseconds = arguments[0]?.double, milliseconds >= 0, milliseconds <= 3_600_000 else {
-                throw ScriptFailure(.runtime, "ctx.sleep takes milliseconds from 0 to 3600000")
-            }
-            return .wait(.sleep(.nanoseconds(Int64(milliseconds * 1e6))))
+            guard let milliseconds = arguments[0]?.double, (0...3_600_000).contains(milliseconds),
+                let pause = Duration.checked(seconds: milliseconds / 1000)
+            else { throw ScriptFailure(.runtime, "ctx.sleep takes milliseconds from 0 to 3600000") }
+            return .wait(.sleep(pause))
         case "spec.load", "spec.ask":
             guard settings.isSpec else { return nil }
-            return .wait(.spec(function, arguments))
+            return .wait(.spec(function, arguments.values))
         case "http.request": return try http(arguments[0] ?? .null, call)
-        case "store.get", "store.count": return try store(function, arguments, call)
+        case "store.get", "store.count": return try store(arguments, call)
         case "next": return try next(arguments[0] ?? .null, call)
         default:
-            if function.hasPrefix("body.") { return .value(try body(function, arguments, call)) }
-            if function.hasPrefix("kv.") { return .value(try keyValue(function, arguments, call)) }
+            if function.hasPrefix("body.") { return .value(try body(function, arguments, call, meter)) }
+            if function.hasPrefix("kv.") { return .value(try keyValue(arguments, call)) }
             return nil
         }
     }
@@ -56,7 +58,7 @@ extension HostFunctions {
             .yield, "\(function) cannot be used in \(call.plan.rawValue), which may not wait; allowed in: \(allowed)")
     }
 
-    private func log(_ arguments: JSON, _ call: CallState) {
+    private func log(_ arguments: HostArguments, _ call: CallState) {
         guard call.log.count < Self.maximumLines else {
             call.droppedLines += 1
             return
@@ -91,35 +93,46 @@ extension HostFunctions {
         return .wait(.next(edited))
     }
 
-    private func body(_ function: String, _ arguments: JSON, _ call: CallState) throws -> JSON? {
+    private func body(
+        _ function: String, _ arguments: HostArguments, _ call: CallState, _ meter: HostMeter
+    ) throws -> JSON? {
         guard let slot = arguments[0]?.int, call.bodies.indices.contains(Int(slot)) else {
             throw ScriptFailure(.runtime, "there is no such body")
         }
         let body = call.bodies[Int(slot)]
         switch function {
         case "body.len": return JSON(body.bytes.count)
-        case "body.json": return body.isEmpty ? nil : try? body.json
+        case "body.json":
+            try meter.charge(body.bytes.count / 4)
+            return body.isEmpty ? nil : try? body.json
         case "body.text", "body.sub":
             var bytes = body.bytes[...]
             if function == "body.sub" {
                 let count = bytes.count
                 func place(_ index: Int64) -> Int { Int(clamping: index < 0 ? Int64(count) + index + 1 : index) }
-                let first = max(1, place(arguments[1]?.int ?? 1))
-                let last = min(count, place(arguments[2]?.int ?? -1))
+                let first = max(1, place(try arguments.optionalWhole(1, "whole numbers") ?? 1))
+                let last = min(count, place(try arguments.optionalWhole(2, "whole numbers") ?? -1))
                 bytes = first <= last ? bytes[first - 1..<last] : []
             }
+            try meter.charge(bytes.count / 32)
             guard let text = String(validating: bytes, as: UTF8.self) else {
                 throw ScriptFailure(.runtime, "the body is not UTF-8 text")
             }
             return JSON(text)
         case "body.set_text":
-            guard let text = arguments[1]?.string else { throw ScriptFailure(.runtime, "body:set_text takes a text") }
-            call.bodies[Int(slot)] = Body(bytes: Array(text.utf8))
+            call.bodies[Int(slot)] = Body(bytes: Array(try arguments.text(1, "a text").utf8))
         case "body.set_json":
-            guard let value = arguments[1] else { throw ScriptFailure(.runtime, "body:set_json takes a value") }
+            // Null is a value of JSON too.
+            guard arguments.values.count > 1, let value = arguments.values[1] else {
+                throw ScriptFailure(.runtime, "body:set_json takes a value")
+            }
+            try meter.charge(body.bytes.count / 4)
             let originals = body.isEmpty ? [] : [try? body.json].compactMap { $0 }
-            call.bodies[Int(slot)] = Body(json: LongNumbers.restored(value, from: originals, of: originals))
-        default: throw ScriptFailure(.runtime, "a body has no \(function)")
+            call.bodies[Int(slot)] = Body(json: LongNumbers(of: originals).restored(value, from: originals))
+        default:
+            let made = try CryptoFunctions.ofBody(body.bytes, arguments, meter, secret: secrets.revealed)
+            guard let made else { throw ScriptFailure(.runtime, "a body has no \(function)") }
+            return made
         }
         call.changedBodies.insert(Int(slot))
         return nil

@@ -14,6 +14,9 @@ extension HostFunctions {
         guard call.httpCalls < Self.maximumCalls else {
             throw ScriptFailure(.runtime, "a call may make \(Self.maximumCalls) requests")
         }
+        for name in ["method", "body"] where arguments[name].map({ $0.string == nil && !$0.isNull }) ?? false {
+            throw ScriptFailure(.runtime, "http.request: \(name) is a text")
+        }
         guard let url = arguments["url"]?.string else {
             throw ScriptFailure(.runtime, "http.request takes a table with a url")
         }
@@ -28,7 +31,11 @@ extension HostFunctions {
         var request = Request(
             HTTPRequest(method: method, scheme: address.scheme, authority: address.authority, path: address.path))
         for (name, value) in arguments["headers"]?.members ?? [] {
-            let field = try RequestEditor.field(name, secrets.revealed(value.string ?? value.description))
+            guard let text = value.text else {
+                throw ScriptFailure(.runtime, "http.request: the header \(name) is a text")
+            }
+            let field = try RequestEditor.field(name.text, try address.revealed(text, by: secrets))
+            try RequestEditor.requireNoFraming(field)
             request.head.headerFields[field.name] = field.value
         }
         if let json = arguments["json"] {

@@ -3,12 +3,14 @@ internal import SluiceCore
 extension HostFunctions {
     private static let maximumKey = 128
     private static let maximumValue = 16 << 10
+    private static let maximumFilter = 8 << 10
 
     /// `kv`: what a call writes is there for others once the call has ended well.
-    func keyValue(_ function: String, _ arguments: JSON, _ call: CallState) throws -> JSON? {
+    func keyValue(_ arguments: HostArguments, _ call: CallState) throws -> JSON? {
+        let function = arguments.function
         guard permissions.kvBytes > 0 else { throw Denied("kv needs the permission kv with a number of bytes") }
         guard let key = arguments[0]?.string, (1...Self.maximumKey).contains(key.utf8.count),
-            RecordRules.isValid(id: key)
+            IDRules.isValid(id: key)
         else { throw ScriptFailure(.runtime, "a key of kv is 1 to \(Self.maximumKey) characters, as ids are") }
         let now = isDeterministic ? call.startedAt : settings.environment.now()
         let before = call.changes[key]
@@ -19,22 +21,26 @@ extension HostFunctions {
             guard let end = values.values.value(key, with: call.changes, at: now)?.endsAt else { return nil }
             return JSON(now.duration(to: end) / .seconds(1))
         case "kv.set":
-            let value = arguments[1].flatMap { $0.isNull ? nil : $0 }
+            let value = arguments[1]
             if let value, value.bytes().count > Self.maximumValue {
                 throw ScriptFailure(.runtime, "a value of kv has at most \(Self.maximumValue) bytes")
             }
             var end: Timestamp?
-            if let seconds = arguments[2]?.double, seconds > 0, seconds.isFinite {
-                end = now.advanced(by: .seconds(min(seconds, 1e9)))
+            if let seconds = arguments[2] {
+                guard let seconds = seconds.double, seconds > 0, seconds.isFinite,
+                    let life = Duration.checked(seconds: min(seconds, 1e9))
+                else { throw ScriptFailure(.runtime, "kv.set keeps a value for a number of seconds from 0") }
+                end = now.advanced(by: life)
             }
             call.changes[key, default: []] = [.set(value.map { KeyValues.Entry($0, endsAt: end) })]
         case "kv.incr":
-            let step = arguments[1].flatMap { $0.isNull ? nil : $0 } ?? 1
-            guard let number = step.int else { throw ScriptFailure(.runtime, "kv.incr adds whole numbers") }
+            guard let number = (arguments[1] ?? 1).int else {
+                throw ScriptFailure(.runtime, "kv.incr adds whole numbers")
+            }
             if let there = values.values.value(key, with: call.changes, at: now)?.value, there.int == nil {
                 throw ScriptFailure(.runtime, "the value of \(key) is no whole number")
             }
-            call.changes[key, default: []].append(.add(number))
+            call.changes[key] = KeyValues.adding(number, to: call.changes[key] ?? [])
         default: throw ScriptFailure(.runtime, "kv has no \(function)")
         }
         let growth = values.values.size(of: key, with: call.changes, at: now) - sizeBefore
@@ -42,7 +48,7 @@ extension HostFunctions {
             if values.values.size + call.kvGrowth + growth > permissions.kvBytes { values.values.makeRoom(at: now) }
             guard values.values.size + call.kvGrowth + growth <= permissions.kvBytes else {
                 call.changes[key] = before
-                throw ScriptFailure(.runtime, "kv is full: the plugin may keep \(permissions.kvBytes) bytes")
+                throw ScriptFailure(.runtime, "kv is full: the plugin may keep \(permissions.kvBytes.counted("byte"))")
             }
         }
         call.kvGrowth += growth
@@ -50,9 +56,10 @@ extension HostFunctions {
     }
 
     /// `store`: what the local store has, for tables that the plugin may read.
-    func store(_ function: String, _ arguments: JSON, _ call: CallState) throws -> HostReply {
+    func store(_ arguments: HostArguments, _ call: CallState) throws -> HostReply {
+        let function = arguments.function
         try requireWait(function, call)
-        let table = arguments[0]?.string ?? ""
+        let table = try arguments.text(0, "the name of a table")
         try SyncTables.validate(table)
         let isAllowed = try Match(tables: Array(permissions.tables.keys)).matches(MatchSubject(table: table))
         guard !permissions.tables.isEmpty, isAllowed else {
@@ -60,12 +67,14 @@ extension HostFunctions {
         }
         guard settings.hasStore else { throw ScriptFailure(.runtime, "the host has given plugins no store") }
         if function == "store.get" {
-            guard let id = arguments[1]?.string else {
-                throw ScriptFailure(.runtime, "store.get takes a table and an id")
-            }
-            return .wait(.record(table: table, id: id))
+            return .wait(.record(table: table, id: RecordID(try arguments.text(1, "a table and an id"))))
         }
-        guard let filter = arguments[1]?.string else { return .wait(.count(Query(table))) }
+        guard let filter = try arguments.optionalText(1, "a filter that is text") else {
+            return .wait(.count(Query(table)))
+        }
+        guard filter.utf8.count <= Self.maximumFilter else {
+            throw ScriptFailure(.runtime, "a filter has at most \(Self.maximumFilter) bytes")
+        }
         return .wait(.count(Query(table, filter: try QueryExpression(odata: filter))))
     }
 }

@@ -24,12 +24,13 @@ final class HostFunctions {
     var isDeterministic: Bool { plan.manifest.isDeterministic }
 
     /// Answers one call of a host function. While `main` runs there is no call: then only what needs none answers.
-    func answer(_ id: UInt64, _ function: String, _ arguments: JSON) -> HostReply {
+    func answer(_ id: UInt64, _ function: String, _ arguments: JSON, _ meter: HostMeter) -> HostReply {
         let call = current?.id == id ? current : nil
+        let named = HostArguments(values: arguments, function: Self.names[function] ?? function)
         do {
-            if let reply = try pure(function, arguments) ?? impure(function, arguments, call) { return reply }
-            guard let call else { return .failure("\(function) cannot be used while the plugin is loaded") }
-            return try ofCall(function, arguments, call) ?? .failure("the host has no function \(function)")
+            if let reply = try pure(function, named, meter) ?? impure(function, named, call) { return reply }
+            guard let call else { return .failure("\(named.function) cannot be used while the plugin is loaded") }
+            return try ofCall(function, named, call, meter) ?? .failure("the host has no function \(function)")
         } catch let denial as Denied {
             return .denied(redact(denial.message))
         } catch let failure as ScriptFailure {
@@ -39,8 +40,24 @@ final class HostFunctions {
         }
     }
 
-    /// Functions that hang on nothing but their arguments.
-    private func pure(_ function: String, _ arguments: JSON) throws -> HostReply? {
+    /// Functions that scripts know by another name than the host.
+    private static let names = [
+        "crypto.hmac": "crypto.hmac_sha256", "crypto.decode": "crypto.base64_decode",
+        "text.distance": "text.levenshtein", "query.get": "query:get", "query.set": "query:set",
+        "query.list": "query:pairs", "body.sub": "body:sub", "body.set_text": "body:set_text",
+    ]
+
+    /// How many bytes of its arguments a function goes through for a unit of fuel, where it takes longer for them than
+    /// to hand them over, which is paid for already.
+    private static let bytesOfFuel = [
+        "crypto.base64": 8, "crypto.decode": 8, "crypto.hex": 8, "query.get": 1, "query.set": 1, "query.list": 1,
+    ]
+
+    /// Functions that depend on nothing except their arguments.
+    private func pure(_ function: String, _ arguments: HostArguments, _ meter: HostMeter) throws -> HostReply? {
+        if let bytes = Self.bytesOfFuel[function] {
+            try meter.charge((arguments[0]?.string?.utf8.count ?? 0) / bytes)
+        }
         switch function {
         case "time.parse": return .value(TimeFunctions.parse(arguments))
         case "time.format": return .value(try TimeFunctions.format(arguments))
@@ -49,20 +66,20 @@ final class HostFunctions {
         case "crypto.base64": return .value(try CryptoFunctions.base64(arguments))
         case "crypto.decode": return .value(try CryptoFunctions.decoded(arguments))
         case "crypto.hex": return .value(try CryptoFunctions.hex(arguments))
-        case "text.diff3": return .value(try TextFunctions.merged(arguments))
-        case "text.distance": return .value(try TextFunctions.distance(arguments))
+        case "text.diff3": return .value(try TextFunctions.merged(arguments, meter))
+        case "text.distance": return .value(try TextFunctions.distance(arguments, meter))
         case "names.nearest":
             let known = arguments[1]?.elements?.compactMap(\.string) ?? []
             return .value(NearestKey.suggestion(for: arguments[0]?.string ?? "", among: known).map { JSON($0) })
-        case "query.get": return .value(QueryFunctions.value(arguments))
+        case "query.get": return .value(try QueryFunctions.value(arguments))
         case "query.set": return .value(try QueryFunctions.setting(arguments))
-        case "query.list": return .value(QueryFunctions.list(arguments))
+        case "query.list": return .value(try QueryFunctions.list(arguments))
         default: return nil
         }
     }
 
-    /// Functions that hang on the clock, on chance, or on what the plugin may know.
-    private func impure(_ function: String, _ arguments: JSON, _ call: CallState?) throws -> HostReply? {
+    /// Functions that depend on the clock, on chance, or on what the plugin may know.
+    private func impure(_ function: String, _ arguments: HostArguments, _ call: CallState?) throws -> HostReply? {
         switch function {
         case "time.now":
             guard permissions.clock else { throw Denied("time.now needs the permission clock") }
@@ -75,16 +92,21 @@ final class HostFunctions {
                 guard let call else {
                     throw Denied("\(function) cannot be used while a deterministic plugin is loaded")
                 }
-                return .value(try CryptoFunctions.chance(function, arguments, using: &call.random))
+                return .value(try CryptoFunctions.chance(arguments, using: &call.random))
             }
             var generator = SystemRandomNumberGenerator()
-            return .value(try CryptoFunctions.chance(function, arguments, using: &generator))
-        case "secrets.get":
-            let name = arguments[0]?.string ?? ""
+            return .value(try CryptoFunctions.chance(arguments, using: &generator))
+        case "secrets.get", "secrets.find":
+            let name = try arguments.text(0, "a secret's name")
             guard plan.secrets.contains(name) else {
-                throw Denied("the plugin has no permission for the secret \(name)")
+                throw Denied("the plugin has no permission for the secret \(name.prefix(64))")
             }
-            guard let handle = secrets.handles[name] else { return .value(nil) }
+            // A secret that is missing becomes the text "nil" in a header otherwise, and the empty key of a signature.
+            guard let handle = secrets.handles[name] else {
+                if function == "secrets.find" { return .value(nil) }
+                throw ScriptFailure(
+                    .runtime, "the deployment has no secret \(name); secrets.find(name) returns nil then")
+            }
             return .value(JSON(handle))
         case "log" where call == nil:
             settings.logger.log(

@@ -2,33 +2,40 @@ internal import SluiceCore
 
 /// The query of a request's address, by the decoded names of its parts.
 enum QueryFunctions {
-    private static func query(_ arguments: JSON) -> QueryString {
-        QueryString(ofPath: "?\(arguments[0]?.string ?? "")")
+    /// Longer than any server takes.
+    static let maximumBytes = 64 << 10
+
+    private static func query(_ arguments: HostArguments) throws -> QueryString {
+        let text = try arguments.text(0)
+        guard text.utf8.count <= maximumBytes else {
+            throw ScriptFailure(.runtime, "the query has more than \(maximumBytes) bytes")
+        }
+        return QueryString(ofPath: "?\(text)")
     }
 
-    static func value(_ arguments: JSON) -> JSON? {
-        arguments[1]?.string.flatMap { query(arguments)[$0] }.map { JSON($0) }
+    static func value(_ arguments: HostArguments) throws -> JSON? {
+        try query(arguments)[try arguments.text(1, "the name of a part")].map { JSON($0) }
     }
 
     /// The query with a part set, or taken out where the value is nil.
-    static func setting(_ arguments: JSON) throws -> JSON {
-        guard let name = arguments[1]?.string, !name.isEmpty else {
-            throw ScriptFailure(.runtime, "query:set takes a name and a value")
-        }
-        var query = query(arguments)
-        let value = arguments[2].flatMap { $0.isNull ? nil : $0 }
+    static func setting(_ arguments: HostArguments) throws -> JSON {
+        let name = try arguments.text(1, "a name and a value")
+        guard !name.isEmpty else { throw ScriptFailure(.runtime, "query:set takes a name and a value") }
+        var parts = try query(arguments).parts
+        let value = arguments[2]?.kind == .bool ? arguments[2]?.description : try arguments.optionalText(2)
+        let place = parts.firstIndex { QueryString.name(of: $0) == name } ?? parts.count
+        parts.removeAll { QueryString.name(of: $0) == name }
         // The name is encoded as it goes in: what is set is one part, whatever is in it.
-        if let value, query[name] == nil {
-            let text = "\(PercentEncoding.query(name))=\(PercentEncoding.query(value.string ?? value.description))"
-            return JSON((query.parts + [text]).joined(separator: "&"))
+        if let value {
+            parts.insert(
+                "\(PercentEncoding.query(name))=\(PercentEncoding.query(value))", at: min(place, parts.count))
         }
-        query[name] = value.map { $0.string ?? $0.description }
-        return JSON(query.parts.joined(separator: "&"))
+        return JSON(parts.joined(separator: "&"))
     }
 
-    static func list(_ arguments: JSON) -> JSON {
+    static func list(_ arguments: HostArguments) throws -> JSON {
         JSON(
-            query(arguments).parts.map { part in
+            try query(arguments).parts.map { part in
                 let value = part.firstIndex(of: "=").map { PercentEncoding.decoded(part[part.index(after: $0)...]) }
                 return JSON([JSON(QueryString.name(of: part)), JSON(value ?? "")])
             })

@@ -4,21 +4,17 @@ internal import SluiceCore
 enum TimeFunctions {
     static func seconds(_ time: Timestamp) -> JSON { JSON(Double(time.ticks) / Double(Timestamp.ticksPerSecond)) }
 
-    static func timestamp(_ seconds: Double) -> Timestamp? {
-        guard seconds.magnitude < 1e12 else { return nil }
-        return Timestamp(ticks: Int64((seconds * Double(Timestamp.ticksPerSecond)).rounded()))
-    }
-
-    /// The seconds of an ISO 8601 text; nil if it is none.
-    static func parse(_ arguments: JSON) -> JSON? {
+    /// The seconds of an ISO 8601 text; nil if it is none: a field that has no time is a question, and no mistake.
+    static func parse(_ arguments: HostArguments) -> JSON? {
         arguments[0]?.string.flatMap { Timestamp($0) }.map(seconds)
     }
 
     /// The ISO 8601 text of seconds, with three fraction digits or as many as are asked for.
-    static func format(_ arguments: JSON) throws -> JSON {
-        guard let time = arguments[0]?.double.flatMap(timestamp) else {
-            throw ScriptFailure(.runtime, "time.format takes seconds since 1970")
+    static func format(_ arguments: HostArguments) throws -> JSON {
+        guard let time = arguments[0]?.double.flatMap({ Timestamp(secondsSince1970: $0) }) else {
+            throw ScriptFailure(.runtime, "time.format takes seconds since 1970, of the years 1 to 9999")
         }
-        return JSON(time.text(fractionDigits: Int(arguments[1]?.int ?? 3)))
+        let digits = try arguments.optionalWhole(1, "a number of fraction digits") ?? 3
+        return JSON(time.text(fractionDigits: Int(clamping: digits)))
     }
 }

@@ -70,7 +70,7 @@ struct MemberRules {
             if rules[index].name.elementsEqual(name) { return index }
         }
         guard rules.count < Self.mostRules else { return nil }
-        let text = String(decoding: name, as: UTF8.self)
+        let text = PropertyName(String(decoding: name, as: UTF8.self))
         rules.append(
             Rule(name: Array(name), isSystem: check.isSystem(text), type: check.schema?.column(text)?.type))
         return rules.count - 1

@@ -68,6 +68,11 @@ extension HostileCase {
                 [#"{"id":"x","status":500,"body":null}"#, $0.good(0), #"{"status":201}"#, "null", "7", $0.good(1)]
             },
             answered("an answer twice", unproven, second: .applied) { [$0.good(0), $0.good(1), $0.good(0)] },
+            batch("refusals that repeat the credentials", .parks(.rejected)) { asked, request in
+                let text = HostileEcho.credentials(of: request).joined(separator: " and ")
+                let parts = (0..<2).map { asked.part($0, 400, #"{"error":"who is \#(text)?"}"#) }
+                return [.json(200, #"{"responses":[\#(parts.joined(separator: ","))]}"#)]
+            },
             answered("two answers to one request", unproven, second: .applied) {
                 [$0.part(0, 400, #"{"error":"no"}"#), $0.good(1), $0.good(0)]
             },

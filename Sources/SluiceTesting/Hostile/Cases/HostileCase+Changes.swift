@@ -65,10 +65,34 @@ extension HostileCase {
         }
     }
 
+    /// The record `a` as the client knows it: under the version that is the condition of its changes.
+    private static func unmoved(_ text: String = "one") -> String {
+        #"{"id":"a","text":"\#(text)","version":"v1","updatedAt":"\#(HostileRows.time)"}"#
+    }
+
     private static var ofUpdates: [HostileCase] {
         let a = HostileRows.row("a", text: "mine")
+        let old = HostileRows.page([unmoved()])
         return [
             change("the record", .update, .applied, 200, a),
+            change(
+                "the record as it was, and the list has it so", .update, .waits(.brokenProtocol), 200, unmoved(),
+                list: old),
+            change(
+                "the request's own body under the condition's version", .update, .waits(.brokenProtocol), 200,
+                unmoved("mine"), list: old),
+            change(
+                "the record under the condition's version, and the list has it as sent", .update, .applied, 200,
+                unmoved("mine"), list: HostileRows.page([unmoved("mine")])),
+            change(
+                "what was sent alone, under a new version", .update, .applied, 200,
+                #"{"id":"a","text":"mine","version":"8"}"#),
+            change(
+                "a tag with a suffix of the web server's", .update, .applied, 200, a,
+                fields: [("ETag", "\"7-gzip\"")]),
+            change(
+                "412 with the request's own body, and the list has the old one", .update, .parks(.conflict), 412,
+                unmoved("mine"), list: old),
             change("a record of another id", .update, .parks(.brokenProtocol), 200, HostileRows.row("b", text: "mine")),
             change("a tombstone", .update, .parks(.conflict), 200, HostileRows.row("a", #""deleted":true"#)),
             change("an empty answer, and the list has it", .update, .applied, 200, "", list: HostileRows.page([a])),
@@ -82,7 +106,25 @@ extension HostileCase {
     }
 
     private static var ofDeletes: [HostileCase] {
-        [
+        let old = HostileRows.page([unmoved()])
+        let pages = [
+            ("an error", 200, #"{"error":"not today"}"#), ("a web page", 200, "<html>Log in</html>"),
+            ("the live record", 200, unmoved()), ("nothing yet", 202, ""),
+        ]
+        return pages.flatMap { name, status, body in
+            [
+                change(
+                    "\(status) with \(name), and the list has the record", .delete, .waits(.brokenProtocol), status,
+                    body, list: old),
+                change("\(status) with \(name), and the list has it no more", .delete, .applied, status, body),
+            ]
+        } + [
+            change("404, and the list has the record", .delete, .waits(.notFound), 404, "", list: old),
+            change("410, and the list has the record", .delete, .waits(.notFound), 410, "", list: old),
+            change(
+                "404, and the list has a newer record", .delete, .parks(.conflict), 404, "",
+                list: HostileRows.page([HostileRows.row("a")])),
+            change("200 with the deleted record", .delete, .applied, 200, HostileRows.row("a", #""deleted":true"#)),
             change("200 with another record", .delete, .applied, 200, HostileRows.row("b")),
             change("404, and the table answers", .delete, .applied, 404, ""),
             HostileCase(

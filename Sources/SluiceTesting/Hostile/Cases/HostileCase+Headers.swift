@@ -87,16 +87,27 @@ extension HostileCase {
                     .text("HTTP/1.1 418 \(String(repeating: "x", count: 60_000))\r\nContent-Length: 0\r\n\r\n")
                 ])),
         ]
-            + [flooded("the date “\(far)”", HostileRows.brought, [("Date", far)])]
+            // A clock that has moved otherwise than the one here was set: the pull goes back and compares.
+            + [
+                dated("the date “\(far)”", far, cursor: "2023-11-14T22:12:30.000Z"),
+                dated(
+                    "a date ten minutes before the last one", "Tue, 14 Nov 2023 22:03:31 GMT",
+                    cursor: "2023-11-14T22:03:01.000Z"),
+                dated("the date of 1970", "Thu, 01 Jan 1970 00:00:00 GMT", cursor: "2023-11-14T22:12:30.000Z"),
+            ]
             // Of a server that does not know the time only what it has shown is taken for past.
             + unknown.map { date in
                 flooded("the date “\(date)”", .brings(["a", "b", "x"], cursor: .at(start)), [("Date", date)])
             }
-            + [
-                // A clock that was never set says nothing of rows that bear later times.
-                flooded(
-                    "the date of 1970", .brings(["a", "b", "x"], cursor: .at(start)),
-                    [("Date", "Thu, 01 Jan 1970 00:00:00 GMT")])
-            ]
+    }
+
+    /// A server with the rows `a`, `b` and `x`, whatever it is asked, whose answers bear that date.
+    private static func dated(_ name: String, _ date: String, cursor: String) -> HostileCase {
+        HostileCase(.headers, name, .pull, .brings(["a", "b", "x"], cursor: .at(cursor))) { request in
+            if request.target.contains("$digest") { return [.json(404, "")] }
+            let isBehind = ["id%20gt", "id%20ne", "$skip="].contains { request.target.contains($0) }
+            let page = isBehind ? "[]" : HostileRows.sorted(["a", "b", "x"], request)
+            return [.answer(200, [("Content-Type", "application/json"), ("Date", date)], body: Array(page.utf8))]
+        }
     }
 }

@@ -2,7 +2,7 @@ internal import SluiceCore
 
 extension HostileCase {
     /// Refusals for who asks and for when: a token is renewed once, and no pause is longer than the client's own limit.
-    static var refusals: [HostileCase] { credentials + pauses + ofChanges }
+    static var refusals: [HostileCase] { credentials + echoes + pauses + ofChanges }
 
     private static func refused(
         _ name: String, _ call: HostileCall, _ outcome: HostileOutcome, _ status: Int,
@@ -26,6 +26,37 @@ extension HostileCase {
                 "407 from what says it is a proxy", .pull, .fails(.rejected), 407,
                 [("Proxy-Authenticate", "Basic realm=\"proxy\"")], requests: 2),
             refused("511 from a network with a login", .pull, .fails(.serverFailure), 511, requests: 2),
+        ]
+    }
+
+    /// Refusals that repeat the request's credentials.
+    private static var echoes: [HostileCase] {
+        func echo(
+            _ name: String, _ call: HostileCall, _ outcome: HostileOutcome,
+            _ answer: @escaping @Sendable (String) -> HostileAct
+        ) -> HostileCase {
+            HostileCase(.refusals, name, call, outcome) { request in
+                [answer(HostileEcho.credentials(of: request).joined(separator: " and "))]
+            }
+        }
+        let written = HostileEcho.allCases.flatMap { echo in
+            [(HostileCall.pull, HostileOutcome.fails(.rejected)), (.insert, .parks(.rejected))].map { call, outcome in
+                HostileCase(.refusals, "400 that repeats the credentials \(echo.rawValue)", call, outcome) { request in
+                    let text = HostileEcho.credentials(of: request).map(echo.text).joined(separator: " and ")
+                    return [.json(400, #"{"error":"who is \#(text)?"}"#)]
+                }
+            }
+        }
+        return written + [
+            echo("400 whose text is the credentials", .update, .parks(.rejected)) {
+                .answer(400, body: Array($0.utf8))
+            },
+            echo("403 with the credentials in its fields", .delete, .parks(.forbidden)) {
+                .answer(403, [("Location", "/login?\($0)"), ("WWW-Authenticate", "Bearer error=\"\($0)\"")])
+            },
+            echo("a page with the credentials for a name, twice", .pull, .fails(.brokenProtocol)) {
+                .json(200, #"[{"id":"a","\#($0)":1,"\#($0)":2}]"#)
+            },
         ]
     }
 

@@ -4,11 +4,13 @@ extension HostileCase {
     /// Times of change, by which a pull goes on. None hides the rows that come later.
     static var times: [HostileCase] { noTimes + farTimes + spellings }
 
-    private static func timed(_ name: String, _ time: String, cursor: HostileOutcome.Cursor = .unchanged) -> HostileCase
-    {
+    private static func timed(_ name: String, _ time: String, _ outcome: HostileOutcome) -> HostileCase {
         HostileCase(
-            .times, "a time \(name)", .pull, .brings(["a", "b", "x"], cursor: cursor),
-            answer: once(HostileRows.page([HostileRows.row("x", at: time)])))
+            .times, "a time \(name)", .pull, outcome, answer: once(HostileRows.page([HostileRows.row("x", at: time)])))
+    }
+
+    private static func timed(_ name: String, _ time: String, cursor: HostileOutcome.Cursor) -> HostileCase {
+        timed(name, time, .brings(["a", "b", "x"], cursor: cursor))
     }
 
     private static var noTimes: [HostileCase] {
@@ -18,7 +20,13 @@ extension HostileCase {
             ("of the 30th of February", "2024-02-30T00:00:00Z"), ("with a quote", "2024-01-01' or '1'='1"),
             ("in the form of .NET", "/Date(1704067200000)/"), ("as a number in a text", "1704067200000"),
             ("of 10 KB", String(repeating: "2", count: 10_000)),
-        ].map { timed($0, $1) }
+            // No time leads to such a row again, so it is set aside.
+        ].map { timed($0, $1, .brings(["a", "b"])) }
+            + [
+                HostileCase(
+                    .times, "a time that is no date, in a full pull", .pullAll, .brings(["a", "b"]),
+                    answer: once(HostileRows.page([HostileRows.row("x", at: "yesterday")])))
+            ]
     }
 
     private static var farTimes: [HostileCase] {

@@ -33,19 +33,20 @@ extension SimulatedDevice {
             // Now and then alone: then it is no change for anybody else.
             if kind == .update, choice / 256 % 4 == 0 { values = [:] }
         }
-        for (field, value) in values.sorted(by: { $0.key < $1.key }) { record[field] = JSON(value) }
+        for (name, value) in parts.setting.fields.members(values) { record[name] = value }
         let edit = SimulatedEdit(key: key, kind: kind, fields: values, memo: memo)
         oracle.begin(edit, on: index)
         defer { oracle.end(key, on: index) }
         let hand = EditsInHand([edit])
         do {
             guard let table = try context?.table(key.table) else { return }
+            let options = OperationOptions(isMergeable: !parts.setting.keepsApart || choice / 2048 % 3 > 0)
             try await EditsInHand.$current.withValue(hand) {
                 switch kind {
-                case .insert: _ = try await table.insert(record)
-                case .delete: try await table.delete(id: key.id)
-                case .undelete: try await table.undelete(id: key.id)
-                default: _ = try await table.update(record)
+                case .insert: _ = try await table.insert(record, options: options)
+                case .delete: try await table.delete(id: key.id, options: options)
+                case .undelete: try await table.undelete(id: key.id, options: options)
+                default: _ = try await table.update(record, options: options)
                 }
             }
         } catch {
@@ -56,7 +57,7 @@ extension SimulatedDevice {
             oracle.violate(.noLostWrite, "device \(index): \(kind.rawValue) of \(key) was acknowledged, and is nowhere")
         }
         parts.trace.note(
-            "edit", key.id, index,
+            "edit", key.id.text, index,
             line: "  device \(index) has made \(kind.rawValue) of \(key) \(SimulationText.of(record))")
     }
 
@@ -74,7 +75,7 @@ extension SimulatedDevice {
         }
         if let error = error as? SluiceError {
             if error.cause is SimulatedCrash || error.cause is SimulatedMishap { return }
-            if error.code == .hookFailed, parts.configuration.hookMishaps > 0 { return }
+            if error.code == .hookFailed, parts.hookMishaps > 0 { return }
             let storeFails = parts.faults.allows(.storeFailure) || parts.faults.allows(.storeTrouble)
             if error.code.isStore, storeFails { return }
             // With faults about, all that network and server may come to.
@@ -83,6 +84,7 @@ extension SimulatedDevice {
                 || error.code == .unauthorized || error.code == .brokenProtocol || error.code == .rejected
                 || error.code == .operationsPending || error.code == .aborted
                 // A token that was forgotten while the pull that began afresh was under way.
+                || (error.status == 403 && parts.faults.allows(.forbidden))
                 || (error.status == 410 && parts.faults.allows(.forgetRequests))
             let isMistake = error.message.contains("out of turn")
             if isExpected, !isMistake, !parts.setting.faults.isEmpty { return }

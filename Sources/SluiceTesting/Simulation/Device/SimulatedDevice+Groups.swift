@@ -21,7 +21,7 @@ extension SimulatedDevice {
             try await EditsInHand.$current.withValue(hand) {
                 try await context.group { group in
                     hand.edits = []
-                    hand.edits = try plans.map { try Self.change($0.edit, deletes: $0.deletes, in: group) }
+                    hand.edits = try plans.map { try change($0.edit, deletes: $0.deletes, in: group) }
                 }
             }
         } catch {
@@ -30,18 +30,19 @@ extension SimulatedDevice {
         }
         for edit in hand.edits {
             parts.trace.note(
-                "group", edit.key.id, index, line: "  device \(index) has made \(edit.kind.rawValue) of \(edit.key)")
+                "group", edit.key.id.text, index,
+                line: "  device \(index) has made \(edit.kind.rawValue) of \(edit.key)")
         }
     }
 
-    private static func change(_ edit: SimulatedEdit, deletes: Bool, in group: OperationGroup) throws -> SimulatedEdit {
+    private func change(_ edit: SimulatedEdit, deletes: Bool, in group: OperationGroup) throws -> SimulatedEdit {
         let (key, fields) = (edit.key, edit.fields)
         let isThere = try group.record(key.id, in: key.table) != nil
         if isThere, deletes {
             try group.delete(key.id, in: key.table)
             return SimulatedEdit(key: key, kind: .delete, fields: [:])
         }
-        var record: JSON = ["id": JSON(key.id), "a": JSON(fields["a"] ?? 0), "b": JSON(fields["b"] ?? 0)]
+        var record = JSON(members: [("id", JSON(key.id))] + parts.setting.fields.members(fields))
         if isThere {
             try group.update(record, in: key.table)
             return SimulatedEdit(key: key, kind: .update, fields: fields)

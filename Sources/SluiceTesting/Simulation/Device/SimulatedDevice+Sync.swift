@@ -1,10 +1,13 @@
 internal import SluiceCore
 
 extension SimulatedDevice {
-    /// The named queries of the story: the name and the group that the rows are of, nil for all.
+    /// The named queries of the story: the name and the group that the rows are of, nil for all. What is asked for by a
+    /// name changes with its wording.
     func queries() -> [(name: String, table: String, group: Int?)] {
-        let groups: [Int?] = parts.setting.queries == 1 ? [nil] : (0..<parts.setting.queries).map { $0 }
-        return groups.map { (name: $0.map { "group \($0)" } ?? "all", table: "items", group: $0) }
+        let (count, shift) = (parts.setting.queries, wording)
+        let groups: [(name: String, group: Int?)] =
+            count == 1 ? [("all", nil)] : (0..<count).map { ("group \($0)", ($0 + shift / 2) % count) }
+        return groups.map { (name: $0.name, table: "items", group: $0.group) }
             + [(name: "all", table: "notes", group: nil)]
     }
 
@@ -41,10 +44,15 @@ extension SimulatedDevice {
         }
     }
 
-    private func query(_ table: String, _ group: Int?) -> Query {
+    func query(_ table: String, _ group: Int?) -> Query {
         var query = Query(table)
         if let group {
             query.filter = .binary(.eq, .column("group"), .literal(.number(JSONNumber(Int64(group)))))
+        }
+        // The same rows in other words.
+        if table == "items", wording % 2 == 1 {
+            let words = QueryExpression.binary(.ne, .column("id"), .literal(.string("nobody")))
+            query.filter = query.filter.map { .binary(.and, $0, words) } ?? words
         }
         return query
     }
@@ -72,6 +80,23 @@ extension SimulatedDevice {
         parts.oracle.pulled(rows, of: query.table, named: name != nil, on: index)
     }
 
+    /// Has a named query let its rows go here, all or some of them.
+    func purgeNamed(_ choice: Int) async {
+        countPurge()
+        let queries = queries()
+        let query = queries[choice % queries.count]
+        var rows = Query(query.table)
+        if choice / 64 % 3 == 0 { rows.filter = .binary(.ge, .column("id"), .literal(.string("r2"))) }
+        do {
+            try await context?.purge(rows, named: query.name)
+        } catch let error as SluiceError where [.operationsPending, .invalidArgument].contains(error.code) {
+            // Something waits, or nothing was pulled by that name.
+        } catch {
+            explain(error, "purge of \(query.name)")
+        }
+        countPurge()
+    }
+
     /// Empties a table here.
     func purge(_ choice: Int) async {
         countPurge()
@@ -96,37 +121,15 @@ extension SimulatedDevice {
             }
         }
         guard !process.isDead, parts.setting.users > 1 else { return }
-        setUser((process.user + 1) % parts.setting.users)
+        setUser((process.user + 1) % parts.setting.users, isHandedOver: false)
         process.end("its user has gone")
     }
 
-    /// Gives an operation up.
-    func discard(_ choice: Int) async {
-        do {
-            guard let queue = context?.queue else { return }
-            let operations = try await queue.operations()
-            guard !operations.isEmpty else { return }
-            try await queue.discard(operations[choice % operations.count].id)
-        } catch let error as SluiceError where error.code == .invalidArgument {
-            // It has gone meanwhile.
-        } catch {
-            explain(error, "discard")
-        }
-    }
-
-    /// Takes all back that waits for a record.
-    func undo(_ choice: Int) async {
-        do {
-            guard let queue = context?.queue else { return }
-            let operations = try await queue.operations()
-            guard !operations.isEmpty else { return }
-            let operation = operations[choice % operations.count]
-            try await queue.undo(operation.recordID, in: operation.table)
-        } catch let error as SluiceError where error.code == .invalidArgument || error.code == .operationRefused {
-            // It has gone meanwhile, or nobody knows what became of it.
-        } catch {
-            explain(error, "undo")
-        }
+    /// Has another user begin to work with everything of the one before still there.
+    func handOver() {
+        guard parts.setting.users > 1 else { return }
+        setUser((process.user + 1) % parts.setting.users, isHandedOver: true)
+        process.end("another user takes over")
     }
 
     /// L4: the status says what the store holds.

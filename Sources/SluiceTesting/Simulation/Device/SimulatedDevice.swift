@@ -4,6 +4,7 @@ internal import Synchronization
 /// A device: a store that lives as long as the story, and the process that works on it now.
 final class SimulatedDevice: Sendable {
     private struct State {
+        var store: any LocalStore
         var process: SimulatedProcess
         var context: SyncContext?
         var ids = 0
@@ -14,26 +15,32 @@ final class SimulatedDevice: Sendable {
         var page: Int
         /// Counts purges: a pull that ran beside one has no rows to answer for.
         var purges = 0
+        /// How its queries are worded: a name comes to mean another query.
+        var wording = 0
         /// Who is to work on it when the next process begins.
         var user = 0
+        /// Whether that one finds everything of the one before.
+        var isHandedOver = false
         var tokens: [SimulatedAccount: String] = [:]
     }
 
     let index: Int
-    let store: any LocalStore
-    let usesThreads: Bool
+    let kind: SimulatedStores
+    private let open: @Sendable () throws -> any LocalStore
     let parts: SimulationParts
     private let commits = SimulatedCommits()
     private let state: Mutex<State>
 
-    init(index: Int, store: any LocalStore, usesThreads: Bool, parts: SimulationParts) {
+    init(
+        index: Int, kind: SimulatedStores, open: @escaping @Sendable () throws -> any LocalStore, parts: SimulationParts
+    ) throws {
         self.index = index
-        self.store = store
-        self.usesThreads = usesThreads
+        self.kind = kind
+        self.open = open
         self.parts = parts
         state = Mutex(
             State(
-                process: SimulatedProcess(device: index, user: 0), policy: parts.setting.policy,
+                store: try open(), process: SimulatedProcess(device: index, user: 0), policy: parts.setting.policy,
                 page: parts.setting.devicePage))
     }
 
@@ -45,22 +52,32 @@ final class SimulatedDevice: Sendable {
         set { state.withLock { $0.isOffline = newValue } }
     }
 
+    var wording: Int { state.withLock { $0.wording } }
+    func reword() { state.withLock { $0.wording += 1 } }
     func setPage(_ page: Int) { state.withLock { $0.page = page } }
     func setPolicy(_ policy: ConflictPolicy) { state.withLock { $0.policy = policy } }
 
     func token(of account: SimulatedAccount) -> String? { state.withLock { $0.tokens[account] } }
     func remember(_ token: String, of account: SimulatedAccount) { state.withLock { $0.tokens[account] = token } }
-    func setUser(_ user: Int) { state.withLock { $0.user = user } }
+
+    /// Who works on the device when the next process begins.
+    ///
+    /// - Parameter isHandedOver: whether with everything of the one before; else when nothing of that is left.
+    func setUser(_ user: Int, isHandedOver: Bool) {
+        state.withLock { ($0.user, $0.isHandedOver) = (user, isHandedOver) }
+    }
 
     /// Begins a process on the device's store.
     func start() async throws {
-        let user = state.withLock { $0.user }
-        let process = SimulatedProcess(device: index, user: parts.oracle.begins(as: user, on: index))
+        let (user, isHandedOver) = state.withLock { ($0.user, $0.isHandedOver) }
+        let process = SimulatedProcess(
+            device: index, user: parts.oracle.begins(as: user, on: index, isHandedOver: isHandedOver))
         state.withLock {
             $0.user = process.user
             $0.process = process
             $0.context = nil
         }
+        let store = try await reopened()
         let environment = environment(process)
         var client = ClientOptions()
         client.environment = environment
@@ -80,7 +97,9 @@ final class SimulatedDevice: Sendable {
         options.commitLag = .seconds(parts.setting.commitLag)
         options.pull.reconcileEvery = parts.setting.reconcileEvery
         options.dependencies = parts.setting.dependency.declared
-        options.hooks = parts.configuration.hooks.map { SimulatedHook(inner: $0, device: self, parts: parts) }
+        var hooks = parts.configuration.hooks
+        if hooks.isEmpty, parts.hookMishaps > 0 { hooks = [SimulatedPassage()] }
+        options.hooks = hooks.map { SimulatedHook(inner: $0, device: self, parts: parts) }
         options.user = "user \(process.user)"
         if let memos = SimulatedMemo.localOnly(parts.setting) { options.localOnly = memos }
         let context = try await SyncContext(
@@ -90,7 +109,7 @@ final class SimulatedDevice: Sendable {
                 filters: [SimulatedFilter(process: process, parts: parts)] + parts.configuration.filters,
                 options: client),
             store: SimulatedStore(
-                inner: store, process: process, world: parts, usesThreads: usesThreads, commits: commits),
+                inner: store, process: process, world: parts, usesThreads: kind.usesThreads, commits: commits),
             options: options)
         state.withLock { $0.context = context }
     }
@@ -128,10 +147,22 @@ final class SimulatedDevice: Sendable {
         try await parts.agenda.wait(until: Timestamp(ticks: parts.clock.now.ticks + ticks), of: process)
     }
 
+    /// The store as a process that begins finds it: where it is a file, nothing of the process before is left.
+    private func reopened() async throws -> any LocalStore {
+        let store = state.withLock { $0.store }
+        guard kind.isReopened else { return store }
+        let opened = try await parts.executor.outside { [open] in
+            try await store.close()
+            return try open()
+        }
+        state.withLock { $0.store = opened }
+        return opened
+    }
+
     /// Looks into the store itself.
     func read<Result: Sendable>(_ body: @Sendable (any StoreReader) throws -> Result) async throws -> Result {
-        let store = store
-        guard usesThreads else { return try await store.read(body) }
+        let store = state.withLock { $0.store }
+        guard kind.usesThreads else { return try await store.read(body) }
         return try await parts.executor.outside { try await store.read(body) }
     }
 

@@ -8,7 +8,7 @@ struct SimulatedHandler: ConflictHandler {
     let parts: SimulationParts
 
     /// How many built-in handlers there are, none among them.
-    static let kinds = 5
+    static let kinds = 6
 
     /// The built-in handler of that number.
     static func make(_ kind: Int) -> (any ConflictHandler)? {
@@ -28,27 +28,35 @@ struct SimulatedHandler: ConflictHandler {
             try await device.sleep(.seconds(parts.luck.below(100)))
         }
         if faults.strikes(.handlerThrows, of: device.index) { throw SimulatedMishap() }
-        let decision =
+        let isRandom =
             faults.strikes(.handlerGarbage, of: device.index)
-            ? garbage(conflict) : try await inner?.decide(conflict) ?? .next
-        parts.oracle.decided(conflict, decision, on: device.index)
+            || parts.setting.handler == Self.kinds - 1 && faults.strikes(0.8)
+        let decision = isRandom ? anything(conflict) : try await inner?.decide(conflict) ?? .next
+        parts.oracle.decided(
+            conflict.operation.id, of: RecordKey(table: conflict.table, id: conflict.recordID), conflict.client,
+            decision, on: device.index)
         parts.trace.note(
-            "decision", conflict.recordID, device.index,
+            "decision", conflict.recordID.text, device.index,
             line: "  device \(device.index) decides \(conflict.table)/\(conflict.recordID): \(decision)")
         return decision
     }
 
-    private func garbage(_ conflict: Conflict) -> ConflictDecision {
+    /// What a handler may decide, all of it, and now and then what is no record.
+    private func anything(_ conflict: Conflict) -> ConflictDecision {
         switch parts.luck.below(9) {
-        case 0: .server
-        case 1: .client
-        case 2: .delete
-        case 3: .discard
-        case 4: .defer
-        case 5: .ask
-        case 6: .abort
-        case 7: .merge(["id": "someone else", "a": JSON(parts.oracle.newValue()), "version": "v999999"])
-        default: .merge([1, "no record"])
+        case 0: return .server
+        case 1: return .client
+        case 2: return .delete
+        case 3: return .discard
+        case 4: return .defer
+        case 5: return .ask
+        case 6: return .abort
+        case 7: return .merge(SimulatedDevice.noRecords[parts.luck.below(SimulatedDevice.noRecords.count)])
+        default:
+            var merged = conflict.client ?? conflict.server ?? ["id": JSON(conflict.recordID)]
+            merged[parts.setting.fields.name("a")] = JSON(parts.oracle.newValue())
+            merged["version"] = "v999999"
+            return .merge(merged)
         }
     }
 }

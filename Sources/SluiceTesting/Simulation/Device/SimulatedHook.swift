@@ -1,5 +1,10 @@
 internal import SluiceCore
 
+/// A hook that lets all go on.
+struct SimulatedPassage: SyncHook {
+    let hookName = "passage"
+}
+
 /// A hook as the simulator runs it: before it is asked it may fail, or say something else of what waits in the queue.
 struct SimulatedHook: SyncHook {
     let inner: any SyncHook
@@ -11,11 +16,11 @@ struct SimulatedHook: SyncHook {
     func wants(_ point: HookPoint, table: String) -> Bool { inner.wants(point, table: table) }
 
     /// Whether something happens other than what the hook itself says. Without mishaps no luck is drawn.
-    private func isOff(_ point: HookPoint, _ record: String) async throws -> Bool {
-        let probability = parts.configuration.hookMishaps
+    private func isOff(_ point: HookPoint, _ record: RecordID) async throws -> Bool {
+        let probability = parts.hookMishaps
         guard probability > 0, parts.faults.strikes(probability) else { return false }
         parts.trace.note(
-            "hook", record, device.index,
+            "hook", record.text, device.index,
             line: "  device \(device.index): the hook \(hookName) is off at \(point.rawValue) of \(record)")
         if parts.luck.below(4) == 0 { try await device.sleep(.milliseconds(parts.luck.below(3000))) }
         if parts.luck.below(2) == 0 { throw SimulatedMishap() }
@@ -53,7 +58,7 @@ struct SimulatedHook: SyncHook {
     }
 
     func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision] {
-        if try await isOff(.afterPull, page.table), parts.luck.below(2) == 0 { return [] }
+        if try await isOff(.afterPull, RecordID(page.table)), parts.luck.below(2) == 0 { return [] }
         return try await inner.afterPull(page)
     }
 }

@@ -2,7 +2,7 @@ internal import SluiceCore
 
 /// A column of every record that stays on its device: it is what the application wrote last, and in no request.
 enum SimulatedMemo {
-    static let column = "memo"
+    static let column: PropertyName = "memo"
 
     /// What stays on devices of such a world, if anything does.
     static func localOnly(_ setting: SimulationSetting) -> LocalOnly? {

@@ -72,7 +72,7 @@ struct SimulatedStore: LocalStore {
 /// What a transaction did to one record.
 struct StoreChange: Sendable {
     let table: String
-    let id: String
+    let id: RecordID
     /// The record as it is now; nil where it is gone.
     let record: JSON?
 
@@ -98,7 +98,7 @@ private final class WatchedWriter: StoreWriter {
         if callsLeft < 0 { throw error }
     }
 
-    func record(_ id: String, in table: String) throws -> JSON? { try inner.record(id, in: table) }
+    func record(_ id: RecordID, in table: String) throws -> JSON? { try inner.record(id, in: table) }
     func records(matching query: Query) throws -> [JSON] { try inner.records(matching: query) }
     func count(matching query: Query) throws -> Int { try inner.count(matching: query) }
     func tables() throws -> [TableSchema] { try inner.tables() }
@@ -108,7 +108,7 @@ private final class WatchedWriter: StoreWriter {
     func put(_ record: JSON, in table: String) throws {
         try countCall()
         try inner.put(record, in: table)
-        changes.append(StoreChange(table: table, id: record["id"]?.string ?? "", record: record))
+        changes.append(StoreChange(table: table, id: record["id"]?.textID ?? "", record: record))
     }
 
     func put(_ rows: RowPage.Selection, in table: String) throws {
@@ -120,7 +120,7 @@ private final class WatchedWriter: StoreWriter {
         }
     }
 
-    func delete(_ ids: [String], from table: String) throws {
+    func delete(_ ids: [RecordID], from table: String) throws {
         try countCall()
         try inner.delete(ids, from: table)
         for id in ids { changes.append(StoreChange(table: table, id: id, record: nil)) }
@@ -129,7 +129,7 @@ private final class WatchedWriter: StoreWriter {
     func delete(matching query: Query) throws -> Int {
         var all = Query(query.table, filter: query.filter)
         all.parameters = query.parameters
-        let ids = try inner.records(matching: all).compactMap { $0["id"]?.string }
+        let ids = try inner.records(matching: all).compactMap { $0["id"]?.textID }
         try countCall()
         let count = try inner.delete(matching: query)
         for id in ids { changes.append(StoreChange(table: query.table, id: id, record: nil)) }

@@ -46,6 +46,6 @@ extension StoreChange {
     /// Whether it is of an operation on that record.
     fileprivate func isOperation(on key: RecordKey) -> Bool {
         guard table == TableOperation.schema.name, let record else { return false }
-        return record["table"]?.string == key.table && record["record"]?.string == key.id
+        return record["table"]?.string == key.table && record["record"]?.textID == key.id
     }
 }

@@ -14,7 +14,7 @@ struct SimulatedTransport: Transport {
             let body = (try? request.body.json.description) ?? ""
             parts.oracle.sent(id, "\(request.head.method) \(request.head.path ?? "") \(body)", by: process.device)
         }
-        if parts.setting.keepsMemos, SimulationText.holds(request.body.bytes, SimulatedMemo.column) {
+        if parts.setting.keepsMemos, SimulationText.holds(request.body.bytes, SimulatedMemo.column.text) {
             parts.oracle.violate(.noInvention, "device \(process.device) sends what stays here: \(Self.text(request))")
         }
         if parts.setting.usesTokens, Self.tellsToken(request) {
@@ -50,7 +50,19 @@ struct SimulatedFilter: Filter {
 
     func handle(_ request: Request, next: Next) async throws -> Response {
         if parts.faults.strikes(.filterThrows, of: process.device) { throw SimulatedMishap() }
+        if !request.body.isEmpty, parts.faults.strikes(.filterEchoes, of: process.device) { return Self.echo(request) }
         return try await next(request)
+    }
+}
+
+extension SimulatedFilter {
+    /// The request's own body as if it were the answer, as a cache or a mock might say; for a batch that of each part.
+    private static func echo(_ request: Request) -> Response {
+        guard let batch = ModelBatch.isBatch(request) ? ModelBatch(request) : nil else {
+            return Response(HTTPResponse(status: .ok), body: request.body)
+        }
+        return ModelBatch.answer(
+            batch.parts.map { ($0.id, Response(HTTPResponse(status: .ok), body: $0.request.body)) })
     }
 }
 

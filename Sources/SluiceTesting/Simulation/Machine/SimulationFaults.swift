@@ -45,7 +45,8 @@ final class SimulationFaults: Sendable {
     /// The ends of processes: what a story needs to have something to end.
     private static func isRare(_ fault: SimulationFault) -> Bool {
         switch fault {
-        case .crashAtCommitPoint, .crashAtEffect, .storeFailure, .storeTrouble, .clockBack, .pageSize, .forgetRequests:
+        case .crashAtCommitPoint, .crashAtEffect, .storeFailure, .storeTrouble, .clockBack, .clockSetBack, .pageSize,
+            .forgetRequests:
             true
         default: false
         }

@@ -25,10 +25,13 @@ final class SimulationParts: Sendable {
         trace = SimulationTrace(isKept: keepsTrace)
         dialect = try Dialect(named: story.setting.wire)
         oracle = SimulationOracle(
-            devices: story.setting.devices, columns: dialect.pushColumns, hasFilters: !configuration.filters.isEmpty)
+            setting, columns: dialect.pushColumns, hasFilters: !configuration.filters.isEmpty)
         server = SimulatedServer(
             setting: story.setting, dialect: dialect, clock: clock, luck: luck, faults: faults, oracle: oracle)
     }
+
+    /// How probable it is that a hook of the application does not go on.
+    var hookMishaps: Double { max(configuration.hookMishaps, setting.hookMishaps) }
 
     /// What has happened so far, by kind.
     var count: SimulationCounts { counts.withLock { $0 } }
@@ -50,6 +53,7 @@ final class SimulationParts: Sendable {
         oracle.committed(transaction, on: device)
         transaction.acknowledge()
     }
+
     private static func holdsToken(_ change: StoreChange) -> Bool {
         change.record.map { SimulationText.holds(Array($0.description.utf8), SimulationTokens.mark) } ?? false
     }

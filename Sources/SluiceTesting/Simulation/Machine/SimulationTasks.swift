@@ -30,6 +30,9 @@ final class SimulationTasks: Sendable {
 
     func isRunning(_ number: Int) -> Bool { state.withLock { $0.tasks[number] != nil } }
 
+    /// Whether something of the device is under way.
+    func isBusy(_ device: Int) -> Bool { state.withLock { $0.tasks.values.contains { $0.device == device } } }
+
     /// Cancels the tasks of a device.
     func cancel(of device: Int) {
         let tasks = state.withLock { $0.tasks.sorted { $0.key < $1.key }.filter { $0.value.device == device } }

@@ -20,7 +20,9 @@ extension SimulationWorld {
         // Who follows changes by tokens is told of rows that left a query, and looks by itself where it may not have
         // been.
         let isTold = parts.setting.tracksChanges
-        let reconciles = parts.setting.deletesForGood || (parts.setting.queries > 1 && !isTold)
+        let reconciles =
+            parts.setting.deletesForGood || parts.setting.restoresBackups
+            || (parts.setting.queries > 1 && !isTold)
         let waiting = devices.map(\.waiting)
         var pushed = devices.map { _ in 0 }
         for round in 0..<4 {
@@ -29,14 +31,14 @@ extension SimulationWorld {
             let open = devices.filter { round == 0 || !$0.isSettled }
             for device in open {
                 let before = parts.count.requests
-                try complete {
-                    await device.retry(givesUp: round > 0)
-                    await device.push()
+                try forEachUser(of: device) {
+                    await $0.retry(givesUp: round > 0)
+                    await $0.push()
                 }
                 pushed[device.index] += parts.count.requests - before
             }
             for device in open {
-                try complete {
+                try forEachUser(of: device) { device in
                     for query in device.queries().indices { await device.pull(query) }
                     // What pulls have set right is not looked at again: stories reconcile where all is well, too.
                     if reconciles, !device.isSettled { await device.reconcile() }
@@ -49,6 +51,18 @@ extension SimulationWorld {
         checkEffort(pushed, waiting)
         for device in devices { try check(device) }
         if let violation = parts.oracle.violation { throw violation }
+    }
+
+    /// Has each user of the device do that, where one may find what another has left.
+    private func forEachUser(
+        of device: SimulatedDevice, _ body: @escaping @Sendable (SimulatedDevice) async -> Void
+    ) throws {
+        try complete { await body(device) }
+        for _ in 1..<(parts.setting.handsOver ? parts.setting.users : 1) {
+            device.handOver()
+            try complete { try await device.start() }
+            try complete { await body(device) }
+        }
     }
 
     /// L5: at best an operation takes one request, and one tells what became of a send whose answer was lost.
@@ -114,7 +128,7 @@ extension SimulatedDevice {
             for table in ["items", "notes"] {
                 let rows = try await read { try $0.records(matching: Query(table)).map(SimulatedMemo.without) }
                 let known = oracle.view(of: index) { ($0.tables[table] ?? [:]) }
-                if rows.count != known.count || rows.contains(where: { known[$0["id"]?.string ?? ""] != $0 }) {
+                if rows.count != known.count || rows.contains(where: { known[$0["id"]?.textID ?? ""] != $0 }) {
                     oracle.violate(.atomicity, "the store of device \(index) holds other rows than were committed")
                 }
             }
@@ -142,7 +156,7 @@ extension SimulatedDevice {
     private func rowsMissing() -> String? {
         for (name, table, group) in queries() {
             let rows = parts.server.rows(table).filter {
-                !$0.isDeleted && (group == nil || $0.fields["group"]?.int == group.map { Int64($0) })
+                !$0.isDeleted && !$0.isOdd && (group == nil || $0.fields["group"]?.int == group.map { Int64($0) })
             }
             let local = parts.oracle.view(of: index) { view in
                 (view.tables[table] ?? [:]).filter { view.operations[RecordKey(table: table, id: $0.key)] == nil }
@@ -154,11 +168,14 @@ extension SimulatedDevice {
             // A row that no query holds, made here or pulled without a name, stays until it is purged.
             let ids = Set(rows.map(\.id))
             let members = parts.oracle.view(of: index) { view in
-                (view.tables[Membership.schema.name] ?? [:]).keys.map { String($0.drop { $0 != "/" }.dropFirst()) }
+                (view.tables[Membership.schema.name] ?? [:]).keys.map {
+                    RecordID(String($0.text.drop { $0 != "/" }.dropFirst()))
+                }
             }
             let held = Set(members)
+            let isWhole = query(table, group).filter == nil
             let mine = local.filter { id, row in
-                group == nil || held.contains(id) && row["group"]?.int == group.map { Int64($0) }
+                isWhole || held.contains(id) && (group == nil || row["group"]?.int == group.map { Int64($0) })
             }
             if let id = mine.keys.sorted().first(where: { !ids.contains($0) }) {
                 return "\(name): has \(table)/\(id), which the server has not"

@@ -27,6 +27,8 @@ extension SimulationWorld {
             let second = parts.server.answer(parcel.request, of: device.index, user: user)
             if parts.luck.below(2) == 0 { response = second }
         }
+        // As bytes: what is read from them is what counts.
+        if story.setting.habits.contains(.hasOddRows) { response.body = Body(bytes: response.body.bytes) }
         if let quirk = parts.configuration.quirk { response = quirk(parcel.request, response) }
         response = spoiled(response, to: parcel.request)
         if strikes(.dropAnswer) { return lose(parcel, "the answer \(response.status)") }
@@ -60,7 +62,14 @@ extension SimulationWorld {
         }
     }
 
-    private func answer(_ parcel: SimulationAgenda.Parcel, _ response: Response, _ remark: String) {
+    private func answer(_ parcel: SimulationAgenda.Parcel, _ answered: Response, _ remark: String) {
+        var response = answered
+        let token = Self.tokenField.flatMap { parcel.request.head.headerFields[$0] }
+        if let token, story.setting.habits.contains(.repeatsTokens), response.status >= 400,
+            ![409, 412].contains(response.status)
+        {
+            response.body = Body(json: ["error": JSON("not with the token \(token)"), "message": JSON(token)])
+        }
         note(
             "answered", parcel,
             "the server answers \(response.status) \(remark) to device \(parcel.process.device): "
@@ -81,6 +90,7 @@ extension SimulationWorld {
             let now = Timestamp(ticks: parts.clock.now.ticks + 5 * Timestamp.ticksPerSecond)
             return Self.later(503, [nil, "1", ModelDate.text(now), "soon"][parts.luck.below(4)])
         }
+        if strikes(.forbidden) { return .model(403, ["error": "not yours"]) }
         if strikes(.failBefore) { return .model(500, ["error": "an accident"]) }
         if strikes(.unauthorized) { return .model(401, ["error": "who are you?"]) }
         if isChange, strikes(.refusal) { return .model(400, ["error": "not today"]) }
@@ -101,7 +111,8 @@ extension SimulationWorld {
     /// The answer to what was done, as it arrives.
     private func spoiled(_ response: Response, to request: Request) -> Response {
         let isDelete = request.head.method == .delete
-        let isDone = 200..<300 ~= response.status
+        // Of what the server only says to have done nothing else is said.
+        let isDone = 200..<300 ~= response.status && (try? response.body.json)?["error"] == nil
         if request.head.method != .get {
             if strikes(.failAfter) { return .model(500, ["error": "an accident"]) }
             // To a delete it would be a lie where the server refuses it.

@@ -40,22 +40,26 @@ final class SimulationWorld {
 
     private func setUp() throws {
         let kind = parts.configuration.stores[story.setting.store % parts.configuration.stores.count]
-        parts.server.edit("items", (0..<5).map { ("r\($0)", ["group": JSON($0 % 3), "a": 0, "b": 0]) })
-        parts.server.edit("notes", [("r0", ["a": 0, "b": 0])])
-        let stores = Mutex<[any LocalStore]>([])
+        let zeros = parts.setting.fields.members(["a": 0, "b": 0])
+        parts.server.edit("items", (0..<5).map { ("r\($0)", JSON(members: [("group", JSON($0 % 3))] + zeros)) })
+        parts.server.edit("notes", [("r0", JSON(members: zeros))])
+        if parts.setting.habits.contains(.hasOddRows) { parts.server.editOddRows() }
+        let stores = Mutex<[@Sendable () throws -> any LocalStore]>([])
         let count = story.setting.devices
         try complete { [parts] in
             for _ in 0..<count {
-                let store = try await kind.make()
+                let open = try await kind.make()
+                let store = try open()
                 if let memos = SimulatedMemo.localOnly(parts.setting) {
                     func remember() async throws { try await memos.remember(in: store) }
                     if kind.usesThreads { try await parts.executor.outside(remember) } else { try await remember() }
                 }
-                stores.withLock { $0.append(store) }
+                if kind.isReopened { try await parts.executor.outside { try await store.close() } }
+                stores.withLock { $0.append(open) }
             }
         }
-        devices = stores.withLock { $0 }.enumerated().map {
-            SimulatedDevice(index: $0.offset, store: $0.element, usesThreads: kind.usesThreads, parts: parts)
+        devices = try stores.withLock { $0 }.enumerated().map {
+            try SimulatedDevice(index: $0.offset, kind: kind, open: $0.element, parts: parts)
         }
         for device in devices { try complete { try await device.start() } }
     }
@@ -67,7 +71,7 @@ final class SimulationWorld {
         parts.trace.note(
             "action", action.kind.rawValue, action.device,
             line: "device \(action.device): \(action.kind.rawValue) \(action.choice)")
-        begin(action)
+        try begin(action)
         try settle()
         for _ in 0..<action.pace {
             guard try step() else { break }
@@ -75,7 +79,7 @@ final class SimulationWorld {
         parts.clock.advance(milliseconds: parts.luck.below(2000))
     }
 
-    private func begin(_ action: SimulationAction) {
+    private func begin(_ action: SimulationAction) throws {
         let device = devices[action.device % devices.count]
         let choice = action.choice
         switch action.kind {
@@ -89,6 +93,13 @@ final class SimulationWorld {
         case .purge: run(device) { await $0.purge(choice) }
         case .discard: run(device) { await $0.discard(choice) }
         case .undo: run(device) { await $0.undo(choice) }
+        case .amend: run(device) { await $0.amend(choice) }
+        case .changeKind: run(device) { await $0.changeKind(choice) }
+        case .resolve: run(device) { await $0.resolve(choice) }
+        case .transfer: try transfer(choice, from: device)
+        case .purgeNamed: run(device) { await $0.purgeNamed(choice) }
+        case .reword: device.reword()
+        case .handOver: device.handOver()
         case .retry:
             run(device) {
                 await $0.checkStatus()
@@ -97,12 +108,27 @@ final class SimulationWorld {
         case .restart: device.process.end("the user ended it")
         case .cancel: if parts.faults.allows(.cancellation) { tasks.cancel(of: device.index) }
         case .serverEdit, .serverDelete, .serverBatch: editServer(action)
+        case .backup: parts.server.makeBackup()
+        case .restoreBackup: parts.server.restoreBackup()
         case .offline: device.isOffline.toggle()
         case .wait: parts.clock.advance(milliseconds: choice % 600_000)
         }
     }
 
+    /// Moves what waits for a record to another device, where both are idle and nothing fails: what is sent meanwhile
+    /// would be sent by both.
+    private func transfer(_ choice: Int, from device: SimulatedDevice) throws {
+        let other = devices[(device.index + 1) % devices.count]
+        // An operation keeps its user, and another one's push would hold it.
+        guard story.setting.users == 1, other.index != device.index, !tasks.isBusy(device.index),
+            !tasks.isBusy(other.index)
+        else { return }
+        parts.faults.setCalm(true)
+        try complete { await device.transfer(choice, to: other) }
+    }
+
     private func editServer(_ action: SimulationAction) {
+        if story.setting.habits.contains(.hasOddRows), action.choice / 2 % 4 == 0 { parts.server.editOddRows() }
         let first = action.choice / 8
         let count = action.kind == .serverBatch ? 2 + action.choice / 64 % 3 * story.setting.serverPage % 20 : 1
         let table = SimulatedDevice.record(action.choice).table
@@ -112,12 +138,10 @@ final class SimulationWorld {
         parts.server.edit(
             table,
             (0..<count).map { offset in
-                let id = "r\((first + offset) % (count > 1 ? 12 : 6))"
+                let id: RecordID = "r\((first + offset) % (count > 1 ? 12 : 6))"
                 if action.kind == .serverDelete { return (id, nil) }
-                let fields: JSON = [
-                    "a": JSON(parts.oracle.newValue()), "group": JSON((action.choice / 512 + offset) % 4),
-                ]
-                return (id, fields)
+                let values = parts.setting.fields.members(["a": parts.oracle.newValue()])
+                return (id, JSON(members: values + [("group", JSON((action.choice / 512 + offset) % 4))]))
             })
     }
 

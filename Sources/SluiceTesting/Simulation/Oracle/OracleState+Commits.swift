@@ -91,8 +91,9 @@ extension OracleState {
             }
             devices[device].operations[operation.key, default: [:]][operation.id] = operation
             if old == nil { began(operation, on: device) }
-            // A conflict that was decided for the edit of a record that is gone makes it an insert.
-            if operation.kind == "insert", conflicted.contains(operation.id) { comebacks.insert(operation.id) }
+            // A conflict that was decided for the edit of a record that is gone makes it an insert, and so does who
+            // changes its kind.
+            if operation.kind == "insert" { comebacks.insert(operation.id) }
             // One that says now what a delete behind it said stands since that was made.
             if operation.kind == "delete", deletions[operation.id] == nil {
                 for case .deletion(let since) in devices[device].claims[operation.key] ?? [] {
@@ -102,8 +103,8 @@ extension OracleState {
             return operation.key
         }
         guard let key = old.flatMap(OperationView.init)?.key else { return nil }
-        ended(change.id, on: DeviceRecord(device: device, key: key))
-        devices[device].operations[key]?[change.id] = nil
+        ended(change.id.text, on: DeviceRecord(device: device, key: key))
+        devices[device].operations[key]?[change.id.text] = nil
         if devices[device].operations[key]?.isEmpty ?? false { devices[device].operations[key] = nil }
         return key
     }
@@ -132,7 +133,7 @@ extension OracleState {
 
     /// I8: base and mirror are states that the server has had.
     private mutating func checkState(_ old: JSON?, _ new: JSON?, on device: Int) -> RecordKey? {
-        guard let record = new ?? old, let table = record["table"]?.string, let id = record["record"]?.string else {
+        guard let record = new ?? old, let table = record["table"]?.string, let id = record["record"]?.textID else {
             return nil
         }
         for name in ["base", "mirror"] {
@@ -141,7 +142,7 @@ extension OracleState {
                 violate(.noInvention, "device \(device): \(name) of \(table)/\(id) has no version: \(copy)")
                 continue
             }
-            if let was = old?[name]?[columns.version]?.string, Self.number(was) > Self.number(version) {
+            if let was = old?[name]?[columns.version]?.string, Self.number(was) > Self.number(version), !hasRestored {
                 violate(.session, "device \(device): the \(name) of \(table)/\(id) went from \(was) back to \(version)")
             }
             if history[version] != copy {
@@ -156,8 +157,8 @@ extension OracleState {
     /// I8: values come from somewhere. I11: versions go forward.
     private mutating func checkRow(_ key: RecordKey, _ old: JSON?, on device: Int) {
         guard let row = devices[device].row(key) else { return }
-        for field in Self.fields {
-            guard let number = row[field]?.int else { continue }
+        for field in SimulatedFields.all {
+            guard let number = fields.value(field, of: row) else { continue }
             let value = FieldValue(key: key, field: field, value: number)
             devices[device].shown.insert(value)
             if !held.contains(value), !devices[device].offered.contains(value) {
@@ -165,7 +166,7 @@ extension OracleState {
             }
         }
         if let was = old?[columns.version]?.string, let version = row[columns.version]?.string,
-            Self.number(was) > Self.number(version)
+            Self.number(was) > Self.number(version), !hasRestored
         {
             violate(.session, "device \(device): \(key) went from \(was) back to \(version)")
         }
@@ -186,6 +187,9 @@ extension OracleState {
 
     /// I4: a record that waits stands on its base, and on nothing newer or older.
     private mutating func checkBase(of key: RecordKey, _ row: JSON, on device: Int) {
+        // What came from another queue stands on what was known there, and a backup on older versions.
+        if hasRestored { return }
+        if let first = devices[device].operations(on: key).first, transferred.contains(first.id) { return }
         // An undelete brings back the newest that is known from the server, behind a delete that may have been done.
         if devices[device].operations(on: key).contains(where: { $0.kind == "undelete" }) { return }
         let base = devices[device].tables[RecordState.schema.name]?[RecordState.id(key.table, key.id)]?["base"]

@@ -21,6 +21,8 @@ extension OracleState {
     /// I1: a write that was committed becomes a claim, and ends the claims that it supersedes.
     mutating func note(_ edit: SimulatedEdit, takesBack: Bool, on device: Int) {
         moment += 1
+        // Of an operation that others stand on nothing shows until it is sent.
+        if let operation = edit.operation, devices[device].operations(on: edit.key).last?.id != operation { return }
         var claims = devices[device].claims[edit.key] ?? []
         switch edit.kind {
         case .delete:
@@ -62,25 +64,41 @@ extension OracleState {
     }
 
     /// I7: an operation is no conflict with itself, and what may have been done is said to be. Only what follows a delete
-    /// that was given up may be.
+    /// that was given up may be, and what shows an older revision where a later one may have been there.
     mutating func met(_ conflict: Conflict, on device: Int) {
         let operation = conflict.operation
         conflicted.insert(operation.id)
         let key = RecordKey(table: conflict.table, id: conflict.recordID)
-        for field in Self.fields {
-            guard let value = conflict.server?[field]?.int else { continue }
+        for field in SimulatedFields.all {
+            guard let value = fields.value(field, of: conflict.server) else { continue }
             contested[operation.id, default: []].insert(FieldValue(key: key, field: field, value: value))
         }
         let version = conflict.server?[columns.version]?.string ?? ""
         if let author = authors[version].map({ String($0.prefix { $0 != "-" }) }), !conflict.isDeletedOnServer,
-            stands(operation.id, behind: author), !hasGivenUpDelete(behind: author, of: conflict, on: device)
+            stands(operation.id, behind: author), !hasGivenUpDelete(behind: author, of: conflict, on: device),
+            !mayNotRecognise(operation.id),
+            !mayBePast(authors[version], operation)
         {
             violate(
                 .atomicity, "device \(device): \(operation.requestID) conflicts with \(author), which it stands behind")
         }
-        if effects[operation.requestID] != nil, !conflict.maybeApplied {
+        if effects[operation.requestID] != nil, !conflict.maybeApplied, !mayChangeValues {
             violate(.atomicity, "device \(device): \(operation.requestID) was done, and its conflict denies it")
         }
+    }
+
+    /// Whether what is known of an operation does not go far enough to know what it brought about: of what was sent for
+    /// one that came from another queue nothing came along, who restores a backup takes back what was seen, and what a
+    /// server made of a value is not what was sent.
+    private func mayNotRecognise(_ operation: String) -> Bool {
+        transferred.contains(operation) || hasRestored || mayChangeValues
+    }
+
+    /// Whether a later revision than that of the request may have taken effect: then the older one's values may be
+    /// somebody else's.
+    private func mayBePast(_ requestID: String?, _ operation: TableOperation) -> Bool {
+        guard let revision = requestID?.split(separator: "-").last.flatMap({ Int($0) }) else { return false }
+        return operation.sent.contains { $0.mayBeDone && $0.revision > revision }
     }
 
     private func stands(_ operation: String?, behind author: String) -> Bool {
@@ -97,26 +115,30 @@ extension OracleState {
         }
     }
 
-    mutating func decided(_ conflict: Conflict, _ decision: ConflictDecision, on device: Int) {
-        let key = RecordKey(table: conflict.table, id: conflict.recordID)
+    mutating func decided(
+        _ operation: String, of key: RecordKey, _ client: JSON?, _ decision: ConflictDecision, on device: Int
+    ) {
         let result: JSON
         switch decision {
-        case .merge(let record): result = record
+        case .merge(let record):
+            // What is no record of that id decides nothing.
+            guard record.kind == .object, record["id"].map({ $0.textID == key.id }) ?? true else { return }
+            result = record
         case .delete:
-            deletions[conflict.operation.id] = moment
+            deletions[operation] = moment
             result = .null
         default: return
         }
-        devices[device].shown.formUnion(contested[conflict.operation.id] ?? [])
-        for field in Self.fields {
-            if let value = result[field]?.int {
+        devices[device].shown.formUnion(contested[operation] ?? [])
+        for field in SimulatedFields.all {
+            if let value = fields.value(field, of: result) {
                 offer(FieldValue(key: key, field: field, value: value), on: device)
             }
-            if let value = conflict.client?[field]?.int, value != result[field]?.int {
+            if let value = fields.value(field, of: client), value != fields.value(field, of: result) {
                 devices[device].waived.insert(FieldValue(key: key, field: field, value: value))
             }
         }
-        if conflict.client == nil, decision != .delete { devices[device].waivedDeletes.insert(key) }
+        if client == nil, decision != .delete { devices[device].waivedDeletes.insert(key) }
     }
 
     /// Looks for the record's writes, and forgets those whose end is known.
@@ -149,13 +171,10 @@ extension OracleState {
         switch claim {
         case .value(let field, let value):
             if held.contains(FieldValue(key: key, field: field, value: value)) { return .known }
-            let isGivenUp = audit.contains { _, entry in
-                entry["local"]?[field]?.int == value
-                    || (entry["operation"].flatMap(OperationView.init)?.hasSent(field, value) ?? false)
-            }
+            let isGivenUp = gaveUp(FieldValue(key: key, field: field, value: value), on: device)
             if isGivenUp || device.waived.contains(FieldValue(key: key, field: field, value: value)) { return .known }
-            let isHere = device.row(key)?[field]?.int == value
-            let isSent = operations.values.contains { $0.hasSent(field, value) }
+            let isHere = fields.value(field, of: device.row(key)) == value
+            let isSent = operations.values.contains { $0.says(field, value, fields) }
             return !operations.isEmpty && (isHere || isSent) ? .underWay : .lost
         case .deletion(let moment):
             if wasAbsent(key, since: moment) || device.waivedDeletes.contains(key) { return .known }
@@ -163,6 +182,14 @@ extension OracleState {
             let isGivenUp = audit.contains { $0.moment > moment && $0.entry["operation"]?["kind"] != "update" }
             if isGivenUp { return .known }
             return operations.isEmpty ? .lost : .underWay
+        }
+    }
+
+    /// Whether the value is in the audit, of what was given up or decided on purpose.
+    func gaveUp(_ value: FieldValue, on device: DeviceView) -> Bool {
+        (device.audit[value.key] ?? []).contains { _, entry in
+            fields.value(value.field, of: entry["local"]) == value.value
+                || entry["operation"].flatMap(OperationView.init)?.says(value.field, value.value, fields) ?? false
         }
     }
 

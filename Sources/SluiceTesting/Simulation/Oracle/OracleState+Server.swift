@@ -14,8 +14,8 @@ extension OracleState {
         }
         checkUser(change, key, after)
         if !after.isDeleted {
-            for field in Self.fields {
-                if let value = after.fields[field]?.int {
+            for field in SimulatedFields.all {
+                if let value = fields.value(field, of: after.fields) {
                     held.insert(FieldValue(key: key, field: field, value: value))
                 }
             }
@@ -98,9 +98,9 @@ extension OracleState {
         // What an insert finds deleted it takes the place of, and an undelete restores what is not known here yet.
         let comesBack = !comebacks.isDisjoint(with: heritage)
         let view = devices[device]
-        for field in Self.fields {
+        for field in SimulatedFields.all {
             let values = [before, after].compactMap { row in
-                row.fields[field]?.int.map { FieldValue(key: key, field: field, value: $0) }
+                fields.value(field, of: row.fields).map { FieldValue(key: key, field: field, value: $0) }
             }
             guard values.count == 2, values[0] != values[1] else { continue }
             if !isDecided, view.offered.isDisjoint(with: values) {
@@ -114,7 +114,8 @@ extension OracleState {
 
     /// I5: a pull that ended well has brought each row that was committed before it began.
     mutating func pulled(_ rows: [SimulatedRow], of table: String, named: Bool, on device: Int) {
-        for row in rows {
+        // What a backup has brought back is no change that a pull could be told of: a reconcile finds it.
+        for row in rows where !row.isOdd && row.version > restoredAt ?? 0 {
             let key = RecordKey(table: table, id: row.id)
             guard devices[device].operations[key] == nil else { continue }
             let local = devices[device].row(key)

@@ -60,6 +60,14 @@ struct OracleState: Sendable {
     var writers: [FieldValue: Int] = [:]
     var makers: [String: Int] = [:]
 
+    // Transfers and backups.
+    /// The operations that came from another device's queue.
+    var transferred: Set<String> = []
+    /// The last version that the server had given out when its rows last went back to what they were; nil where they
+    /// never have.
+    var restoredAt: Int?
+    var hasRestored: Bool { restoredAt != nil }
+
     struct DeviceRecord: Hashable, Sendable {
         let device: Int
         let key: RecordKey
@@ -74,11 +82,19 @@ struct OracleState: Sendable {
         }
     }
 
+    /// Whether the server may make other values of what it is sent.
+    let mayChangeValues: Bool
     /// The properties that applications write.
-    static let fields = ["a", "b"]
+    let fields: SimulatedFields
 
-    init(devices: Int, columns: PushColumns, hasFilters: Bool) {
+    init(
+        devices: Int, columns: PushColumns, hasFilters: Bool,
+        fields: SimulatedFields = SimulatedFields(areTwins: false),
+        mayChangeValues: Bool = false
+    ) {
         self.columns = columns
+        self.fields = fields
+        self.mayChangeValues = mayChangeValues
         self.hasFilters = hasFilters
         self.devices = Array(repeating: DeviceView(), count: devices)
     }
@@ -95,7 +111,7 @@ struct OracleState: Sendable {
 struct DeviceView: Sendable {
     /// Who works on it.
     var user = 0
-    var tables: [String: [String: JSON]] = [:]
+    var tables: [String: [RecordID: JSON]] = [:]
     var operations: [RecordKey: [String: OperationView]] = [:]
     var audit: [RecordKey: [(moment: Int, entry: JSON)]] = [:]
     /// What stays on the device with a record, as it was written last.
@@ -136,7 +152,7 @@ struct OperationView: Sendable {
 
     init?(_ record: JSON) {
         guard let id = record["id"]?.string, let table = record["table"]?.string,
-            let recordID = record["record"]?.string, let kind = record["kind"]?.string,
+            let recordID = record["record"]?.textID, let kind = record["kind"]?.string,
             let state = record["state"]?.string, let sequence = record["sequence"]?.int
         else { return nil }
         self.id = id
@@ -151,11 +167,10 @@ struct OperationView: Sendable {
     /// Whether it failed last by a conflict, and not by the server's saying no to what was decided.
     var hasMetConflict: Bool { [409, 412].contains(record["failure"]?["status"]?.int ?? 0) }
 
-    /// Whether a body that was sent for it has that value.
-    func hasSent(_ field: String, _ value: Int64) -> Bool {
-        (record["sent"]?.elements ?? []).contains {
-            $0["final"]?[field]?.int == value || $0["local"]?[field]?.int == value
-        }
+    /// Whether a body that was sent or is to be sent for it has that value.
+    func says(_ field: String, _ value: Int64, _ fields: SimulatedFields) -> Bool {
+        let sent = (record["sent"]?.elements ?? []).flatMap { [$0["final"], $0["local"]] }
+        return ([record["frozen"]] + sent).contains { fields.value(field, of: $0) == value }
     }
 }
 

@@ -8,8 +8,11 @@ internal import Synchronization
 final class SimulationOracle: Sendable {
     private let state: Mutex<OracleState>
 
-    init(devices: Int, columns: PushColumns, hasFilters: Bool) {
-        state = Mutex(OracleState(devices: devices, columns: columns, hasFilters: hasFilters))
+    init(_ setting: SimulationSetting, columns: PushColumns, hasFilters: Bool) {
+        state = Mutex(
+            OracleState(
+                devices: setting.devices, columns: columns, hasFilters: hasFilters, fields: setting.fields,
+                mayChangeValues: setting.habits.contains(.keepsTexts)))
     }
 
     /// The first invariant that did not hold.
@@ -49,9 +52,27 @@ final class SimulationOracle: Sendable {
     /// Whether something that was sent for the operation has taken effect.
     func hasEffect(_ operation: String) -> Bool { state.withLock { $0.effective.contains(operation) } }
 
-    /// A conflict handler has decided.
-    func decided(_ conflict: Conflict, _ decision: ConflictDecision, on device: Int) {
-        state.withLock { $0.decided(conflict, decision, on: device) }
+    /// A conflict handler, or somebody from outside, has decided the conflict of an operation, for which the device has
+    /// that record.
+    func decided(
+        _ operation: String, of key: RecordKey, _ client: JSON?, _ decision: ConflictDecision, on device: Int
+    ) {
+        state.withLock { $0.decided(operation, of: key, client, decision, on: device) }
+    }
+
+    /// What waits for a record is about to go on in another device's queue.
+    func moves(_ operations: [String], of key: RecordKey, from device: Int, to other: Int) {
+        state.withLock { $0.moves(operations, of: key, from: device, to: other) }
+    }
+
+    /// It does so, and has been given up in this one.
+    func moved(_ key: RecordKey, from device: Int, to other: Int) {
+        state.withLock { $0.moved(key, from: device, to: other) }
+    }
+
+    /// The server's rows are those of a backup.
+    func restored(_ tables: [String: [RecordID: SimulatedRow]], at version: Int) {
+        state.withLock { $0.restored(tables, at: version) }
     }
 
     /// A conflict is shown to the application.
@@ -77,10 +98,11 @@ final class SimulationOracle: Sendable {
     /// The server has forgotten a row, for good.
     func forgot(_ key: RecordKey) { state.withLock { $0.forgot(key) } }
 
-    /// A process begins, for a user. It is the one before while something of that one is still there.
-    func begins(as user: Int, on device: Int) -> Int {
+    /// A process begins, for a user. It is the one before while something of that one is still there, unless that is
+    /// handed over.
+    func begins(as user: Int, on device: Int, isHandedOver: Bool) -> Int {
         state.withLock { state in
-            if state.devices[device].isEmpty { state.devices[device].user = user }
+            if isHandedOver || state.devices[device].isEmpty { state.devices[device].user = user }
             return state.devices[device].user
         }
     }
@@ -104,7 +126,7 @@ final class SimulationOracle: Sendable {
 /// A record of a table.
 struct RecordKey: Hashable, Sendable, CustomStringConvertible {
     let table: String
-    let id: String
+    let id: RecordID
     var description: String { "\(table)/\(id)" }
 }
 
@@ -122,4 +144,6 @@ struct SimulatedEdit: Sendable {
     let fields: [String: Int64]
     /// What it wrote that stays on the device.
     var memo: Int64?
+    /// The operation that it gave another body; nil where it changed the record.
+    var operation: String?
 }

@@ -5,7 +5,7 @@ internal import SluiceCore
 struct SimulatedChange {
     var call: ModelCall?
     let table: String
-    let id: String
+    let id: RecordID
     /// Which device asked for it; nil for another client.
     let device: Int?
     /// For whom the server took the device; nil for another client.
@@ -22,7 +22,7 @@ struct SimulatedChange {
         self.requestID = requestID
     }
 
-    init(table: String, id: String) {
+    init(table: String, id: RecordID) {
         self.table = table
         self.id = id
         device = nil

@@ -2,7 +2,7 @@ internal import SluiceCore
 
 /// A row of the simulated server.
 struct SimulatedRow: Sendable {
-    let id: String
+    let id: RecordID
     /// The application's properties, the id among them.
     var fields: JSON
     var version = 0
@@ -16,7 +16,7 @@ struct SimulatedRow: Sendable {
     /// The row as filters see it: with all digits of its times.
     private(set) var exact = JSON.null
 
-    init(id: String, createdAt: Timestamp) {
+    init(id: RecordID, createdAt: Timestamp) {
         self.id = id
         fields = ["id": JSON(id)]
         self.createdAt = createdAt
@@ -24,14 +24,19 @@ struct SimulatedRow: Sendable {
     }
 
     /// Takes the properties that are the application's.
-    mutating func merge(_ record: JSON, _ dialect: Dialect) {
+    mutating func merge(_ record: JSON, _ dialect: Dialect, _ setting: SimulationSetting) {
+        let texts =
+            setting.habits.contains(.keepsTexts)
+            ? SimulatedFields.all.map { PropertyName(setting.fields.name($0)) } : []
         for (name, value) in record.members ?? [] where !dialect.isSystemProperty(name) && name != dialect.columns.id {
-            fields[name] = value
+            let isText = texts.contains(name) && value.kind == .number
+            fields[name] = isText ? JSON("\(value)") : value
         }
     }
 
     /// Prints the row anew after a change.
-    mutating func finish(_ dialect: Dialect, digits: Int) {
+    mutating func finish(_ dialect: Dialect, _ setting: SimulationSetting) {
+        let digits = setting.digits
         let columns = dialect.columns
         var record = fields
         record[columns.version] = JSON("v\(version)")
@@ -39,6 +44,7 @@ struct SimulatedRow: Sendable {
         if let column = dialect.createdAtColumn { record[column] = JSON(createdAt.text(fractionDigits: digits)) }
         record[columns.updatedAt] = JSON(updatedAt.text(fractionDigits: digits))
         wire = record
+        if id == SimulatedServer.oddIDs[0] { wire[columns.updatedAt] = "some day" }
         if digits < 7 { record[columns.updatedAt] = JSON(updatedAt.description) }
         exact = record
     }

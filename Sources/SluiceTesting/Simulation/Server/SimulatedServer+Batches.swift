@@ -14,7 +14,10 @@ extension SimulatedServer {
             var responses: [Response] = []
             for part in batch.parts[index..<end] {
                 let isStopped = part.dependsOn.contains { failed.contains($0) }
-                let response = isStopped ? .model(424, nil) : answer(part.request, device, user: user, &state)
+                let response =
+                    isStopped
+                    ? .model(424, nil)
+                    : answer(part.request, device, user: user, isAlone: group == nil, &state)
                 if response.status >= 300 { failed.insert(part.id) }
                 responses.append(response)
             }

@@ -13,11 +13,11 @@ extension SimulatedServer {
         case (.put, let id?) where dialect.undelete == .put && call.body[dialect.columns.deleted]?.bool == false:
             return restore(id, call, change, &state, replacing: true)
         case (.patch, let id?) where dialect.patchesUpdates:
-            return update(id, call, change, &state) { $0.merge(call.body, dialect) }
+            return update(id, call, change, &state) { $0.merge(call.body, dialect, setting) }
         case (.put, let id?):
             return update(id, call, change, &state) { row in
                 row.fields = ["id": JSON(id)]
-                row.merge(call.body, dialect)
+                row.merge(call.body, dialect, setting)
             }
         case (.delete, let id?):
             let response = update(id, call, change, &state) { $0.isDeleted = true }
@@ -27,19 +27,19 @@ extension SimulatedServer {
     }
 
     private func insert(_ call: ModelCall, _ change: SimulatedChange, _ state: inout State) -> Response {
-        guard let id = call.body["id"]?.string else { return .model(400, ["error": "no id"]) }
+        guard let id = call.body["id"]?.textID else { return .model(400, ["error": "no id"]) }
         if let row = state.tables[change.table]?[id] { return reply(409, row) }
         if let reserved = call.body.names.first(where: dialect.isSystemProperty) {
             return .model(400, ["error": JSON("Cannot insert item with property '\(reserved)' as it is reserved")])
         }
         var row = SimulatedRow(id: id, createdAt: clock.now)
-        row.merge(call.body, dialect)
+        row.merge(call.body, dialect, setting)
         commit(&row, change, &state)
         return reply(201, row)
     }
 
     private func update(
-        _ id: String, _ call: ModelCall, _ change: SimulatedChange, _ state: inout State,
+        _ id: RecordID, _ call: ModelCall, _ change: SimulatedChange, _ state: inout State,
         _ body: (inout SimulatedRow) -> Void
     ) -> Response {
         guard var row = state.tables[change.table]?[id], !row.isDeleted else {
@@ -52,12 +52,12 @@ extension SimulatedServer {
     }
 
     /// The newer servers say of a row that is marked as deleted that it is gone.
-    private func gone(_ id: String, _ change: SimulatedChange, _ state: State) -> Int {
+    private func gone(_ id: RecordID, _ change: SimulatedChange, _ state: State) -> Int {
         dialect.odata == .v4 && state.tables[change.table]?[id] != nil ? 410 : 404
     }
 
     private func restore(
-        _ id: String, _ call: ModelCall, _ change: SimulatedChange, _ state: inout State, replacing: Bool = false
+        _ id: RecordID, _ call: ModelCall, _ change: SimulatedChange, _ state: inout State, replacing: Bool = false
     ) -> Response {
         guard var row = state.tables[change.table]?[id] else {
             return .model(404, ["error": "The item does not exist"])
@@ -68,7 +68,7 @@ extension SimulatedServer {
         row.isDeleted = false
         if replacing {
             row.fields = ["id": JSON(id)]
-            row.merge(call.body, dialect)
+            row.merge(call.body, dialect, setting)
         }
         commit(&row, change, &state)
         return reply(dialect.undelete == .post ? 201 : 200, row)

@@ -29,7 +29,7 @@ extension SimulatedServer {
     /// The digest of the rows of a query, or of those between two ids.
     func digest(_ call: ModelCall, _ table: String, _ state: State) -> Response {
         guard let matches = try? matches(query(call)) else { return .model(400, ["error": "no such query"]) }
-        let (from, to) = (call.parameters["from"] ?? "", call.parameters["to"] ?? "~")
+        let (from, to) = (RecordID(call.parameters["from"] ?? ""), RecordID(call.parameters["to"] ?? "~"))
         let rows = (state.tables[table] ?? [:]).values.filter {
             !$0.isDeleted && matches($0) && $0.id >= from && $0.id <= to
         }.sorted { $0.id < $1.id }
@@ -57,18 +57,30 @@ extension SimulatedServer {
     private func sort(_ rows: inout [SimulatedRow], _ order: [Query.SortKey]) -> Bool {
         let (updatedAt, id) = (dialect.columns.updatedAt, dialect.columns.id)
         guard order.allSatisfy({ $0.column == updatedAt || $0.column == id }) else { return false }
+        // Another order each time, and never that of the ids, by which it would be taken for one that has it.
+        let turn = setting.habits.contains(.shufflesTies) ? 1 + luck.below(max(1, rows.count - 1)) : 0
+        if turn > 0 { rows = Self.turned(rows.sorted { $0.id < $1.id }, by: turn) }
+        let places = turn > 0 ? Dictionary(uniqueKeysWithValues: rows.enumerated().map { ($1.id, $0) }) : [:]
+        func isBefore(_ left: SimulatedRow, _ right: SimulatedRow) -> Bool {
+            turn > 0 ? places[left.id, default: 0] < places[right.id, default: 0] : left.id < right.id
+        }
         rows.sort { left, right in
             for key in order {
                 if key.column == updatedAt, left.updatedAt != right.updatedAt {
                     return (left.updatedAt < right.updatedAt) != key.descending
                 }
-                if key.column == id, setting.breaksTies || order.count == 1, left.id != right.id {
+                if key.column == id, setting.breaksTies && turn == 0 || order.count == 1, left.id != right.id {
                     return (left.id < right.id) != key.descending
                 }
             }
-            return left.id < right.id
+            return isBefore(left, right)
         }
         return true
+    }
+
+    private static func turned(_ rows: [SimulatedRow], by turn: Int) -> [SimulatedRow] {
+        guard !rows.isEmpty else { return rows }
+        return Array(rows[(turn % rows.count)...] + rows[..<(turn % rows.count)])
     }
 
     /// The rows that were committed behind a token, in the order of their commits. Of those that are not of the query a

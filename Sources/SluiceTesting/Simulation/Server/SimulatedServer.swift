@@ -6,7 +6,7 @@ internal import Synchronization
 /// wire that was drawn. It shares no code with the embedded backend or the engine's wire.
 final class SimulatedServer: Sendable {
     struct State {
-        var tables: [String: [String: SimulatedRow]] = [:]
+        var tables: [String: [RecordID: SimulatedRow]] = [:]
         var version = 0
         /// By how many ticks the server's clock is behind.
         var behind: Int64 = 0
@@ -19,6 +19,8 @@ final class SimulatedServer: Sendable {
         var date: (second: Int64, text: String) = (-1, "")
         /// Change tokens of before are not good any more.
         var epoch = 0
+        /// All rows as they were when the operator made the last backup.
+        var backup: [String: [RecordID: SimulatedRow]]?
     }
 
     let setting: SimulationSetting
@@ -55,6 +57,10 @@ final class SimulatedServer: Sendable {
                 state.behind += Int64(luck.below(Int(max(1, quarter - state.behind))))
                 oracle.clockWentBack()
             }
+            if setting.tellsTime, state.behind < 2 * 3600 * Timestamp.ticksPerSecond, faults.strikes(.clockSetBack) {
+                state.behind += Int64(600 + luck.below(3000)) * Timestamp.ticksPerSecond
+                oracle.clockWentBack()
+            }
             if faults.strikes(.forgetRequests) {
                 state.remembered = [:]
                 state.epoch += 1
@@ -69,7 +75,8 @@ final class SimulatedServer: Sendable {
             }
             tell(&state)
             if setting.tellsTime {
-                response.head.headerFields[.date] = Self.date(clock.now.ticks - state.behind, &state)
+                let ahead = setting.habits.contains(.clockAhead) ? 12 * quarter : 0
+                response.head.headerFields[.date] = Self.date(clock.now.ticks - state.behind + ahead, &state)
             }
             return response
         }
@@ -89,7 +96,10 @@ final class SimulatedServer: Sendable {
         state.effects = []
     }
 
-    func answer(_ request: Request, _ device: Int, user: Int, _ state: inout State) -> Response {
+    /// - Parameter isAlone: whether nothing else fails with the request.
+    func answer(
+        _ request: Request, _ device: Int, user: Int, isAlone: Bool = true, _ state: inout State
+    ) -> Response {
         let call = ModelCall(request)
         guard let table = call.table else { return .model(404, ["error": "no such route"]) }
         if call.method == .get {
@@ -101,6 +111,7 @@ final class SimulatedServer: Sendable {
             return reply(200, row)
         }
         if setting.remembersRequests, let known = state.remembered[device]?.answer(to: request) { return known }
+        if isAlone, let lie = lie(about: call, table, state) { return lie }
         var change = SimulatedChange(
             call: call, table: table, device: device, user: user,
             requestID: request.context.operationID ?? call.repeatability)
@@ -123,7 +134,7 @@ final class SimulatedServer: Sendable {
     }
 
     func reply(_ status: Int, _ row: SimulatedRow) -> Response {
-        .model(status, row.wire, version: "v\(row.version)")
+        .model(status, row.wire, version: "v\(row.version)" + (setting.habits.contains(.marksTags) ? "-gzip" : ""))
     }
 
     /// Gives a changed row its version and time, and tells the oracle.
@@ -133,7 +144,7 @@ final class SimulatedServer: Sendable {
         row.version = state.version
         row.commit = state.version
         row.updatedAt = time ?? self.time(&state)
-        row.finish(dialect, digits: setting.digits)
+        row.finish(dialect, setting)
         state.tables[change.table, default: [:]][row.id] = row
         state.effects.append((change, before, row))
     }
@@ -161,14 +172,14 @@ final class SimulatedServer: Sendable {
     func rows(_ table: String) -> [SimulatedRow] { state.withLock { Array(($0.tables[table] ?? [:]).values) } }
 
     /// Changes rows as another client would, all at one time.
-    func edit(_ table: String, _ edits: [(id: String, fields: JSON?)]) {
+    func edit(_ table: String, _ edits: [(id: RecordID, fields: JSON?)]) {
         state.withLock { state in
             let time = edits.count > 1 ? self.time(&state) : nil
             for (id, fields) in edits {
                 let change = SimulatedChange(table: table, id: id)
                 var row = state.tables[table]?[id] ?? SimulatedRow(id: id, createdAt: clock.now)
                 if fields == nil, row.isDeleted || row.version == 0 { continue }
-                if let fields { row.merge(fields, dialect) }
+                if let fields { row.merge(fields, dialect, setting) }
                 row.isDeleted = fields == nil
                 commit(&row, change, time: time, &state)
             }
@@ -177,7 +188,7 @@ final class SimulatedServer: Sendable {
     }
 
     /// Forgets a row, so that nothing tells that it was there.
-    func forget(_ id: String, in table: String) {
+    func forget(_ id: RecordID, in table: String) {
         state.withLock { state in
             if state.tables[table]?.removeValue(forKey: id) != nil { oracle.forgot(RecordKey(table: table, id: id)) }
         }

@@ -26,12 +26,24 @@ public struct SimulationAction: Sendable, Hashable {
         case discard, retry
         /// All that waits for a record is taken back.
         case undo
+        /// An operation gets another body, becomes one of another kind, or has its conflict decided from outside.
+        case amend, changeKind, resolve
+        /// What waits for a record goes on in another device's queue.
+        case transfer
+        /// A named query lets its rows go here.
+        case purgeNamed
+        /// What the named queries ask for is asked in other words, or becomes something else.
+        case reword
+        /// Another user begins to work on the device, with everything of the one before still there.
+        case handOver
         /// The process ends and another begins.
         case restart
         /// The task of a push or pull is cancelled.
         case cancel
         /// Another client changes, makes or deletes a row on the server, or several at once.
         case serverEdit, serverDelete, serverBatch
+        /// The server's operator makes a backup, or puts the last one in the place of what is there.
+        case backup, restoreBackup
         /// The device has no network for a while.
         case offline
         /// Time passes.

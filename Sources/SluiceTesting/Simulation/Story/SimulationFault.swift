@@ -34,10 +34,20 @@ public enum SimulationFault: String, Sendable, Hashable, CaseIterable {
     case refusal
     /// A web page with status 200.
     case webPage
+    /// 403 for what is perfectly allowed.
+    case forbidden
+    /// 200 with the record as it was, and the update was not done.
+    case unchanged
+    /// 404 to a delete that was not done.
+    case falseNotFound
+    /// 200 with an error in the body, and the change was not done.
+    case falseSuccess
     /// The server sends pages of another size from now on.
     case pageSize
-    /// The server's clock goes back.
+    /// The server's clock goes back, by less than the commit lag.
     case clockBack
+    /// The server's clock is set back by ten minutes or more, and rows are written in the repeated time.
+    case clockSetBack
     /// A row's time of change is older than its commit.
     case lateCommit
     /// Several rows have one time of change.
@@ -64,6 +74,8 @@ public enum SimulationFault: String, Sendable, Hashable, CaseIterable {
     case clockSkew
     /// A filter on the way fails.
     case filterThrows
+    /// A filter on the way answers a change with the request's own body.
+    case filterEchoes
     /// The server takes a user's token no more.
     case tokenExpires
     /// No new token is to be had.

@@ -60,12 +60,27 @@ public struct SimulationSetting: Sendable, Hashable {
     public var tellsTime = true
     /// Whether every application is started anew when all is well again, and not only those that have to be.
     public var restartsToHeal = true
+    /// Whether some edits never merge with others.
+    public var keepsApart = false
+    /// Whether operators repair queues, move parts of them to other devices, purge by name and reword queries.
+    public var repairs = false
+    /// Whether a user takes a device over with everything of the one before still there.
+    public var handsOver = false
+    /// Whether the server's operator puts a backup in the place of what is there.
+    public var restoresBackups = false
+    /// How probable it is that a hook of the application decides otherwise than to go on.
+    public var hookMishaps = 0.0
+    /// What the server does other than a good one would.
+    public var habits: Set<SimulationHabit> = []
     /// How notes depend on items: not, by the column that names the item, or as a table.
     public var dependency = SimulationDependency.none
     /// The faults that happen, with their probabilities.
     public var faults: [SimulationFault: Double] = [:]
 
     init() {}
+
+    /// The properties that applications write.
+    var fields: SimulatedFields { SimulatedFields(areTwins: habits.contains(.hasTwinNames)) }
 
     var json: JSON {
         [
@@ -80,6 +95,9 @@ public struct SimulationSetting: Sendable, Hashable {
             "usesTokens": JSON(usesTokens), "users": JSON(users), "makesGroups": JSON(makesGroups),
             "dependency": JSON(dependency.rawValue), "keepsMemos": JSON(keepsMemos),
             "tellsTime": JSON(tellsTime), "restartsToHeal": JSON(restartsToHeal),
+            "keepsApart": JSON(keepsApart), "repairs": JSON(repairs), "handsOver": JSON(handsOver),
+            "restoresBackups": JSON(restoresBackups), "hookMishaps": JSON(hookMishaps),
+            "habits": JSON(habits.map(\.rawValue).sorted().map { JSON($0) }),
             "faults": JSON(
                 members: faults.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key.rawValue, JSON($0.value)) }),
         ]
@@ -124,8 +142,14 @@ public struct SimulationSetting: Sendable, Hashable {
         keepsMemos = json["keepsMemos"]?.bool ?? false
         tellsTime = json["tellsTime"]?.bool ?? true
         restartsToHeal = json["restartsToHeal"]?.bool ?? true
+        keepsApart = json["keepsApart"]?.bool ?? false
+        repairs = json["repairs"]?.bool ?? false
+        handsOver = json["handsOver"]?.bool ?? false
+        restoresBackups = json["restoresBackups"]?.bool ?? false
+        hookMishaps = json["hookMishaps"]?.double ?? 0
+        habits = Set((json["habits"]?.elements ?? []).compactMap { $0.string.flatMap(SimulationHabit.init) })
         for (name, value) in json["faults"]?.members ?? [] {
-            if let fault = SimulationFault(rawValue: name), let value = value.double { faults[fault] = value }
+            if let fault = SimulationFault(rawValue: name.text), let value = value.double { faults[fault] = value }
         }
     }
 }

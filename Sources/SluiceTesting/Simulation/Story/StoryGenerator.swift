@@ -78,10 +78,22 @@ struct StoryGenerator {
         setting.users = number(0...3) == 0 ? 2 : 1
         setting.makesGroups = number(0...3) == 0
         if setting.makesGroups { (setting.takesBatches, setting.batchSize) = (true, 4) }
+        setting.keepsApart = number(0...5) == 0
+        setting.repairs = number(0...2) == 0
+        setting.handsOver = setting.users > 1 && number(0...1) == 0
+        setting.restoresBackups = number(0...11) == 0
+        setting.hookMishaps = number(0...7) == 0 ? 0.1 : 0
+        for habit in SimulationHabit.allCases where configuration.habits.contains(habit) && number(0...11) == 0 {
+            setting.habits.insert(habit)
+        }
         setting.dependency = one(of: [.none, .none, .column, .table])
         for fault in SimulationFault.allCases where configuration.faults.contains(fault) && fault != .storeTrouble {
             // A random subset, so that no fault hides behind another.
             if number(0...2) == 0 { setting.faults[fault] = one(of: [0.02, 0.1, 0.3]) }
+        }
+        // It matters where rows are committed late.
+        if setting.habits.contains(.clockAhead), configuration.faults.contains(.lateCommit) {
+            setting.faults[.lateCommit] = 0.3
         }
         setting.skews = (0..<setting.devices).map { _ in
             setting.faults[.clockSkew] == nil ? 0 : number(-315_360_000...315_360_000)
@@ -113,6 +125,9 @@ struct StoryGenerator {
     private static func kinds(_ setting: SimulationSetting) -> [SimulationAction.Kind] {
         var kinds = Self.kinds
         if setting.makesGroups { kinds += Array(repeating: .group, count: 10) }
+        if setting.repairs { kinds += Self.repairs }
+        if setting.handsOver { kinds += Array(repeating: .handOver, count: 2) }
+        if setting.restoresBackups { kinds += [.backup, .backup, .restoreBackup] }
         if setting.users > 1 { kinds += Array(repeating: .switchUser, count: 2) }
         return kinds
     }
@@ -124,6 +139,11 @@ struct StoryGenerator {
             (.pullAll, 2), (.reconcile, 2), (.discard, 2), (.undo, 1), (.retry, 2), (.restart, 2), (.cancel, 2),
             (.serverEdit, 8), (.serverDelete, 3), (.serverBatch, 3), (.offline, 1), (.wait, 4),
         ]) + [.purge]
+
+    /// How often operators do each thing, where they do.
+    private static let repairs = list([
+        (.amend, 4), (.changeKind, 3), (.resolve, 6), (.transfer, 4), (.purgeNamed, 2), (.reword, 1),
+    ])
 
     private static func list(_ weights: [(SimulationAction.Kind, Int)]) -> [SimulationAction.Kind] {
         weights.flatMap { Array(repeating: $0.0, count: $0.1) }

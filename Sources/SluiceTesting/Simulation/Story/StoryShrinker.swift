@@ -37,6 +37,11 @@ struct StoryShrinker {
                 if accepts(candidate) { isSmaller = true }
             }
         }
+        for habit in best.setting.habits.sorted(by: { $0.rawValue < $1.rawValue }) {
+            var candidate = best
+            candidate.setting.habits.remove(habit)
+            _ = accepts(candidate)
+        }
         for index in best.actions.indices {
             var candidate = best
             candidate.actions[index].isCalm = true
@@ -59,6 +64,7 @@ struct StoryShrinker {
         { $0.deletesForGood = false }, { $0.reconcileEvery = nil }, { $0.users = 1 }, { $0.usesTokens = false },
         { $0.dependency = .none }, { $0.makesGroups = false }, { $0.takesBatches = false }, { $0.batchSize = 1 },
         { $0.concurrency = 1 },
+        { $0.keepsApart = false }, { $0.handsOver = false }, { $0.hookMishaps = 0 },
         { $0.store = 0 }, { $0.devices = 2 }, { $0.devices = 1 },
     ]
 }

@@ -10,15 +10,17 @@ struct Options {
     var story: String?
     /// A deliberate fault of the engine to turn on.
     var planted: String?
-    /// Reports, as JSON, to add up: whole, or only their counts.
+    /// Reports, as JSON, to add up: whole, or only how many violations they have.
     var merge: [String] = []
-    var counts = false
+    var countsOnly = false
     /// Whether to say which seed finds which deliberate fault.
     var table = false
     /// Whether to name the deliberate faults.
     var faults = false
     /// The only kind of store, by its name.
     var store: String?
+    /// Faults and habits of servers that no story has, by their names.
+    var without: [String] = []
     /// Whether to say each story's hash, to be compared with another run's.
     var hashes = false
 
@@ -40,13 +42,14 @@ struct Options {
             case "--trace": trace = true
             case "--json": json = true
             case "--store": store = rest.popFirst()
+            case "--without": without = (rest.popFirst() ?? "").split(separator: ",").map(String.init)
             case "--hashes": hashes = true
             case "--table": table = true
             case "--faults": faults = true
             case "--story": story = rest.popFirst()
             case "--planted": planted = rest.popFirst()
-            case "--merge", "--counts":
-                counts = argument == "--counts"
+            case "--merge", "--violations":
+                countsOnly = argument == "--violations"
                 merge = Array(rest)
                 rest = []
             default: throw Complaint("what is \(argument)?")

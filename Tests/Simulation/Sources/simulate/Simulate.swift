@@ -23,6 +23,12 @@ struct Simulate {
     static func configuration(_ options: Options) throws -> SimulationConfiguration {
         var configuration = SimulationConfiguration()
         configuration.stores = SimulatedStores.mixed
+        for name in options.without {
+            let (fault, habit) = (SimulationFault(rawValue: name), SimulationHabit(rawValue: name))
+            if fault == nil, habit == nil { throw Complaint("what is the fault \(name)?") }
+            fault.map { _ = configuration.faults.remove($0) }
+            habit.map { _ = configuration.habits.remove($0) }
+        }
         guard let store = options.store else { return configuration }
         configuration.stores = SimulatedStores.all.filter { $0.name == store }
         if configuration.stores.isEmpty { throw Complaint("what is the store \(store)?") }
@@ -86,12 +92,11 @@ struct Simulate {
     private static func merge(_ options: Options) throws -> Bool {
         let reports = try options.merge.map { try JSON(parsing: bytes(of: $0)) }
         func sum(_ name: String) -> Int64 { reports.reduce(0) { $0 + ($1[name]?.int ?? 0) } }
-        let counts = "\(sum("seeds")) seeds, \(sum("steps")) steps, \(sum("violations")) violations"
-        if options.counts {
-            print(counts.split(separator: ", ").dropFirst().joined(separator: ", "))
+        if options.countsOnly {
+            print(sum("violations"))
             return true
         }
-        print(counts)
+        print("\(sum("seeds")) seeds, \(sum("steps")) steps, \(sum("violations")) violations")
         for failure in reports.flatMap({ $0["failures"]?.elements ?? [] }) {
             let text = { (name: String) in failure[name]?.string ?? "" }
             print("seed \(text("seed")): \(text("invariant")): \(text("message"))")

@@ -55,7 +55,7 @@ extension QueryCase {
 
     private static func lookup(_ base: String, _ table: String, _ id: String) -> String {
         guard let endpoint = try? Endpoint(base) else { return "" }
-        let request = Dialect.azureV2.lookup(table: table, id: id, endpoint: endpoint)
+        let request = Dialect.azureV2.lookup(table: table, id: RecordID(id), endpoint: endpoint)
         return "\(endpoint.scheme)://\(endpoint.authority)\(request.head.path ?? "")"
     }
 }

@@ -1,8 +1,9 @@
+@testable import SluiceSync
 import SluiceTesting
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 @Suite("Changes: what is committed is told once, in order")
 struct ChangesTests {
@@ -93,7 +94,7 @@ struct ChangesTests {
             try await group.waitForAll()
         }
         let committed = try await device.context.queue.operations().map(\.recordID)
-        var told: [String] = []
+        var told: [RecordID] = []
         var ids: [UInt64] = []
         for await batch in sequence.prefix(100) {
             told += batch.changes.map(\.recordID)
@@ -166,7 +167,7 @@ struct ChangesTests {
     func bytes() throws {
         final class Spy: StoreWriter {
             var pages = 0
-            func record(_ id: String, in table: String) throws -> JSON? { nil }
+            func record(_ id: RecordID, in table: String) throws -> JSON? { nil }
             func records(matching query: Query) throws -> [JSON] { [] }
             func count(matching query: Query) throws -> Int { 0 }
             func tables() throws -> [TableSchema] { [] }
@@ -174,7 +175,7 @@ struct ChangesTests {
             func drop(_ table: String) throws {}
             func put(_ record: JSON, in table: String) throws {}
             func put(_ rows: RowPage.Selection, in table: String) throws { pages += 1 }
-            func delete(_ ids: [String], from table: String) throws {}
+            func delete(_ ids: [RecordID], from table: String) throws {}
             func delete(matching query: Query) throws -> Int { 0 }
         }
         let spy = Spy()

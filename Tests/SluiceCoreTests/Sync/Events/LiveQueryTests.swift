@@ -1,8 +1,9 @@
+@testable import SluiceSync
 import SluiceTesting
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 @Suite("Live queries: the result, and what changes in it")
 struct LiveQueryTests {
@@ -109,7 +110,7 @@ struct LiveQueryTests {
                     if let record {
                         try writer.put(record, in: "things")
                     } else {
-                        try writer.delete([id], from: "things")
+                        try writer.delete([RecordID(id)], from: "things")
                     }
                 }
             }

@@ -1,6 +1,7 @@
+@testable import SluiceSync
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 @Suite("Mailbox: where events wait")
 struct MailboxTests {

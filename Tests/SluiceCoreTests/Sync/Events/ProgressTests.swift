@@ -1,7 +1,8 @@
+@testable import SluiceSync
 import SluiceTesting
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 @Suite("Progress: how far a push or a pull has come")
 struct ProgressTests {

@@ -3,7 +3,7 @@ import SluiceTesting
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 @Suite("Status: the last event says what is so")
 struct StatusTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Hooks before pulled rows are stored")
@@ -23,7 +23,7 @@ struct AfterPullTests {
         let pages = Shared<[[String]]>([])
         let device = try await device(kind) { page in
             #expect(page.table == "todos" && page.queryName == "all")
-            pages.change { $0.append(page.rows.map(\.id)) }
+            pages.change { $0.append(page.rows.map(\.id.text)) }
             return page.rows.map { row in
                 guard let n = row.record["n"]?.int, n % 2 == 1 else { return .keep }
                 var record = row.record
@@ -47,7 +47,7 @@ struct AfterPullTests {
         let device = try await device(kind) { page in
             page.rows.map { row -> PulledRowDecision in
                 let n = row["n"]?.int ?? 0
-                #expect(row["none"] == nil && row["id"]?.string == row.id && row.record["n"]?.int == n)
+                #expect(row["none"] == nil && row["id"]?.textID == row.id && row.record["n"]?.int == n)
                 if n == 0 { return .set(.object) }
                 if n % 2 == 0 { return .keep }
                 return .set(["n": JSON(n * 100), "extra": ["a": 1], "version": row["version"] ?? .null])
@@ -103,7 +103,7 @@ struct AfterPullTests {
     func drops(_ kind: StoreKind, isNamed: Bool) async throws {
         let drops = Shared<Set<String>>(["r1"])
         let device = try await device(kind) { page in
-            page.rows.map { drops.value.contains($0.id) ? .drop(reason: "not ours") : .keep }
+            page.rows.map { drops.value.contains($0.id.text) ? .drop(reason: "not ours") : .keep }
         }
         let name = isNamed ? "all" : nil
         let first = try await device.todos.pull(named: name)
@@ -186,7 +186,7 @@ struct AfterPullTests {
     func tombstones(_ kind: StoreKind) async throws {
         let seen = Shared<[String]>([])
         let device = try await device(kind, rows: 2) { page in
-            seen.change { $0 += page.rows.filter(\.isTombstone).map(\.id) }
+            seen.change { $0 += page.rows.filter(\.isTombstone).map(\.id.text) }
             return page.rows.map { $0.isTombstone ? .drop(reason: "no") : .keep }
         }
         try await device.todos.pull(named: "all")

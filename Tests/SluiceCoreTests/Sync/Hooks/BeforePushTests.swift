@@ -1,6 +1,7 @@
+@testable import SluiceSync
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Hooks before an operation is sent")

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 @Suite("A hook that fails at any call loses nothing, moves no cursor and counts as no success")

@@ -1,6 +1,6 @@
 import Synchronization
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 /// A hook made of closures; it wants the points for which it has one.
@@ -71,6 +71,6 @@ extension Device {
 
     /// The operation on that record.
     func operation(_ id: String) async throws -> TableOperation? {
-        try await context.queue.operations(QueueFilter(recordID: id)).first
+        try await context.queue.operations(QueueFilter(recordID: RecordID(id))).first
     }
 }

@@ -1,8 +1,9 @@
+@testable import SluiceWire
 import SluiceTesting
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 @Suite("Schedule hooks: when a scheduler runs")
 struct ScheduleHookTests {

@@ -5,7 +5,7 @@ import SluiceTesting
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 @Suite("The lease: one at a time synchronises a store, and all may write")
 struct LeaseTests {

@@ -1,7 +1,8 @@
+@testable import SluiceSync
 import HTTPTypes
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Rows that came before their query's first pull has ended, and leave before the next begins")

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Rows that leave their query while a change of theirs waits")

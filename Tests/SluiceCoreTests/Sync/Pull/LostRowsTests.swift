@@ -2,7 +2,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 /// The fifteen ways in which pulls of this family are known to lose or repeat rows: each with the history that breaks
@@ -21,8 +21,8 @@ struct LostRowsTests {
     func repeatedLastRow(_ kind: StoreKind) async throws {
         let device = try await Device(kind, server: ModelServer(pageSize: 5))
         device.server.seed("todos", rows(17))
-        device.server.restamp("todos", ids(0..<15), at: time("2023-01-01T00:00:00.123Z"))
-        device.server.restamp("todos", ids(15..<17), at: time("2022-01-01T00:00:00Z"))
+        device.server.restamp("todos", ids(0..<15).map(RecordID.init), at: time("2023-01-01T00:00:00.123Z"))
+        device.server.restamp("todos", ids(15..<17).map(RecordID.init), at: time("2022-01-01T00:00:00Z"))
         #expect(try await device.todos.pull(named: "all").grade == .keyset)
         #expect(try await device.todos.count() == 17)
         for _ in 0..<2 {
@@ -41,7 +41,7 @@ struct LostRowsTests {
         let device = try await Device(kind, server: ModelServer(pageSize: pageSize))
         device.server.seed("todos", rows(9))
         for (index, id) in ids(0..<8).enumerated() {
-            device.server.restamp("todos", [id], at: time("2023-01-01T00:00:00.123000\(index + 1)Z"))
+            device.server.restamp("todos", [RecordID(id)], at: time("2023-01-01T00:00:00.123000\(index + 1)Z"))
         }
         device.server.restamp("todos", ["r1008"], at: time("2022-01-01T00:00:00Z"))
         let result = try await device.todos.pull(named: "all")
@@ -77,7 +77,9 @@ struct LostRowsTests {
         for moment in 1..<8 {
             let device = try await Device(.memory, server: server.make(pageSize: pageSize))
             device.server.seed("todos", rows(12))
-            if server != .tokens { device.server.restamp("todos", ids(0..<9), at: time("2023-01-01T00:00:00Z")) }
+            if server != .tokens {
+                device.server.restamp("todos", ids(0..<9).map(RecordID.init), at: time("2023-01-01T00:00:00Z"))
+            }
             let count = Counter()
             let model = device.server
             model.onRequest { _ in
@@ -207,7 +209,7 @@ struct LostRowsTests {
         let store = MortalStore(MemoryStore())
         let model = server.make(pageSize: 3)
         model.seed("todos", rows(10))
-        if server != .tokens { model.restamp("todos", ids(2..<9), at: time("2023-01-01T00:00:00Z")) }
+        if server != .tokens { model.restamp("todos", ids(2..<9).map(RecordID.init), at: time("2023-01-01T00:00:00Z")) }
         let device = try await Device(.memory, server: model, store: store)
         store.die(after: uses)
         _ = try? await device.todos.pull(named: "all")
@@ -222,7 +224,7 @@ struct LostRowsTests {
         let device = try await Device(.memory)
         device.server.seed("todos", rows(3))
         device.server.seed("other", rows(4))
-        device.server.restamp("other", ids(0..<4), at: time("2020-01-01T00:00:00Z"))
+        device.server.restamp("other", ids(0..<4).map(RecordID.init), at: time("2020-01-01T00:00:00Z"))
         try await device.todos.pull(named: "q")
         let other = try device.context.table("other")
         try await other.pull(named: "q")
@@ -235,7 +237,7 @@ struct LostRowsTests {
     func firstTombstones(_ server: ServerKind) async throws {
         let device = try await Device(.memory, server: server.make(pageSize: 4))
         device.server.seed("todos", rows(12))
-        for id in ids(0..<9) { device.server.softDelete("todos", id) }
+        for id in ids(0..<9) { device.server.softDelete("todos", RecordID(id)) }
         let result = try await device.todos.pull(named: "all")
         #expect(result.stored == 3 && result.deleted == 0)
         #expect(try await device.todos.count() == 3)

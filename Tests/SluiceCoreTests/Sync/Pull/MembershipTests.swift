@@ -1,7 +1,7 @@
 import HTTPTypes
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Membership: a row stays while a query holds it")
@@ -77,6 +77,21 @@ struct MembershipTests {
         #expect(try await device.todos.purge(named: "low") == 0)
         #expect(try await device.store.read { try $0.count(matching: Query(Membership.schema.name)) } == 0)
         #expect(try await device.todos.purge(named: "all") == 10)
+    }
+
+    @Test(
+        "a row that a reconcile of the whole table does not find is gone, whatever other queries remember",
+        arguments: StoreKind.allCases)
+    func goneFromWholeTable(_ kind: StoreKind) async throws {
+        let device = try await device(kind)
+        try await device.todos.pull(try query("n lt 6"), named: "low")
+        try await device.todos.pull(named: "all")
+        device.server.hardDelete("todos", "r1")
+        #expect(try await device.todos.reconcile(named: "all").removed == 1)
+        #expect(try await device.local("r1") == nil)
+        #expect(try await device.todos.purge(named: "low") == 0, "and no query remembers it")
+        let held = try await device.store.read { try $0.count(matching: Query(Membership.schema.name)) }
+        #expect(held == 0)
     }
 
     @Test("a record made here stays when no query ever brought it", arguments: StoreKind.allCases, ServerKind.sorting)

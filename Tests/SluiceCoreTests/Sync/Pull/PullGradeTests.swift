@@ -2,7 +2,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Grades: a pull finds out what the server can do, and a wrong guess skips nothing")
@@ -112,7 +112,8 @@ struct PullGradeTests {
         #expect(
             session.handle(.began).request?.position == .behind(time: "2023-01-01T00:00:00.123Z", id: "c"))
         func row(_ id: String) -> RowPage.Row {
-            RowPage.Row(id: id, version: "1", updatedAt: "2023-01-01T00:00:00.123Z", isDeleted: false, token: 0)
+            RowPage.Row(
+                id: RecordID(id), version: "1", updatedAt: "2023-01-01T00:00:00.123Z", isDeleted: false, token: 0)
         }
         let page = PullPage(rows: [row("a"), row("b")])
         #expect(session.handle(.page(page)).rows == [0, 1])

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Limits of a pull: no server empties a table, runs for ever, or hides rows behind a wrong time")
@@ -22,7 +22,7 @@ struct PullLimitTests {
         let device = try await Device(kind, server: server.make(pageSize: 100), pull: guarded(10, 50))
         device.server.seed("todos", rows(40))
         try await device.todos.pull(named: "all")
-        for row in rows(25) { device.server.softDelete("todos", row["id"]!.string!) }
+        for row in rows(25) { device.server.softDelete("todos", row["id"]!.textID!) }
         let before = try await device.context.status().cursors
         for _ in 0..<2 {
             let error = await #expect(throws: SluiceError.self) { try await device.todos.pull(named: "all") }
@@ -39,9 +39,9 @@ struct PullLimitTests {
         let device = try await Device(.memory, server: ServerKind.tokens.make(pageSize: 5), pull: guarded(10, 50))
         device.server.seed("todos", rows(40))
         try await device.todos.pull(named: "all")
-        for row in rows(19) { device.server.softDelete("todos", row["id"]!.string!) }
+        for row in rows(19) { device.server.softDelete("todos", row["id"]!.textID!) }
         #expect(try await device.todos.pull(named: "all").deleted == 19, "less than half")
-        for row in rows(40).suffix(21) { device.server.softDelete("todos", row["id"]!.string!) }
+        for row in rows(40).suffix(21) { device.server.softDelete("todos", row["id"]!.textID!) }
         await #expect(throws: SluiceError.self) { try await device.todos.pull(named: "all") }
         #expect(try await device.todos.count() > 10)
     }
@@ -51,7 +51,7 @@ struct PullLimitTests {
         let device = try await Device(.memory, server: server.make(pageSize: 100), pull: guarded(10, 50))
         device.server.seed("todos", rows(40))
         try await device.todos.pull(named: "all")
-        for row in rows(30) { device.server.hardDelete("todos", row["id"]!.string!) }
+        for row in rows(30) { device.server.hardDelete("todos", row["id"]!.textID!) }
         let error = await #expect(throws: SluiceError.self) { try await device.todos.reconcile(named: "all") }
         #expect(error?.code == .removalsHeld)
         #expect(try await device.todos.count() == 40)

@@ -1,6 +1,6 @@
 import Synchronization
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 /// Servers that differ in what a pull can follow.
@@ -55,7 +55,7 @@ final class FailingStore: LocalStore {
         let inner: any StoreWriter
         let unwritable: String?
 
-        func record(_ id: String, in table: String) throws -> JSON? { try inner.record(id, in: table) }
+        func record(_ id: RecordID, in table: String) throws -> JSON? { try inner.record(id, in: table) }
         func records(matching query: Query) throws -> [JSON] { try inner.records(matching: query) }
         func count(matching query: Query) throws -> Int { try inner.count(matching: query) }
         func tables() throws -> [TableSchema] { try inner.tables() }
@@ -67,7 +67,7 @@ final class FailingStore: LocalStore {
             }
             try inner.put(record, in: table)
         }
-        func delete(_ ids: [String], from table: String) throws { try inner.delete(ids, from: table) }
+        func delete(_ ids: [RecordID], from table: String) throws { try inner.delete(ids, from: table) }
         func delete(matching query: Query) throws -> Int { try inner.delete(matching: query) }
     }
 }

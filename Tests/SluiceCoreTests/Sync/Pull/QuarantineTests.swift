@@ -2,7 +2,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Quarantine: rows that cannot be stored stop nothing")
@@ -31,7 +31,8 @@ struct QuarantineTests {
             (#"{"id":5,"n":1}"#, "a number for its “id”"), (#"{"id":null}"#, "null for its “id”"),
             (#"{"id":""}"#, "without a character"), (#"{"id":["x"]}"#, "not text"),
             (#"{"id":"bad","deleted":"yes"}"#, "neither true nor false"), (#"{"id":"bad","version":7}"#, "not text"),
-            (#"{"id":"bad","updatedAt":{}}"#, "not text"),
+            (#"{"id":"bad","updatedAt":{}}"#, "not text"), (#"{"id":"bad","updatedAt":"soon"}"#, "no time"),
+            (#"{"id":"bad","updatedAt":""}"#, "no time"), (#"{"id":"bad","updatedAt":"2023-02-30"}"#, "no time"),
             (#"{"id":"bad","version":"1\r\nX: y"}"#, "control characters"),
         ])
     func setAside(_ kind: StoreKind, _ row: (text: String, reason: String)) async throws {
@@ -48,6 +49,44 @@ struct QuarantineTests {
         #expect(rows.count == 1 && rows.first?.reason.contains(row.reason) == true, "\(rows)")
         #expect(try JSON(parsing: Array((rows.first?.raw ?? "").utf8)) == JSON(parsing: Array(row.text.utf8)))
         #expect(rows.first?.recordID == (row.text.contains("bad") ? "bad" : nil))
+    }
+
+    /// A text of so many levels, in brackets.
+    private static func nested(_ levels: Int) -> String {
+        String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
+    }
+
+    @Test(
+        "a row that nests too deep stops nothing, whether or not a filter has read the page as a document",
+        arguments: [(63, true), (64, false), (65, false), (100, false)], [false, true])
+    func deep(_ row: (levels: Int, isStored: Bool), _ readsDocument: Bool) async throws {
+        struct Reader: Filter {
+            func handle(_ request: Request, next: Next) async throws -> Response {
+                let response = try await next(request)
+                _ = try response.body.json
+                return response
+            }
+        }
+        for page in [#"[ROW,GOOD]"#, #"{"results":[ROW,GOOD],"count":2}"#] {
+            let text = page.replacing("ROW", with: #"{"id":"deep","version":"1","n":\#(Self.nested(row.levels))}"#)
+                .replacing("GOOD", with: #"{"id":"good","version":"1","updatedAt":"2023-01-01T00:00:00Z"}"#)
+            let server = ModelServer()
+            let asked = Counter()
+            server.onRequest { _ in
+                .answer(
+                    Response(
+                        HTTPResponse(status: .ok), body: Body(bytes: Array((asked.next() == 1 ? text : "[]").utf8))))
+            }
+            let device = try await Device(.sqlite, server: server, filters: readsDocument ? [Reader()] : [])
+            let result = try await device.todos.pull(named: "all")
+            #expect(result.stored == (row.isStored ? 2 : 1) && result.quarantined == (row.isStored ? 0 : 1))
+            #expect(try await device.local("good") != nil)
+            let deep = try await device.local("deep")
+            #expect((deep != nil) == row.isStored)
+            let aside = try await device.context.quarantine()
+            #expect(aside.allSatisfy { $0.recordID == "deep" && $0.reason.contains("deeper than 64") })
+            #expect(aside.allSatisfy { $0.raw.contains(Self.nested(row.levels)) })
+        }
     }
 
     @Test("two rows of one id and version that differ contradict each other; a later version settles it")
@@ -143,7 +182,7 @@ struct QuarantineTests {
         try await device.todos.pull(named: "all")
         text.value = #"[{"id":"a","version":7},{"id":"c","version":7}]"#
         try await device.todos.pull()
-        func rows() async throws -> Set<String?> { try await Set(device.context.quarantine().map(\.recordID)) }
+        func rows() async throws -> Set<RecordID?> { try await Set(device.context.quarantine().map(\.recordID)) }
         #expect(try await rows() == ["a", "c"])
         try await device.todos.purge(Query("todos", filter: try QueryExpression(odata: "id eq 'b'")))
         #expect(try await rows() == ["a", "c"])
@@ -180,7 +219,7 @@ private struct PickyStore: LocalStore {
 
     private struct Writer: StoreWriter {
         let inner: any StoreWriter
-        func record(_ id: String, in table: String) throws -> JSON? { try inner.record(id, in: table) }
+        func record(_ id: RecordID, in table: String) throws -> JSON? { try inner.record(id, in: table) }
         func records(matching query: Query) throws -> [JSON] { try inner.records(matching: query) }
         func count(matching query: Query) throws -> Int { try inner.count(matching: query) }
         func tables() throws -> [TableSchema] { try inner.tables() }
@@ -190,7 +229,7 @@ private struct PickyStore: LocalStore {
             if table == "todos", record["n"] == 3 { throw SluiceError(.invalidRecord, "no threes here") }
             try inner.put(record, in: table)
         }
-        func delete(_ ids: [String], from table: String) throws { try inner.delete(ids, from: table) }
+        func delete(_ ids: [RecordID], from table: String) throws { try inner.delete(ids, from: table) }
         func delete(matching query: Query) throws -> Int { try inner.delete(matching: query) }
     }
 }

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Reads by ids: a short page is not the whole truth, and an address has its bounds")
@@ -18,7 +18,7 @@ struct ReadByIDTests {
         try await device.todos.pull(named: "all")
         let ids = (0..<count).map(uuid)
         device.server.seed("todos", ids.map { ["id": JSON($0), "n": 1] })
-        device.server.restamp("todos", ids, at: Self.old)
+        device.server.restamp("todos", ids.map(RecordID.init), at: Self.old)
         return device
     }
 
@@ -38,7 +38,7 @@ struct ReadByIDTests {
         let model = device.server
         let ids = (0..<10).map(uuid)
         // They are away while the rows are listed, and back when they are asked for by their ids.
-        for id in ids { model.softDelete("todos", id) }
+        for id in ids { model.softDelete("todos", RecordID(id)) }
         model.onRequest { request in
             if PercentEncoding.decoded(request.head.path ?? "").contains("id eq") {
                 model.seed("todos", ids.map { ["id": JSON($0), "n": 1] })
@@ -88,7 +88,7 @@ struct ReadByIDTests {
         let device = try await Device(.memory, server: ServerKind.loose.make(pageSize: 50))
         let ids = (0..<count).map(uuid)
         device.server.seed("todos", ids.map { ["id": JSON($0), "n": 1] })
-        device.server.restamp("todos", ids, at: Self.old)
+        device.server.restamp("todos", ids.map(RecordID.init), at: Self.old)
         device.server.onRequest { request in
             (request.head.path ?? "").utf8.count > 1200 ? .answer(.model(status, nil)) : .none
         }

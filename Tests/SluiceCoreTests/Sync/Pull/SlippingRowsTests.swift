@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 /// Rows of one time are paged by `$skip`. When one of them goes away, those behind it slide past the place that is
@@ -15,8 +15,8 @@ struct SlippingRowsTests {
             switch self {
             case .change: server.seed("todos", [["id": JSON(group[0]), "n": 100]])
             case .changeTwo: server.seed("todos", [["id": JSON(group[0]), "n": 1], ["id": JSON(group[2]), "n": 1]])
-            case .delete: server.softDelete("todos", group[1])
-            case .deleteForGood: server.hardDelete("todos", group[0])
+            case .delete: server.softDelete("todos", RecordID(group[1]))
+            case .deleteForGood: server.hardDelete("todos", RecordID(group[0]))
             case .join:
                 server.seed("todos", [["id": "a", "n": 1]])
                 server.restamp("todos", ["a"], at: time)
@@ -54,7 +54,7 @@ struct SlippingRowsTests {
         let device = try await Device(.memory, server: server, pageSize: devicePage)
         func seed(_ ids: some Sequence<String>) {
             server.seed("todos", ids.map { ["id": JSON($0), "n": 0] })
-            server.restamp("todos", Array(ids), at: Self.time)
+            server.restamp("todos", Array(ids).map(RecordID.init), at: Self.time)
         }
         if known > 0 {
             seed(Self.group.prefix(known))
@@ -70,7 +70,7 @@ struct SlippingRowsTests {
         try await device.todos.pull(named: "all")
         server.onRequest(nil)
         let here = Set(try await device.todos.records())
-        for (id, row) in server.rows("todos") where !event.concerns(id, in: Self.group) {
+        for (id, row) in server.rows("todos") where !event.concerns(id.text, in: Self.group) {
             #expect(
                 here.contains(row),
                 "\(event.rawValue) at request \(moment) of \(kind), pages of \(serverPage) and \(devicePage), hides \(id)"
@@ -86,7 +86,7 @@ struct SlippingRowsTests {
         let device = try await Device(.memory, server: server, pageSize: pageSize)
         let ids = (0..<40).map { "r\(1000 + $0)" }
         server.seed("todos", ids.map { ["id": JSON($0), "n": 0] })
-        server.restamp("todos", ids, at: Self.time)
+        server.restamp("todos", ids.map(RecordID.init), at: Self.time)
         let count = Counter()
         server.onRequest { _ in
             let number = count.next()
@@ -103,7 +103,7 @@ struct SlippingRowsTests {
         let server = ServerKind.loose.make(pageSize: 3)
         let device = try await Device(.memory, server: server, pageSize: 3)
         server.seed("todos", Self.group.map { ["id": JSON($0), "n": 0] })
-        server.restamp("todos", Self.group, at: Self.time)
+        server.restamp("todos", Self.group.map(RecordID.init), at: Self.time)
         server.seed("todos", [["id": "later", "n": 0]])
         let count = Counter()
         server.onRequest { request in
@@ -128,7 +128,7 @@ struct SlippingRowsTests {
         let device = try await Device(.memory, server: server)
         let ids = (0..<count).map { "r\(1000 + $0)" }
         server.seed("todos", ids.map { ["id": JSON($0), "n": 0] })
-        server.restamp("todos", ids, at: Self.time)
+        server.restamp("todos", ids.map(RecordID.init), at: Self.time)
         #expect(try await device.todos.pull(named: "all").grade == .timestamps)
         server.clearLog()
         #expect(try await device.todos.pull(named: "all").stored == count)

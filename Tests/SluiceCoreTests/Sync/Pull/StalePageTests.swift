@@ -1,8 +1,9 @@
+@testable import SluiceSync
 import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Stale pages: what changed here since a page was asked for is not taken back by it")

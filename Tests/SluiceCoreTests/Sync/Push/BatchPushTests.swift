@@ -1,8 +1,9 @@
+@testable import SluiceSync
 import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Batch push: many operations in one request, each with its own outcome")

@@ -2,7 +2,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Concurrent push: independent records side by side, each record in order")
@@ -60,7 +60,7 @@ struct ConcurrentPushTests {
         let todos = device.todos
         let edited = Mutex<Set<String>>([])
         device.server.onRequest { request in
-            if request.isWrite, let id = request.context.recordID, edited.withLock({ $0.insert(id).inserted }) {
+            if request.isWrite, let id = request.context.recordID?.text, edited.withLock({ $0.insert(id).inserted }) {
                 _ = try? await todos.update(["id": JSON(id), "m": 1])
             }
             return .none

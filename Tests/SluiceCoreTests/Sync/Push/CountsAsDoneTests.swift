@@ -2,7 +2,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 /// One test for each sentence of "what counts as done", with the history that breaks an engine without it.
@@ -83,7 +83,7 @@ struct CountsAsDoneTests {
     }
 
     @Test(
-        "404 or 410 to a delete is done if the table itself answers, and a wrong address does not empty the queue",
+        "404 or 410 to a delete is done if the list shows it no more, and a wrong address does not empty the queue",
         arguments: StoreKind.allCases, [404, 410])
     func deleteOfGone(_ kind: StoreKind, _ status: Int) async throws {
         let device = try await device(kind)
@@ -91,6 +91,8 @@ struct CountsAsDoneTests {
         device.server.onRequest { $0.isWrite ? .answer(.model(status, nil)) : .answer(.model(404, nil)) }
         let wrong = try await device.context.push()
         #expect(wrong.remaining == 2 && wrong.applied == 0)
+        device.server.hardDelete("todos", "a")
+        device.server.softDelete("todos", "b")
         device.server.onRequest { $0.isWrite ? .answer(.model(status, nil)) : .none }
         #expect(try await device.context.push().isClean)
     }

@@ -2,7 +2,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Dependencies: parents reach the server before their children")
@@ -28,7 +28,8 @@ struct DependentPushTests {
         let orphans = Recorder<String>()
         server.onRequest { request in
             let body = (try? request.body.json) ?? .null
-            if request.head.path == "/tables/items", let list = body["list"]?.string, server.rows("lists")[list] == nil
+            if request.head.path == "/tables/items", let list = body["list"]?.string,
+                server.rows("lists")[RecordID(list)] == nil
             {
                 orphans.add(list)
             }

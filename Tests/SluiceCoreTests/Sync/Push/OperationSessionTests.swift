@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 @Suite("Operation session: one operation of a push as a pure state machine")
 struct OperationSessionTests {
@@ -25,7 +25,6 @@ struct OperationSessionTests {
         case .consult(let failure): "consult \(failure.code)"
         case .commit(.hooked(_, let commit)): "hooked \(commit)"
         case .readBack: "readBack"
-        case .probe: "probe"
         case .decide(let conflict): "decide\(conflict.isDeletedOnServer ? " deleted" : "")"
         case .commit(.gone): "gone"
         case .commit(.applied(_, let server)): server == nil ? "applied nothing" : "applied record"
@@ -48,7 +47,7 @@ struct OperationSessionTests {
     private func answer(_ item: PushItem, _ status: Int, _ record: JSON? = nil) -> String {
         var session = OperationSession(columns: columns)
         _ = session.handle(.loaded(item))
-        return name(session.handle(.answered(item, PushAnswer(status: status, record: record))))
+        return name(session.handle(.answered(item, PushAnswer(status: status, record: record, isEmpty: record == nil))))
     }
 
     @Test("what counts as done, operation by operation")
@@ -59,7 +58,7 @@ struct OperationSessionTests {
         let tombstone: JSON = ["id": "a", "text": "mine", "version": "2", "deleted": true]
         let insert = item(.insert, sent: mine, local: mine)
         let update = item(.update, sent: mine, base: ["id": "a", "text": "old", "version": "1"], local: mine)
-        let delete = item(.delete, sent: .object, base: theirs)
+        let delete = item(.delete, sent: .object, base: ["id": "a", "text": "theirs", "version": "1"])
         for (item, status, record, expected) in [
             (insert, 201, server, "applied record"), (insert, 200, nil, "readBack"), (insert, 204, nil, "readBack"),
             (insert, 409, server, "found"), (insert, 409, theirs, "decide"), (insert, 409, nil, "readBack"),
@@ -68,7 +67,8 @@ struct OperationSessionTests {
             (update, 404, nil, "readBack"), (update, 412, server, "found"), (update, 412, theirs, "decide"),
             (update, 412, nil, "kept pending preconditionFailed uncertain"), (update, 409, nil, "readBack"),
             (delete, 204, nil, "applied nothing"), (delete, 200, tombstone, "applied nothing"),
-            (delete, 404, nil, "probe"), (delete, 410, nil, "probe"), (delete, 412, tombstone, "applied nothing"),
+            (delete, 404, nil, "readBack"), (delete, 410, nil, "readBack"), (delete, 412, tombstone, "applied nothing"),
+            (delete, 412, ["id": "a", "version": "1", "deleted": true], "applied nothing"),
             (delete, 412, theirs, "decide"), (insert, 401, nil, "kept pending unauthorized"),
             (insert, 403, nil, "kept parked forbidden"), (insert, 422, nil, "kept parked rejected"),
             (insert, 503, nil, "kept pending serverFailure"), (insert, 424, nil, "kept pending "),
@@ -90,6 +90,19 @@ struct OperationSessionTests {
         let second = PushItem(operation: operation, local: ["id": "a", "text": "two"], base: nil)
         #expect(answer(second, 409, ["id": "a", "text": "one", "version": "1"]) == "rebased")
         #expect(answer(second, 409, ["id": "a", "text": "two", "version": "1"]) == "found")
+        var repeated = second
+        repeated.operation.doubt()
+        #expect(answer(repeated, 409, ["id": "a", "text": "one", "version": "1"]) == "decide")
+    }
+
+    @Test("what has the condition's version proves nothing, whatever it holds")
+    func unmoved() {
+        let base: JSON = ["id": "a", "text": "old", "version": "1"]
+        let mine: JSON = ["id": "a", "text": "mine"]
+        let update = item(.update, sent: mine, base: base, local: mine)
+        for record: JSON in [base, ["id": "a", "text": "mine", "version": "1"]] {
+            for status in [200, 201, 409, 412] { #expect(answer(update, status, record) == "readBack", "\(status)") }
+        }
     }
 
     @Test("where an answer may be an old one the record is read, and anew if a pull moves what is known meanwhile")

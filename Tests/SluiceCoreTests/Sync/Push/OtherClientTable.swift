@@ -2,7 +2,7 @@ import HTTPTypes
 import SluiceTesting
 import Synchronization
 
-@testable import SluiceCore
+import SluiceCore
 
 /// One case of the table of ``OtherClientTests``: a change from here whose first push is disturbed, a write of another
 /// client, a further edit here, and a push that goes well.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 /// Every kind of change, disturbed in every way, with every write of another client and every edit that may follow: no
 /// acknowledged write of the other is overridden without a conflict, none of ours is lost or done twice.

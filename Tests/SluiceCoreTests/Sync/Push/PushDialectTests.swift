@@ -2,7 +2,7 @@ import HTTPTypes
 import SluiceTesting
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 @Suite("A push on every wire")
 struct PushDialectTests {

@@ -2,7 +2,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 @Suite("How a push ends, and what its result tells")

@@ -1,6 +1,7 @@
+@testable import SluiceSync
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 @Suite("Push schedule: which operation may go next")
 struct PushScheduleTests {
@@ -12,15 +13,15 @@ struct PushScheduleTests {
     ) -> QueuedOperation {
         let parts = record.split(separator: "/").map(String.init)
         var operation = QueuedOperation(
-            id: "op\(place)", sequence: place, table: parts[0], recordID: parts[1], kind: kind)
+            id: "op\(place)", sequence: place, table: parts[0], recordID: RecordID(parts[1]), kind: kind)
         operation.group = group
         operation.isHeld = isHeld
         operation.isOrderedByTable = orderedByTable
         if let parent {
             if kind == .delete {
-                operation.formerParents = [RecordKey("lists", parent)]
+                operation.formerParents = [RecordKey("lists", RecordID(parent))]
             } else {
-                operation.parents = [RecordKey("lists", parent)]
+                operation.parents = [RecordKey("lists", RecordID(parent))]
             }
         }
         return operation

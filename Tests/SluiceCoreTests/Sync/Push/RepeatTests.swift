@@ -1,7 +1,7 @@
 import HTTPTypes
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 /// Each is a history in which a request is done, its answer is lost, and another client writes before the repeat.

@@ -1,8 +1,9 @@
+@testable import SluiceSync
 import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 @Suite("Request ids: a repeat is the same request to the byte, and another request has another id")

@@ -2,7 +2,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 @testable import SluiceTesting
 
 @Suite("The tombstone of an insert that was sent and deleted")

@@ -3,7 +3,7 @@ import SluiceTesting
 import Synchronization
 import Testing
 
-@testable import SluiceCore
+import SluiceCore
 
 @Suite("SyncScheduler: pushes and pulls by itself")
 struct SyncSchedulerTests {
@@ -43,7 +43,7 @@ struct SyncSchedulerTests {
 
         var requests: Int { answer.count.withLock { $0 } }
         func answers(_ fault: ModelServer.Fault) { answer.fault.withLock { $0 = fault } }
-        func isLive(_ id: String) -> Bool { server.rows("todos")[id].map { $0["deleted"] != true } ?? false }
+        func isLive(_ id: String) -> Bool { server.rows("todos")[RecordID(id)].map { $0["deleted"] != true } ?? false }
 
         /// Runs the schedule for as long as `body` runs.
         func running(_ body: (inout SyncEvents<ScheduledRun>.AsyncIterator) async throws -> Void) async throws {

@@ -1,6 +1,6 @@
 import Synchronization
 
-@testable import SluiceCore
+import SluiceCore
 
 /// Time that passes only when a test says so.
 final class VirtualTime: Sendable {

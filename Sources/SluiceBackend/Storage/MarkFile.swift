@@ -1,0 +1,47 @@
+internal import Foundation
+internal import SluiceCore
+internal import Synchronization
+
+/// The file that holds a database's mark: the database's path with `-mark` after it.
+final class MarkFile: Sendable {
+    private struct State {
+        var handle: FileHandle?
+        var last: DatabaseMark?
+    }
+
+    let path: String
+    private let state = Mutex(State())
+
+    init(databasePath: String) { path = databasePath + "-mark" }
+
+    /// The mark; nil where there is none, or where the file holds something else.
+    func read() -> DatabaseMark? {
+        FileManager.default.contents(atPath: path).flatMap { DatabaseMark(line: String(decoding: $0, as: UTF8.self)) }
+    }
+
+    /// Writes the mark in the place of the last one. It is in the system's hands then: a power cut may take it, as it
+    /// may take the last changes.
+    func write(_ mark: DatabaseMark) throws(SluiceError) {
+        let error: (any Error)? = state.withLock { state -> (any Error)? in
+            if state.last == mark { return nil }
+            do {
+                let line = Data(mark.line.utf8)
+                if let handle = state.handle {
+                    try handle.seek(toOffset: 0)
+                    try handle.write(contentsOf: line)
+                } else {
+                    // Whatever stood there before, a longer line too, makes place for this one.
+                    try line.write(to: URL(fileURLWithPath: path), options: .atomic)
+                    state.handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+                }
+                state.last = mark
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let error {
+            throw SluiceError(.storeInputOutput, "the file \(path) beside the database cannot be written", cause: error)
+        }
+    }
+}

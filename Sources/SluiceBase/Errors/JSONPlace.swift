@@ -1,0 +1,122 @@
+/// A value of a JSON document that is read strictly, with its place, so that every refusal says where: the document,
+/// the JSON pointer (RFC 6901), what was expected and what is there.
+package struct JSONPlace {
+    /// The value.
+    package let value: JSON
+    /// The document's name, with which refusals begin: `plugin.json`.
+    package let document: String
+    /// The place in the document; empty for the whole of it.
+    package let pointer: String
+
+    /// The value at a place.
+    package init(_ value: JSON, in document: String, at pointer: String = "") {
+        self.value = value
+        self.document = document
+        self.pointer = pointer
+    }
+
+    /// The value of a member, or the element at an index, which has that text.
+    package func child(_ value: JSON, _ name: String) -> JSONPlace {
+        JSONPlace(value, in: document, at: pointer + "/" + Self.escaped(name))
+    }
+
+    /// A name as a JSON pointer has it.
+    package static func escaped(_ name: String) -> String {
+        guard name.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else { return name }
+        return name.split(separator: "~", omittingEmptySubsequences: false).joined(separator: "~0")
+            .split(separator: "/", omittingEmptySubsequences: false).joined(separator: "~1")
+    }
+
+    /// The value as a text of 1 to `longest` bytes.
+    package func text(upTo longest: Int = 1_024) throws(SluiceError) -> String {
+        guard let text = value.string else { throw expected("a text") }
+        guard !text.isEmpty else { throw expected("a text that is not empty") }
+        guard text.utf8.count <= longest else { throw expected("a text of at most \(longest) bytes") }
+        return text
+    }
+
+    /// The value as true or false.
+    package func flag() throws(SluiceError) -> Bool {
+        guard let flag = value.bool else { throw expected("true or false") }
+        return flag
+    }
+
+    /// The value as a whole number in a range.
+    package func integer(in range: ClosedRange<Int>) throws(SluiceError) -> Int {
+        guard let integer = value.int, let number = Int(exactly: integer), range.contains(number) else {
+            throw expected("a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    /// The value as one of the texts that are allowed.
+    package func choice(of allowed: [String]) throws(SluiceError) -> String {
+        guard let text = value.string, allowed.contains(text) else {
+            let hint = value.string.flatMap { NearestKey.suggestion(for: $0, among: allowed) } ?? ""
+            throw expected("one of \(allowed.joined(separator: ", "))", hint)
+        }
+        return text
+    }
+
+    /// The value as a list of at most that many elements.
+    package func elements(upTo most: Int) throws(SluiceError) -> [JSONPlace] {
+        guard value.kind == .array else { throw expected("a list") }
+        guard value.count <= most else { throw expected("a list of at most \(most)") }
+        return (value.elements ?? []).enumerated().map { child($0.element, String($0.offset)) }
+    }
+
+    /// The value as an object of at most that many members, whose names the author chooses, in order.
+    package func entries(upTo most: Int) throws(SluiceError) -> [(name: String, place: JSONPlace)] {
+        guard value.kind == .object else { throw expected("an object") }
+        guard value.count <= most else { throw expected("an object of at most \(most) members") }
+        return (value.members ?? []).map { ($0.name.text, child($0.value, $0.name.text)) }
+    }
+
+    /// The value as an object of which every name is known.
+    package func members(_ known: [String]) throws(SluiceError) -> [String: JSONPlace] {
+        guard value.kind == .object else { throw expected("an object") }
+        var members: [String: JSONPlace] = [:]
+        for name in value.names.map(\.text) {
+            guard known.contains(name) else {
+                let hint =
+                    NearestKey.suggestion(for: name, among: known) ?? "; known are \(known.joined(separator: ", "))"
+                throw child(.null, name).refusal("unknown name\(hint)")
+            }
+            members[name] = value[name].map { child($0, name) }
+        }
+        return members
+    }
+
+    /// A refusal that says what was expected and what is there.
+    package func expected(_ expectation: String, _ hint: String = "") -> SluiceError {
+        refusal("expected \(expectation), found \(Self.words(for: value))\(hint)")
+    }
+
+    /// A refusal of the value.
+    package func refusal(_ reason: String) -> SluiceError {
+        let place = pointer.isEmpty ? "" : " \(Self.printable(pointer))"
+        return SluiceError(.invalidArgument, "\(document)\(place): \(reason)")
+    }
+
+    /// A value, for a person: a scalar as it is written where it is short, anything else by its kind.
+    package static func words(for value: JSON) -> String {
+        switch value.kind {
+        case .null: return "null"
+        case .array: return value.count == 0 ? "an empty list" : "a list"
+        case .object: return value.count == 0 ? "an empty object" : "an object"
+        case .bool, .number, .string:
+            let text = printable(value.description)
+            return text.unicodeScalars.count <= 60 ? text : "a text of \(value.string?.utf8.count ?? text.count) bytes"
+        }
+    }
+
+    /// A text without what would change the terminal or the line that it is printed on, and not endless.
+    static func printable(_ text: String) -> String {
+        var printed = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars.prefix(200) {
+            let isControl = scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
+            printed.append(isControl || scalar.properties.isBidiControl ? "\u{FFFD}" : scalar)
+        }
+        return String(printed)
+    }
+}

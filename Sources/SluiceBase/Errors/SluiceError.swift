@@ -1,0 +1,173 @@
+/// What went wrong, where, and what to do about it.
+///
+/// Every error that Sluice throws is one of these, but for ``JSONParseError`` and ``QuerySyntaxError``, which are about
+/// a text and say the place in it. Match on ``code``; codes may be added, so leave a default.
+///
+/// ```swift
+/// do {
+///     try await context.push()
+/// } catch let error as SluiceError where error.code == .network {
+///     // offline: the queue waits in the store
+/// }
+/// ```
+///
+/// An error never holds a credential, and its description names records by id only.
+public struct SluiceError: Error, Sendable, CustomStringConvertible {
+    /// The reason, as a value to match on.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        private enum Name: String, Sendable {
+            case network, timeout, cancelled, unauthorized, forbidden, notFound, conflict, preconditionFailed, rejected
+            case serverFailure, brokenProtocol, tooLarge, filter, aborted
+            case invalidArgument, invalidQuery, invalidRecord, invalidTable
+            case limitReached, removalsHeld
+            case recordExists, recordMissing, operationRefused, operationsPending
+            case storeNotADatabase, storeBusy, storeFull, storeInputOutput, storeCorrupt, storeSchema, storeClosed
+            case storeLeaseLost
+            case storeKeyRefused, storeEncrypted, storeNotEncrypted, storeLibraryMissing
+            case refusedByHook, hookFailed, postponed
+        }
+        private let name: Name
+
+        /// The server could not be reached, or the connection broke.
+        public static let network = Code(name: .network)
+        /// The server took longer than the limits allow.
+        public static let timeout = Code(name: .timeout)
+        /// The task was cancelled.
+        public static let cancelled = Code(name: .cancelled)
+        /// The server wants other credentials (401).
+        public static let unauthorized = Code(name: .unauthorized)
+        /// The server refuses these credentials this resource (403, 451).
+        public static let forbidden = Code(name: .forbidden)
+        /// No such record or table (404, 410).
+        public static let notFound = Code(name: .notFound)
+        /// The record exists already or was changed at the same time (409).
+        public static let conflict = Code(name: .conflict)
+        /// The record has another version than the one the change was made on (412).
+        public static let preconditionFailed = Code(name: .preconditionFailed)
+        /// The server refuses the request as it is (another 4xx).
+        public static let rejected = Code(name: .rejected)
+        /// The server failed (5xx), or cannot do it now (408, 429).
+        public static let serverFailure = Code(name: .serverFailure)
+        /// The answer is not what the protocol says: not JSON, cut short, without ids.
+        public static let brokenProtocol = Code(name: .brokenProtocol)
+        /// The answer is larger than the limits allow, or the request larger than the server's (413, 414, 431).
+        public static let tooLarge = Code(name: .tooLarge)
+        /// A filter threw an error of its own; ``SluiceError/cause`` is that error.
+        public static let filter = Code(name: .filter)
+        /// A conflict handler or a hook ended the push.
+        public static let aborted = Code(name: .aborted)
+        /// A hook refuses the change; ``SluiceError/refusal`` says why.
+        public static let refusedByHook = Code(name: .refusedByHook)
+        /// A hook threw an error, or gave an answer that cannot be; ``SluiceError/cause`` is the error.
+        public static let hookFailed = Code(name: .hookFailed)
+        /// A hook has the operation wait.
+        public static let postponed = Code(name: .postponed)
+        /// An argument or a setting is out of its range.
+        public static let invalidArgument = Code(name: .invalidArgument)
+        /// The query asks for something that cannot be.
+        public static let invalidQuery = Code(name: .invalidQuery)
+        /// The record has no id, an id that is not allowed, is not an object, or does not fit its type.
+        public static let invalidRecord = Code(name: .invalidRecord)
+        /// The table's name is not allowed.
+        public static let invalidTable = Code(name: .invalidTable)
+        /// A pull has brought as much as its limits allow at once.
+        public static let limitReached = Code(name: .limitReached)
+        /// A pull or reconcile would remove more rows here than it may unasked.
+        public static let removalsHeld = Code(name: .removalsHeld)
+        /// The record is there already.
+        public static let recordExists = Code(name: .recordExists)
+        /// The record is not there.
+        public static let recordMissing = Code(name: .recordMissing)
+        /// The queue holds an operation on the record that this one cannot follow, or that has been changed since it
+        /// was looked at.
+        public static let operationRefused = Code(name: .operationRefused)
+        /// Operations wait in the queue, and what was asked would lose them.
+        public static let operationsPending = Code(name: .operationsPending)
+        /// The file is not a SQLite database.
+        public static let storeNotADatabase = Code(name: .storeNotADatabase)
+        /// Another process or connection holds the store's lock, or synchronises it.
+        public static let storeBusy = Code(name: .storeBusy)
+        /// The disk or the store's quota is full.
+        public static let storeFull = Code(name: .storeFull)
+        /// The store's file cannot be read or written.
+        public static let storeInputOutput = Code(name: .storeInputOutput)
+        /// The store's file is damaged.
+        public static let storeCorrupt = Code(name: .storeCorrupt)
+        /// The store's tables are not as declared, or of a newer format.
+        public static let storeSchema = Code(name: .storeSchema)
+        /// The store is closed, or its file was replaced or removed while it was open.
+        public static let storeClosed = Code(name: .storeClosed)
+        /// Another took over the store's synchronisation; what was under way here ended and wrote nothing more.
+        public static let storeLeaseLost = Code(name: .storeLeaseLost)
+        /// The store is encrypted, and not with this key.
+        public static let storeKeyRefused = Code(name: .storeKeyRefused)
+        /// The store is encrypted, and was opened without a key.
+        public static let storeEncrypted = Code(name: .storeEncrypted)
+        /// The store is not encrypted, and was opened with a key.
+        public static let storeNotEncrypted = Code(name: .storeNotEncrypted)
+        /// The library is missing that an encrypted store needs, or is too old.
+        public static let storeLibraryMissing = Code(name: .storeLibraryMissing)
+
+        /// The code of that name.
+        package init?(_ name: String) {
+            guard let name = Name(rawValue: name) else { return nil }
+            self.name = name
+        }
+
+        private init(name: Name) { self.name = name }
+
+        /// The code's name.
+        public var description: String { name.rawValue }
+
+        /// Whether the error is about the local store.
+        public var isStore: Bool { name.rawValue.hasPrefix("store") }
+        /// Whether the error is about reaching the server.
+        public var isNetwork: Bool { self == .network || self == .timeout }
+    }
+
+    /// The reason.
+    public var code: Code
+    /// What happened and what to do, as a sentence or two for a person.
+    public var message: String
+    /// The table it is about.
+    public var table: String?
+    /// The id of the record it is about.
+    public var recordID: RecordID?
+    /// The id of the queued operation it is about.
+    public var operationID: String?
+    /// The status of the answer it is about.
+    public var status: Int?
+    /// The server's record, where the answer held one.
+    public var serverRecord: JSON?
+    /// The error behind this one.
+    public var cause: (any Error)?
+    /// What a layer above keeps with the error; ``exchange`` reads it.
+    package var details: (any Sendable)?
+
+    /// An error. Filters, transports and stores make them too.
+    public init(
+        _ code: Code, _ message: String, table: String? = nil, recordID: RecordID? = nil, operationID: String? = nil,
+        status: Int? = nil, serverRecord: JSON? = nil, cause: (any Error)? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.table = table
+        self.recordID = recordID
+        self.operationID = operationID
+        self.status = status
+        self.serverRecord = serverRecord
+        self.cause = cause
+    }
+
+    /// The message, with the place and the cause behind it.
+    public var description: String {
+        var place: [String] = []
+        if let table { place.append("table \(table)") }
+        if let recordID { place.append("record \(recordID)") }
+        if let operationID { place.append("operation \(operationID)") }
+        if let status { place.append("status \(status)") }
+        let context = place.isEmpty ? "" : " (\(place.joined(separator: ", ")))"
+        let reason = cause.map { ": \($0)" } ?? ""
+        return "\(message)\(context)\(reason)"
+    }
+}

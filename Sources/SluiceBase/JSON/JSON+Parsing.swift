@@ -1,0 +1,106 @@
+internal import CJansson
+
+extension JSON {
+    /// Reads a value from UTF-8 text.
+    ///
+    /// - Throws: ``JSONParseError`` with line, column and offset; nothing is repaired and nothing is guessed.
+    public init(parsing text: some Sequence<UInt8>) throws(JSONParseError) {
+        try self.init(parsing: text, maximumValues: .max)
+    }
+
+    /// Reads a value from UTF-8 text that has no more than that many names and values, and levels.
+    package init(
+        parsing text: some Sequence<UInt8>, maximumValues: Int, maximumDepth: Int = JSON.maximumDepth
+    ) throws(JSONParseError) {
+        let parsed: Result<JSON, JSONParseError>?
+        parsed = text.withContiguousStorageIfAvailable { Self.parse($0, maximumValues, maximumDepth) }
+        switch parsed {
+        case .some(let result): self = try result.get()
+        case .none:
+            self = try Array(text).withUnsafeBufferPointer { Self.parse($0, maximumValues, maximumDepth) }.get()
+        }
+    }
+
+    /// Reads a value from a string.
+    ///
+    /// - Throws: ``JSONParseError`` with line, column and offset.
+    public init(parsing text: String) throws(JSONParseError) {
+        try self.init(parsing: Array(text.utf8))
+    }
+
+    private static func parse(
+        _ buffer: UnsafeBufferPointer<UInt8>, _ maximumValues: Int, _ maximumDepth: Int
+    ) -> Result<JSON, JSONParseError> {
+        do throws(JSONParseError) {
+            let tape = try JSONTape(buffer, maximumValues: maximumValues, maximumDepth: maximumDepth)
+            return .success(JSON(tape, at: 0, in: buffer))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Builds the tree of the value whose token is at `index`.
+    package init(_ tape: JSONTape, at index: Int, in bytes: UnsafeBufferPointer<UInt8>) {
+        self.init(JSONHandle(owning: tape.value(at: index, in: bytes)))
+    }
+}
+
+extension JSONTape {
+    /// The value whose token is at `index`, as a new one of jansson's.
+    func value(at index: Int, in bytes: UnsafeBufferPointer<UInt8>) -> UnsafeMutablePointer<json_t>? {
+        tokens.withUnsafeBufferPointer { tokens in
+            var builder = JSONTreeBuilder(tokens: tokens, bytes: bytes, index: index)
+            return builder.build()
+        }
+    }
+}
+
+/// Turns tokens into jansson values.
+struct JSONTreeBuilder {
+    let tokens: UnsafeBufferPointer<JSONTape.Token>
+    let bytes: UnsafeBufferPointer<UInt8>
+    var index: Int
+
+    mutating func build() -> UnsafeMutablePointer<json_t>? {
+        let token = tokens[index]
+        index += 1
+        switch token.kind {
+        case .null, .deep: return json_null()
+        case .bool: return token.flag ? json_true() : json_false()
+        case .number:
+            return JSONHandle.value(
+                of: JSONNumber(valid: source(token), hasFraction: token.flag))
+        case .string, .key:
+            return withText(token) { json_stringn_nocheck($0, $1) }
+        case .array:
+            let array = json_array()
+            while index < Int(token.next) { json_array_append_new(array, build()) }
+            return array
+        case .object:
+            let object = json_object()
+            while index < Int(token.next) {
+                let key = tokens[index]
+                index += 1
+                let member = build()
+                withText(key) { _ = json_object_setn_new_nocheck(object, $0, $1, member) }
+            }
+            return object
+        }
+    }
+
+    private func withText<Result>(_ token: JSONTape.Token, _ body: (UnsafePointer<CChar>?, Int) -> Result) -> Result {
+        if token.flag {
+            var text = JSONEscape.decode(source(token))
+            return text.withUTF8 { decoded in
+                decoded.withMemoryRebound(to: CChar.self) { body($0.baseAddress ?? sluice_json_nul(), $0.count) }
+            }
+        }
+        return source(token).withMemoryRebound(to: CChar.self) {
+            body($0.baseAddress ?? sluice_json_nul(), $0.count)
+        }
+    }
+
+    private func source(_ token: JSONTape.Token) -> UnsafeBufferPointer<UInt8> {
+        UnsafeBufferPointer(rebasing: bytes[Int(token.start)..<Int(token.end)])
+    }
+}

@@ -1,0 +1,63 @@
+/// A JSON text read once: its tokens in source order, as offsets into the bytes.
+///
+/// The tape is what both consumers read: ``JSON`` builds its tree from it, and a page's rows are bound into SQL
+/// statements straight from it. So there is one set of rules about what is valid, and one parser.
+package struct JSONTape: Sendable {
+    package enum Kind: UInt8, Sendable {
+        case null, bool, number, string, key, array, object
+        /// A container below the limit of levels, of which nothing is on the tape.
+        case deep
+    }
+
+    /// One value, or one member name (`key`, followed by its value).
+    package struct Token: Sendable {
+        package var kind: Kind
+        /// For a string or key: it has escapes. For a number: it has a fraction or an exponent. For a bool: it is true.
+        package var flag: Bool
+        /// The value's first byte; for a string or key the first byte behind the quote.
+        package var start: UInt32
+        /// One behind the value's last byte; for a string or key the closing quote.
+        package var end: UInt32
+        /// The index of the first token behind this value and all it holds.
+        package var next: UInt32
+    }
+
+    package var tokens: ContiguousArray<Token>
+    /// How many levels the text nests; one more than the limit where deeper values were skipped.
+    package let deepest: Int
+
+    /// Reads `bytes` whole.
+    ///
+    /// - Parameters:
+    ///   - maximumValues: how many names and values the text may have: each takes 20 bytes on the tape, and may be two in
+    ///     the text.
+    ///   - maximumDepth: how many levels the text may nest.
+    ///   - skipsDeeper: whether what nests deeper becomes one token of kind `deep`, instead of an error.
+    package init(
+        _ bytes: UnsafeBufferPointer<UInt8>, maximumValues: Int = .max, maximumDepth: Int = JSON.maximumDepth,
+        skipsDeeper: Bool = false
+    ) throws(JSONParseError) {
+        guard bytes.count < Int(UInt32.max) else {
+            throw JSONParseError(
+                reason: "text longer than 4 GiB", offset: 0, in: UnsafeBufferPointer(rebasing: bytes[..<0]))
+        }
+        var reader = JSONTapeReader(
+            bytes, maximumValues: maximumValues, maximumDepth: maximumDepth, skipsDeeper: skipsDeeper)
+        try reader.readDocument()
+        tokens = reader.tokens
+        deepest = reader.deepest
+    }
+
+    /// The text of a string or key token.
+    package func text(_ token: Token, in bytes: UnsafeBufferPointer<UInt8>) -> String {
+        let slice = UnsafeBufferPointer(rebasing: bytes[Int(token.start)..<Int(token.end)])
+        return token.flag ? JSONEscape.decode(slice) : String(decoding: slice, as: UTF8.self)
+    }
+
+    /// The bytes of a token, as they stand in the source.
+    package func bytes(
+        _ token: Token, in bytes: UnsafeBufferPointer<UInt8>
+    ) -> UnsafeBufferPointer<UInt8> {
+        UnsafeBufferPointer(rebasing: bytes[Int(token.start)..<Int(token.end)])
+    }
+}

@@ -1,0 +1,62 @@
+/// A text that equals another only if both have the same bytes in UTF-8.
+///
+/// Swift's `String` takes the composed and the decomposed form of a letter for equal. For servers, databases and JSON
+/// they are two texts: two records, two properties. So ids and names have types of their own, and the compiler does not
+/// let one be compared as a `String`. The order is that of the bytes, too, as databases sort.
+public protocol BytewiseText: Hashable, Comparable, Sendable, Codable, CustomStringConvertible,
+    ExpressibleByStringInterpolation
+{
+    /// The text itself.
+    var text: String { get }
+    /// A text.
+    init(_ text: String)
+}
+
+extension BytewiseText {
+    /// Whether both have the same bytes.
+    public static func == (left: Self, right: Self) -> Bool { left.text.hasSameBytes(as: right.text) }
+
+    /// Whether the left text's bytes come first.
+    public static func < (left: Self, right: Self) -> Bool { left.text.precedesInBytes(right.text) }
+
+    /// Adds the bytes.
+    public func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
+
+    /// The text.
+    public var description: String { text }
+
+    /// A text.
+    public init(stringLiteral value: String) { self.init(value) }
+
+    /// Reads a text.
+    public init(from decoder: any Decoder) throws { self.init(try decoder.singleValueContainer().decode(String.self)) }
+
+    /// Writes the text.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
+}
+
+extension String {
+    /// Whether both have the same bytes in UTF-8; `==` is looser.
+    package func hasSameBytes(as other: String) -> Bool {
+        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+    }
+
+    /// Whether the text's bytes in UTF-8 come before the other's.
+    package func precedesInBytes(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
+
+    /// Adds the bytes in UTF-8, as ``hasSameBytes(as:)`` compares.
+    package func hashBytes(into hasher: inout Hasher) {
+        var text = self
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}
+
+/// A name that is neither a record's id nor a property's: of a table, a user, a migration.
+package struct ExactName: BytewiseText {
+    package let text: String
+
+    package init(_ text: String) { self.text = text }
+}

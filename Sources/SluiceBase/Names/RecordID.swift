@@ -1,0 +1,84 @@
+/// The id of a record: a text, or in older tables an integer.
+///
+/// ```swift
+/// let id: RecordID = "id-007"
+/// let old: RecordID = 7
+/// ```
+///
+/// Two ids are equal only if their bytes are: the composed and the decomposed form of a letter make two records. Where
+/// an id is asked for, a `String` or an `Int` will do as well: see ``RecordIDConvertible``.
+public enum RecordID: Sendable, Hashable {
+    /// A text, as all tables of today have it: 1 to 255 characters.
+    case string(String)
+    /// A positive integer, as tables of Mobile Services may have it.
+    case integer(Int64)
+
+    /// The id as it stands in a request's path and in an error, before any encoding.
+    public var text: String {
+        switch self {
+        case .string(let text): text
+        case .integer(let number): String(number)
+        }
+    }
+
+    /// Whether it has no character, as no record's id may be.
+    package var isEmpty: Bool { self == .string("") }
+
+    /// Whether both are texts of the same bytes, or the same integer.
+    public static func == (left: RecordID, right: RecordID) -> Bool {
+        switch (left, right) {
+        case (.string(let left), .string(let right)): left.hasSameBytes(as: right)
+        case (.integer(let left), .integer(let right)): left == right
+        default: false
+        }
+    }
+
+    /// Adds the text's bytes, or the integer.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .string(let text): text.hashBytes(into: &hasher)
+        case .integer(let number): hasher.combine(number)
+        }
+    }
+}
+
+extension RecordID: BytewiseText {
+    /// A text.
+    public init(_ text: String) { self = .string(text) }
+
+    /// Integers come first, in their own order; texts in that of their bytes.
+    public static func < (left: RecordID, right: RecordID) -> Bool {
+        switch (left, right) {
+        case (.string(let left), .string(let right)): left.precedesInBytes(right)
+        case (.integer(let left), .integer(let right)): left < right
+        case (.integer, .string): true
+        case (.string, .integer): false
+        }
+    }
+
+    /// Reads a text or an integer.
+    ///
+    /// - Throws: `DecodingError` for anything else.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let text = try? container.decode(String.self) {
+            self = .string(text)
+        } else {
+            self = .integer(try container.decode(Int64.self))
+        }
+    }
+
+    /// Writes the text or the integer.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .string(let text): try container.encode(text)
+        case .integer(let number): try container.encode(number)
+        }
+    }
+}
+
+extension RecordID: ExpressibleByIntegerLiteral {
+    /// An integer.
+    public init(integerLiteral value: Int64) { self = .integer(value) }
+}

@@ -1,0 +1,40 @@
+/// A query's expression whose types have been found and agree. The evaluator runs it and the SQL printer prints it, so
+/// that both see the same columns and refuse the same queries.
+struct TypedExpression: Sendable {
+    enum Node: Sendable {
+        case constant(QueryValue)
+        /// A property; its type, if a column is declared for it.
+        case column(PropertyName, TableSchema.ColumnType?)
+        case not
+        case negate
+        case binary(QueryExpression.BinaryOperator)
+        case call(QueryFunction)
+        /// Whether the operand equals one of these.
+        case membership([QueryValue])
+    }
+
+    let node: Node
+    let type: QueryType
+    let operands: [TypedExpression]
+    /// How many levels the expression has, itself included.
+    let depth: Int
+
+    init(_ node: Node, _ type: QueryType, _ operands: [TypedExpression] = []) {
+        self.node = node
+        self.type = type
+        self.operands = operands
+        depth = 1 + (operands.map(\.depth).max() ?? 0)
+    }
+
+    /// A constant.
+    init(constant value: QueryValue) { self.init(.constant(value), QueryType(value)) }
+
+    /// The column of that name as an expression.
+    init(column name: PropertyName, of schema: TableSchema?) {
+        let declared = name == "id" ? .string : schema?.column(name)?.type
+        self.init(.column(name, declared), declared.map { QueryType($0) } ?? .any)
+    }
+
+    /// Whether the expression is the constant null.
+    var isNull: Bool { type == .null }
+}

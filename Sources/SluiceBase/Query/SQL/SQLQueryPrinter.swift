@@ -1,0 +1,239 @@
+/// Prints filters and orders as SQL with the meaning that ``QueryEvaluator`` gives them.
+///
+/// The table has a column `id`, one for each declared column, and a text column that holds a JSON object of the
+/// properties without a column. A declared column holds what ``SQLValue/init(_:declared:)`` says. What the database
+/// does itself as queries mean it, it does; for the rest it calls ``QueryFunctions/sqlFunctions``.
+package struct SQLQueryPrinter: Sendable {
+    let dialect: SQLDialect
+    private let schema: TableSchema?
+    private let extraColumn: String
+    private let checker: QueryChecker
+
+    /// A printer for a table; `extraColumn` is the text column with the properties that have none.
+    package init(
+        dialect: SQLDialect, schema: TableSchema?, extraColumn: String, undeclared: UndeclaredColumns = .allowed
+    ) {
+        self.dialect = dialect
+        self.schema = schema
+        self.extraColumn = extraColumn
+        checker = QueryChecker(schema: schema, undeclared: undeclared)
+    }
+
+    /// The filter as the condition of a `WHERE`: true for the rows that match.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidQuery` for a filter that means nothing.
+    package func condition(_ filter: QueryExpression) throws(SluiceError) -> SQLText {
+        var sql = SQLText()
+        append(condition: try checked { () throws(QueryFault) in try checker.filter(filter) }, exact: false, to: &sql)
+        return sql
+    }
+
+    /// The keys of an `ORDER BY`, with the id as the last.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidQuery` for an undeclared column, if those are refused.
+    package func ordering(_ order: [Query.SortKey]) throws(SluiceError) -> SQLText {
+        var sql = SQLText()
+        var seen: Set<PropertyName> = []
+        // A key that stands there twice decides nothing, and databases take so many keys only.
+        for key in order where seen.insert(key.column).inserted {
+            let column = try checked { () throws(QueryFault) in try checker.column(key.column) }
+            let direction = key.descending ? " DESC" : ""
+            if column.type == .any {
+                // Kinds first; false and true, as blobs, would otherwise come behind the strings.
+                sql.append(QueryFunctions.sqlName("rank") + "(")
+                append(column, to: &sql)
+                sql.append(")\(direction), ")
+                append(column, to: &sql)
+            } else if column.type == .json {
+                append(column, to: &sql)
+                sql.append(" IS NOT NULL")
+            } else {
+                append(column, to: &sql)
+            }
+            sql.append(direction)
+            if key.column == "id" { return sql }
+            sql.append(", ")
+        }
+        sql.append(identifier: "id", dialect)
+        return sql
+    }
+
+    private func checked(_ body: () throws(QueryFault) -> TypedExpression) throws(SluiceError) -> TypedExpression {
+        do { return try body() } catch { throw error.error(table: schema?.name) }
+    }
+
+    /// A truth value. Where `exact` is false, null may stand for false: the condition decides only whether a row is
+    /// taken, and a plain comparison may use an index.
+    private func append(condition: TypedExpression, exact: Bool, to sql: inout SQLText) {
+        switch condition.node {
+        case .binary(let operation):
+            switch operation {
+            case .and, .or:
+                var (first, second) = (condition.operands[0], condition.operands[1])
+                // What goes deep comes first: a parser that has read it all need not keep it.
+                if second.depth > max(8, first.depth) { swap(&first, &second) }
+                sql.append("(")
+                append(condition: first, exact: exact, to: &sql)
+                sql.append(operation == .and ? " AND " : " OR ")
+                append(condition: second, exact: exact, to: &sql)
+                sql.append(")")
+            default: append(comparison: operation, condition.operands[0], condition.operands[1], exact, to: &sql)
+            }
+        case .not:
+            if case .not = condition.operands[0].node {
+                append(condition: condition.operands[0].operands[0], exact: exact, to: &sql)
+                return
+            }
+            sql.append("(NOT ")
+            append(condition: condition.operands[0], exact: true, to: &sql)
+            sql.append(")")
+        case .membership(let values): append(membership: condition.operands[0], values, exact: exact, to: &sql)
+        default:
+            if condition.type == .any { sql.append(QueryFunctions.sqlName("bool") + "(") }
+            append(condition, to: &sql)
+            if condition.type == .any { sql.append(")") }
+        }
+    }
+
+    private func append(
+        comparison: QueryExpression.BinaryOperator, _ left: TypedExpression, _ right: TypedExpression, _ exact: Bool,
+        to sql: inout SQLText
+    ) {
+        let isEquality = comparison == .eq || comparison == .ne
+        if left.isNull || right.isNull {
+            if isEquality {
+                sql.append("(")
+                append(left.isNull ? right : left, to: &sql)
+                sql.append(comparison == .eq ? " IS NULL)" : " IS NOT NULL)")
+            } else {
+                sql.append(.integer(0), dialect)
+            }
+            return
+        }
+        guard left.type == right.type, left.type.isComparedBySQL else {
+            sql.append(QueryFunctions.sqlName(comparison.rawValue) + "(")
+            append(any: left, to: &sql)
+            sql.append(", ")
+            append(any: right, to: &sql)
+            sql.append(")")
+            return
+        }
+        let spelling =
+            switch comparison {
+            case .eq: dialect.isSame
+            case .ne: dialect.isDifferent
+            case .gt: ">"
+            case .ge: ">="
+            case .lt: "<"
+            default: "<="
+            }
+        sql.append(exact && !isEquality ? "((" : "(")
+        append(left, to: &sql)
+        sql.append(" \(spelling) ")
+        append(right, to: &sql)
+        // Comparisons are never null.
+        sql.append(exact && !isEquality ? ") IS TRUE)" : ")")
+    }
+
+    /// A value as its type has it in SQL: true and false as 1 and 0, a date as its ticks, a value of any kind in the
+    /// form that tells its kind.
+    func append(_ expression: TypedExpression, to sql: inout SQLText) {
+        switch expression.node {
+        case .constant(.bool(let value)): sql.append(.integer(value ? 1 : 0), dialect)
+        case .constant(.date(let value)): sql.append(.integer(value.ticks), dialect)
+        case .constant(let value): sql.append(SQLValue(value), dialect)
+        case .column(let name, .date):
+            sql.append(QueryFunctions.sqlName("ticks") + "(")
+            sql.append(identifier: name.text, dialect)
+            sql.append(")")
+        case .column(let name, .some): sql.append(identifier: name.text, dialect)
+        case .column(let name, nil): append(property: name, by: "property", to: &sql)
+        case .negate: append(call: "negate", expression.operands, to: &sql)
+        case .binary(let operation): append(operation: operation, expression, to: &sql)
+        case .call(let function): append(function: function, expression.operands, to: &sql)
+        case .not, .membership: append(condition: expression, exact: true, to: &sql)
+        }
+    }
+
+    private func append(property name: PropertyName, by function: String, to sql: inout SQLText) {
+        sql.append(QueryFunctions.sqlName(function) + "(")
+        sql.append(identifier: extraColumn, dialect)
+        sql.append(", ")
+        sql.append(.text(name.text), dialect)
+        sql.append(")")
+    }
+
+    /// Arithmetic, by the database where both sides are known to be numbers and it computes as queries do.
+    private func append(
+        operation: QueryExpression.BinaryOperator, _ expression: TypedExpression, to sql: inout SQLText
+    ) {
+        let native: String? =
+            switch operation {
+            case .add: "+"
+            case .sub: "-"
+            case .mul: "*"
+            case .div: "/"
+            // SQLite cuts the fractions off before it takes the remainder.
+            default: nil
+            }
+        if expression.type == .bool {
+            append(condition: expression, exact: true, to: &sql)
+        } else if let native, expression.operands.allSatisfy({ $0.type == .number }) {
+            sql.append("(")
+            append(expression.operands[0], to: &sql)
+            sql.append(" \(native) ")
+            append(expression.operands[1], to: &sql)
+            sql.append(")")
+        } else {
+            append(call: operation.rawValue, expression.operands, to: &sql)
+        }
+    }
+
+    private func append(function: QueryFunction, _ arguments: [TypedExpression], to sql: inout SQLText) {
+        let areStrings = arguments.allSatisfy { $0.type == .string }
+        switch function {
+        case .contains where areStrings:
+            sql.append("(\(dialect.find)(")
+            append(arguments[0], to: &sql)
+            sql.append(", ")
+            append(arguments[1], to: &sql)
+            sql.append(") > 0)")
+        case .concat where areStrings:
+            sql.append("(")
+            append(arguments[0], to: &sql)
+            sql.append(" || ")
+            append(arguments[1], to: &sql)
+            sql.append(")")
+        default: append(call: function.rawValue, arguments, to: &sql)
+        }
+    }
+
+    private func append(call name: String, _ arguments: [TypedExpression], to sql: inout SQLText) {
+        sql.append(QueryFunctions.sqlName(name) + "(")
+        for (index, argument) in arguments.enumerated() {
+            if index > 0 { sql.append(", ") }
+            if case .column(let column, nil) = argument.node, name == QueryFunction.distance.rawValue {
+                append(property: column, by: "place", to: &sql)
+            } else {
+                append(any: argument, to: &sql)
+            }
+        }
+        sql.append(")")
+    }
+
+    /// A value in the form that tells its kind.
+    func append(any expression: TypedExpression, to sql: inout SQLText) {
+        func wrapped(_ function: String, _ body: (inout SQLText) -> Void) {
+            sql.append(QueryFunctions.sqlName(function) + "(")
+            body(&sql)
+            sql.append(")")
+        }
+        switch (expression.node, expression.type) {
+        case (.constant(let value), _): sql.append(SQLValue(value), dialect)
+        case (.column(let name, _), .date): wrapped("any_date") { $0.append(identifier: name.text, dialect) }
+        case (_, .json): wrapped("any_json") { append(expression, to: &$0) }
+        case (_, .bool): wrapped("any_bool") { append(condition: expression, exact: true, to: &$0) }
+        default: append(expression, to: &sql)
+        }
+    }
+}

@@ -1,0 +1,46 @@
+internal import ArgumentParser
+internal import Sluice
+internal import SluiceBackend
+
+/// The commands about the database that `sluice serve` serves.
+struct BackendCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backend", abstract: "Look after the database of sluice serve.",
+        subcommands: [BackendRestoredCommand.self])
+}
+
+struct BackendRestoredCommand: OutcomeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restored",
+        abstract: "Say that the database was put back from a backup, before it is served again.",
+        discussion: """
+            Gives all records a new time, so that clients read them again, and leaves out ids that may have been given \
+            out since the backup. "sluice serve" does so by itself where the file DATABASE-mark was not put back too.
+            """)
+
+    @Option(help: ArgumentHelp("The backend's YAML file: its database and its tables.", valueName: "file"))
+    var config: String
+
+    @Flag(help: "Print exactly one JSON document.")
+    var json = false
+
+    func outcome() async throws -> Outcome {
+        let backend = try await Backend(BackendConfiguration(file: config))
+        let count: Int
+        do {
+            // Where the backend has noticed it, all is done.
+            if let noticed = backend.restoredRecords {
+                count = noticed
+            } else {
+                count = try await backend.restored()
+            }
+            try await backend.close()
+        } catch {
+            try? await backend.close()
+            throw error
+        }
+        return Outcome(
+            json: ["stamped": JSON(count)],
+            text: ["\(Plain.count(count, "record")) stamped anew; clients read them again"])
+    }
+}

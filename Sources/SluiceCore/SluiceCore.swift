@@ -1,0 +1,3 @@
+@_exported public import SluiceBase
+@_exported public import SluiceSync
+@_exported public import SluiceWire

@@ -1,0 +1,38 @@
+/// What a plugin may change beside what its hooks are there for, each with a permission of its own: it is how a script
+/// could pretend to be the user, the application or the server.
+enum ChangePermission: String, CaseIterable {
+    /// The address of a request.
+    case url = "request.url"
+    /// Its method.
+    case method = "request.method"
+    /// The id in the body of a write.
+    case id = "request.id"
+    /// Header fields with credentials: `Authorization`, `Cookie`, `X-ZUMO-AUTH` and their like.
+    case credentials = "request.credentials"
+    /// Header fields with conditions: `If-Match`, `If-None-Match` and their like.
+    case conditions = "request.conditions"
+    /// The answer to a push: to give one without the server, and to rewrite the server's.
+    case pushAnswer = "push.answer"
+
+    /// What the permission is for, in a refusal.
+    var action: String {
+        switch self {
+        case .url: "to change req.url"
+        case .method: "to change req.method"
+        case .id: "to change the id in the body of a write"
+        case .credentials: "to change a header field with credentials"
+        case .conditions: "to change a header field with a condition"
+        case .pushAnswer: "to answer a push, or to rewrite its answer,"
+        }
+    }
+
+    /// Header fields with credentials, in small letters.
+    static let credentialFields: Set<String> = [
+        "authorization", "proxy-authorization", "x-zumo-auth", "x-zumo-application", "x-zumo-master", "x-api-key",
+        "cookie", "set-cookie",
+    ]
+    /// Header fields with conditions, in small letters.
+    static let conditionFields: Set<String> = [
+        "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range",
+    ]
+}

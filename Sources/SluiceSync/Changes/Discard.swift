@@ -1,0 +1,109 @@
+internal import SluiceBase
+
+/// Gives an operation up, inside one transaction: the record becomes what it was without it, and the audit keeps what
+/// was given up. Of a group all is given up.
+struct Discard {
+    let columns: PushColumns
+    let environment: SyncEnvironment
+    let store: any StoreWriter
+    let queue: QueueWriter
+    /// What the audit calls it.
+    var reason = "discard"
+    /// Whether a row that a lost insert makes after all stays; else it is deleted again.
+    var lateRowsStay = false
+
+    /// Gives the operation up, and all of the groups that this takes something from.
+    func carryOut(_ operation: TableOperation) throws {
+        if let group = operation.group { try check(group) }
+        try carryOut(groups: giveUp(operation))
+    }
+
+    /// Gives up what is left of the groups, in an order that hangs on their names alone.
+    func carryOut(groups: Set<String>) throws {
+        var groups = groups
+        while let group = groups.min() {
+            groups.remove(group)
+            try check(group)
+            while let member = try queue.reader.members(of: group).last { groups.formUnion(try giveUp(member)) }
+        }
+    }
+
+    /// Refuses to give up a group with a creation that may have arrived: its row would be deleted when a pull brings it,
+    /// and the rest of the group would stand on the server.
+    func check(_ group: String) throws {
+        if lateRowsStay { return }
+        let members = try queue.reader.members(of: group)
+        for member in members {
+            let mirror = try queue.reader.state(of: member.recordID, in: member.table)?.mirror
+            guard member.mayHaveMadeRecord(mirror: mirror) else { continue }
+            throw member.unknownOutcome("the server may have done its group already", with: members)
+        }
+    }
+
+    /// Gives this operation up.
+    ///
+    /// - Returns: the groups that are not whole any more.
+    func giveUp(_ operation: TableOperation) throws -> Set<String> {
+        let (table, id) = (operation.table, operation.recordID)
+        let local = try store.record(id, in: table)
+        let state = try queue.reader.state(of: id, in: table)
+        let all = try queue.reader.all(on: id, in: table)
+        let ahead = all.last { $0.sequence < operation.sequence }
+        let behind = all.filter { $0.sequence > operation.sequence }
+        let before = ahead.map { $0.resultingRecord(local: local, mirror: state?.mirror) } ?? state?.mirror
+        let succession = Succession(columns: columns, environment: environment, queue: queue)
+        let isContested = ahead == nil && self.isContested(behind, by: state, operation, local)
+        if operation.kind == .undelete {
+            // Edits of a record that is not restored have nothing to stand on.
+            let groups = try remove([operation] + behind, local)
+            try queue.setLocal(before, id, in: table)
+            if ahead == nil { try queue.removeState(of: id, in: table) }
+            return groups
+        }
+        let result = behind.isEmpty ? local : operation.resultingRecord(local: local, mirror: state?.mirror)
+        let groups = try remove([operation], behind.isEmpty ? local : result)
+        let ground = isContested ? state?.base : before
+        var steps = succession.steps(
+            of: behind, from: result, restored: state?.base, onto: ground, local: local, mirror: state?.mirror)
+        if ahead == nil, steps.first?.operation.kind == .undelete { steps[0].restoresUnknown = true }
+        if !steps.isEmpty {
+            let mayBeDone = (operation.isUncertain || operation.state == .inFlight) && !planted(.discardForgetsSends)
+            try succession.write(
+                steps, on: ahead == nil ? .server(live: ground, tombstone: nil) : .operation(result: before),
+                behind: mayBeDone ? operation : nil, mirror: isContested ? .some(state?.mirror) : nil)
+        } else {
+            if !planted(.discardLeavesRow) { try queue.setLocal(before, id, in: table) }
+            if ahead == nil {
+                try queue.removeState(of: id, in: table)
+                if !lateRowsStay {
+                    try SentTombstone.leave(behind: operation, known: state?.mirror, columns: columns, in: store)
+                }
+            }
+        }
+        return groups
+    }
+
+    /// Whether others have changed what the edits behind the operation change too, since the record was as that found it.
+    /// Then these stay made on that record: the server refuses them, and the conflict is shown.
+    private func isContested(
+        _ behind: [TableOperation], by state: RecordState?, _ operation: TableOperation, _ local: JSON?
+    ) -> Bool {
+        guard operation.kind == .update, let base = state?.base, base != state?.mirror, !planted(.discardMovesBase)
+        else {
+            return false
+        }
+        guard let mirror = state?.mirror else { return behind.contains { $0.kind != .delete } }
+        let result = operation.resultingRecord(local: local, mirror: mirror)
+        return ForeignChanges(of: mirror, since: base, columns: columns).collide(with: behind, from: result, to: local)
+    }
+
+    private func remove(_ operations: [TableOperation], _ local: JSON?) throws -> Set<String> {
+        for operation in operations {
+            if !planted(.discardWithoutAudit) {
+                try queue.audit(operation, reason, local: local, at: environment.now())
+            }
+            try queue.remove(operation)
+        }
+        return Set(operations.compactMap(\.group))
+    }
+}

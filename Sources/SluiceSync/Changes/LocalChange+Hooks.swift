@@ -1,0 +1,103 @@
+internal import SluiceBase
+
+/// What a local change finds, and what it would make of it: what hooks see, and what has to be so still when their
+/// decision is carried out.
+package struct EnqueueLook: Sendable, Hashable {
+    /// An operation on the record, as far as it matters to the change.
+    struct Mark: Sendable, Hashable {
+        var id: String
+        var revision: Int
+        var kind: TableOperation.Kind
+    }
+
+    var change: EnqueuedChange
+    var queue: [Mark]
+
+    func shown(attempt: Int) -> EnqueuedChange {
+        var change = change
+        change.attempt = attempt
+        return change
+    }
+}
+
+extension LocalChange {
+    /// Looks at what the change finds and would make of it, and writes nothing.
+    ///
+    /// - Throws: ``SluiceError``: what ``apply(to:environment:)`` would throw for a change that cannot be.
+    package func look(at store: any StoreReader) throws -> EnqueueLook {
+        try IDRules.validate(id: recordID, table: table, isNew: kind == .insert)
+        try options.validate(table: table)
+        let queue = QueueReader(store)
+        let local = try store.record(recordID, in: table)
+        let queued = try queue.all(on: recordID, in: table)
+        if kind == .update, local == nil { throw missing }
+        if let newest = queued.last {
+            if case .refuse(let reason) = Collapse.decide(
+                queued: newest, new: kind, isMergeable: options.isMergeable, group: group, user: user)
+            {
+                throw refusal(reason)
+            }
+        } else {
+            try checkSettled(local)
+        }
+        let mirror = try kind == .undelete ? queue.state(of: recordID, in: table)?.mirror : nil
+        let result = changed(local, mirror, behind: queued.dropLast().last)
+        if let result, kind != .undelete { try RecordRules.validate(depthOf: result, id: recordID, table: table) }
+        let change = EnqueuedChange(
+            table: table, recordID: recordID, kind: kind, record: result, before: local, tags: options.tags,
+            group: group)
+        return EnqueueLook(
+            change: change, queue: queued.map { .init(id: $0.id, revision: $0.revision, kind: $0.kind) })
+    }
+
+    /// The change as hooks have decided it.
+    func taking(_ verdict: EnqueueVerdict) -> LocalChange {
+        var change = self
+        change.isLocalOnly = verdict.isLocalOnly
+        guard let record = verdict.record else { return change }
+        let plain = RecordRules.withoutSystemColumns(record, systemColumns)
+        if kind == .insert {
+            change.content = plain
+            change.content["id"] = JSON(recordID)
+        } else {
+            change.replacement = plain
+        }
+        return change
+    }
+
+    /// Writes the row and no operation.
+    ///
+    /// A record that the server has never heard of is noted as such: one without an operation, and without a copy that
+    /// is known from the server. So the first change that the server is to hear of makes it there.
+    func applyLocally(_ local: JSON?, _ queued: [TableOperation], _ queue: QueueWriter) throws -> JSON? {
+        guard queued.isEmpty, group == nil else {
+            throw notLocally(
+                group == nil ? "other changes of the record wait in the queue" : "it is part of a group")
+        }
+        if kind == .undelete { throw notLocally("only the server can bring a record back") }
+        try checkSettled(local)
+        let result = changed(local, nil)
+        if kind == .insert {
+            try queue.put(RecordState(table: table, recordID: recordID, base: nil, mirror: nil), isNoted: false)
+        } else if kind == .delete {
+            try queue.removeState(of: recordID, in: table)
+        }
+        try queue.setLocal(result, recordID, in: table)
+        return result
+    }
+
+    private func notLocally(_ reason: String) -> SluiceError {
+        SluiceError(
+            .operationRefused, "a hook keeps the change from the server, and that cannot be: \(reason)", table: table,
+            recordID: recordID)
+    }
+
+    /// Whether the record was made here and the server has never heard of it. What a pull has stored since under the
+    /// same id has what only the server sets.
+    func isUnknownToServer(_ local: JSON?, _ queue: QueueWriter) throws -> Bool {
+        guard let local, !systemColumns.contains(where: { local[$0] != nil }),
+            let state = try queue.reader.state(of: recordID, in: table)
+        else { return false }
+        return state.base == nil && state.mirror == nil
+    }
+}

@@ -1,0 +1,52 @@
+package import SluiceBase
+
+extension LocalChange {
+    /// Carries the change out and returns the local record after it.
+    package func apply(to store: any StoreWriter, environment: SyncEnvironment) throws -> JSON? {
+        // Another program may have said so since this context was made.
+        let localOnly = localOnly.union(try LocalOnly(table, in: store))
+        if localOnly.tables.contains(table) { return try keep(in: store) }
+        let names = localOnly.columns(of: table)
+        guard !names.isEmpty else { return try share(in: store, environment: environment) }
+        return try share(keeping: names, in: store, environment)
+    }
+
+    /// A change of a table that stays here: the row, and nothing else.
+    private func keep(in store: any StoreWriter) throws -> JSON? {
+        try IDRules.validate(id: recordID, table: table, isNew: kind == .insert)
+        let local = try store.record(recordID, in: table)
+        if kind == .update, local == nil { throw missing }
+        if kind == .undelete { throw refusal("the table stays here, and keeps no deleted records") }
+        try checkSettled(local)
+        let record = changed(local, nil)
+        if let record { try RecordRules.validate(depthOf: record, id: recordID, table: table) }
+        try QueueWriter(store).setLocal(record, recordID, in: table)
+        return record
+    }
+
+    /// A change of a record of which those columns stay here: what is left of it is shared, if anything is.
+    private func share(
+        keeping names: Set<PropertyName>, in store: any StoreWriter, _ environment: SyncEnvironment
+    ) throws -> JSON? {
+        var (change, kept) = (self, JSON.object)
+        for name in names {
+            kept[name] = (replacement ?? content)[name]
+            change.content[name] = nil
+            change.replacement?[name] = nil
+        }
+        let isSilent = kind == .update && replacement == nil && kept.count > 0 && change.content.count == 1
+        if isSilent {
+            try IDRules.validate(id: recordID, table: table, isNew: kind == .insert)
+            if try store.record(recordID, in: table) == nil { throw missing }
+        } else {
+            _ = try change.share(in: SharedWriter(writer: store, columns: [table: names]), environment: environment)
+        }
+        guard var record = try store.record(recordID, in: table), kept.count > 0 else {
+            return try store.record(recordID, in: table)
+        }
+        for (name, value) in kept.members ?? [] { record[name] = value }
+        try RecordRules.validate(depthOf: record, id: recordID, table: table)
+        try store.put(record, in: table)
+        return record
+    }
+}

@@ -1,0 +1,210 @@
+package import SluiceBase
+
+/// A change the application makes: row and operation in one transaction.
+package struct LocalChange: Sendable {
+    package let table: String
+    package let recordID: RecordID
+    package let kind: TableOperation.Kind
+    /// The whole record for an insert, the changed properties for an update.
+    package var content: JSON
+    /// What the application says of it besides.
+    package let options: OperationOptions
+    /// The group that it is part of.
+    package let group: String?
+    /// Whose change it is.
+    package let user: String
+    /// The names of the properties that only the server sets.
+    package let systemColumns: Set<PropertyName>
+    /// What stays on this machine.
+    let localOnly: LocalOnly
+    /// The whole record that an update makes, where a hook has decided it.
+    var replacement: JSON?
+    /// Whether the row is written and no operation.
+    var isLocalOnly = false
+
+    package init(
+        _ kind: TableOperation.Kind, _ recordID: RecordID, in table: String, content: JSON = .object,
+        options: OperationOptions = OperationOptions(), group: String? = nil, user: String = "",
+        systemColumns: Set<PropertyName>, localOnly: LocalOnly = LocalOnly()
+    ) {
+        self.kind = kind
+        self.recordID = recordID
+        self.table = table
+        self.options = options
+        self.group = group
+        self.user = user
+        self.systemColumns = systemColumns
+        self.localOnly = localOnly
+        let isShared = !localOnly.tables.contains(table)
+        self.content = isShared ? RecordRules.withoutSystemColumns(content, systemColumns) : content
+        self.content["id"] = JSON(recordID)
+    }
+
+    /// Carries out a change that the server is to hear of, and returns the local record after it.
+    func share(in store: any StoreWriter, environment: SyncEnvironment) throws -> JSON? {
+        try IDRules.validate(id: recordID, table: table, isNew: kind == .insert)
+        try options.validate(table: table)
+        let queue = QueueWriter(store)
+        let local = try store.record(recordID, in: table)
+        let queued = try queue.absorbEdits(of: recordID, in: table)
+        if kind == .update, local == nil { throw missing }
+        if isLocalOnly { return try applyLocally(local, queued, queue) }
+        if kind != .undelete, let record = changed(local, nil) {
+            try RecordRules.validate(namesOf: record, besides: local, id: recordID, table: table)
+        }
+        guard let newest = queued.last else {
+            try checkSettled(local)
+            if kind != .insert, try isUnknownToServer(local, queue) {
+                return try makeKnown(local, to: queue, environment: environment)
+            }
+            if kind != .insert, !planted(.baseForgotten) {
+                let state = RecordState(table: table, recordID: recordID, base: local, mirror: local)
+                try queue.put(state, isNoted: false)
+            }
+            try append(kind, to: queue, environment: environment)
+            return try write(changed(local, nil), to: queue)
+        }
+        switch Collapse.decide(queued: newest, new: kind, isMergeable: options.isMergeable, group: group, user: user) {
+        case .refuse(let reason): throw refusal(reason)
+        case .append:
+            guard group == nil || newest.group != group else {
+                throw refusal("a group holds one operation on a record, and these two cannot be one")
+            }
+            try queue.freeze(newest, as: local)
+            try append(kind, to: queue, environment: environment)
+        case .absorb:
+            try queue.put(revived(newest, as: newest.kind))
+        case .become(let kind):
+            var operation = revived(newest, as: kind)
+            // Behind the deletes of children that were queued meanwhile.
+            if kind == .delete { operation.sequence = try queue.reader.nextSequence() }
+            try queue.put(operation)
+        case .moveToEnd(let kind):
+            try queue.remove(newest)
+            try append(kind, to: queue, environment: environment, after: newest)
+        case .vanish:
+            let state = try queue.reader.state(of: recordID, in: table)
+            if newest.kind == .delete, queued.count == 1, state?.mirror == nil {
+                // Another has deleted the record meanwhile: that it is to be there has to be said.
+                try queue.put(RecordState(table: table, recordID: recordID, base: nil, mirror: nil))
+                try queue.put(revived(newest, as: .undelete))
+                break
+            }
+            if newest.kind == .delete, queued.count == 1, newest.isUncertain {
+                // The change whose place the delete took may have been done: that it is taken back has to be said, of the
+                // record as it is shown from now on.
+                let mirror = state?.mirror
+                try queue.put(RecordState(table: table, recordID: recordID, base: mirror, mirror: mirror))
+                try queue.put(revived(newest, as: .update))
+                break
+            }
+            if let mirror = state?.mirror, newest.kind == .undelete, queued.count == 1 {
+                // Another has restored the record meanwhile: the delete has to be said.
+                try queue.put(RecordState(table: table, recordID: recordID, base: mirror, mirror: mirror))
+                try queue.put(revived(newest, as: .delete))
+                break
+            }
+            try queue.remove(newest)
+            let ahead = queued.dropLast().last
+            if ahead == nil { try queue.removeState(of: recordID, in: table) }
+            return try write(
+                ahead.map { $0.resultingRecord(local: local, mirror: state?.mirror) } ?? state?.mirror, to: queue)
+        }
+        let mirror = try kind == .undelete ? queue.reader.state(of: recordID, in: table)?.mirror : nil
+        return try write(changed(local, mirror, behind: queued.dropLast().last), to: queue)
+    }
+
+    /// A change of a record that the server has never heard of: it is made there, or is gone here.
+    private func makeKnown(_ local: JSON?, to queue: QueueWriter, environment: SyncEnvironment) throws -> JSON? {
+        // As for any insert: that nothing is known of the record at the server is no knowledge.
+        try queue.removeState(of: recordID, in: table)
+        if kind != .delete { try append(.insert, to: queue, environment: environment) }
+        return try write(changed(local, nil), to: queue)
+    }
+
+    /// A record without operations: it is there or it is not.
+    func checkSettled(_ local: JSON?) throws(SluiceError) {
+        switch kind {
+        case .insert where local != nil:
+            throw SluiceError(
+                .recordExists, "a record with this id exists; update it, or insert under another id", table: table,
+                recordID: recordID)
+        case .delete where local == nil: throw missing
+        case .undelete where local != nil: throw refusal("the record is not deleted")
+        default: return
+        }
+    }
+
+    var missing: SluiceError {
+        SluiceError(
+            .recordMissing, "there is no such record in the local store; pull it first", table: table,
+            recordID: recordID)
+    }
+
+    func refusal(_ reason: String) -> SluiceError {
+        SluiceError(
+            kind == .insert ? .recordExists : .operationRefused, "cannot \(kind.rawValue): \(reason)", table: table,
+            recordID: recordID)
+    }
+
+    private func append(
+        _ kind: TableOperation.Kind, to queue: QueueWriter, environment: SyncEnvironment,
+        after moved: TableOperation? = nil
+    ) throws {
+        var operation = TableOperation(
+            id: environment.makeID(), sequence: try queue.reader.nextSequence(), table: table, recordID: recordID,
+            kind: kind, createdAt: environment.now())
+        operation.tags = options.tags
+        operation.isMergeable = options.isMergeable
+        operation.group = group
+        operation.user = user
+        if let moved, !planted(.deleteForgetsSends) {
+            operation.tags.formUnion(moved.tags)
+            // What the moved one may have done on the server already, the new one has to know.
+            operation.sent = moved.sent
+            operation.revision = moved.revision + 1
+            operation.isUncertain = moved.isUncertain
+            // A record that may have been restored was there for a while: its delete cannot be taken back unsaid.
+            if moved.kind == .undelete { operation.attempts = moved.attempts }
+        }
+        if planted(.rowWithoutOperation) { return }
+        try queue.put(operation)
+    }
+
+    private func revived(_ operation: TableOperation, as kind: TableOperation.Kind) -> TableOperation {
+        var operation = operation
+        operation.kind = kind
+        operation.revise()
+        if !user.isEmpty { operation.user = user }
+        operation.tags.formUnion(options.tags)
+        return operation
+    }
+
+    /// The record behind the change.
+    ///
+    /// - Parameters:
+    ///   - mirror: what is known from the server; for an undelete.
+    ///   - ahead: the operation before the newest one: what a delete was made on, if that is what waits.
+    func changed(_ local: JSON?, _ mirror: JSON?, behind ahead: TableOperation? = nil) -> JSON? {
+        switch kind {
+        case .insert: return content
+        case .delete: return nil
+        case .undelete: return local ?? ahead.map { $0.resultingRecord(local: local, mirror: mirror) } ?? mirror
+        case .update:
+            if let replacement {
+                return RecordRules.record(
+                    replacement, withSystemColumns: systemColumns, of: local, id: recordID)
+            }
+            guard var record = local else { return nil }
+            for (name, value) in content.members ?? [] { record[name] = value }
+            return record
+        }
+    }
+
+    private func write(_ record: JSON?, to queue: QueueWriter) throws -> JSON? {
+        if let record, kind != .undelete { try RecordRules.validate(depthOf: record, id: recordID, table: table) }
+        if planted(.operationWithoutRow), kind == .update { return record }
+        try queue.setLocal(record, recordID, in: table)
+        return record
+    }
+}

@@ -1,0 +1,204 @@
+internal import SluiceBase
+
+/// Derives anew what operations have to say when the one before them has ended, or says something else now.
+///
+/// Each change keeps what it is: it is put on top of the record that it now finds. What to send for it follows from
+/// whether the server will have the record by then. Changes that may merge become one.
+struct Succession {
+    /// An operation, and the record as it is to be behind it.
+    struct Step {
+        var operation: TableOperation
+        var target: JSON?
+        /// Whether it restores a record of which nothing is known here: what it brings back is to be read first.
+        var restoresUnknown = false
+    }
+
+    /// What the first step finds.
+    enum Ground {
+        /// The server's record: the live one, or the one that is marked as deleted, or none.
+        case server(live: JSON?, tombstone: JSON?)
+        /// What an operation makes that goes before.
+        case operation(result: JSON?)
+    }
+
+    let columns: PushColumns
+    let environment: SyncEnvironment
+    let queue: QueueWriter
+
+    /// The changes of `successors`, each on top of what is before it.
+    ///
+    /// - Parameters:
+    ///   - before: the record that the first of them was made on; nil where it was deleted.
+    ///   - restored: what an undelete among them brings back, where nothing else says so.
+    ///   - target: what the first of them now finds.
+    ///   - live: what the server has, where what the first of them finds is that it is to be deleted: an undelete takes
+    ///     that back, and brings nothing older.
+    ///   - local: the record as the application sees it, behind the last of them.
+    func steps(
+        of successors: [TableOperation], from before: JSON?, restored: JSON?, onto target: JSON?, live: JSON? = nil,
+        local: JSON?, mirror: JSON?
+    ) -> [Step] {
+        var (before, target, restored) = (before, target, before ?? restored)
+        return successors.enumerated().map { index, successor in
+            let isLast = index == successors.count - 1
+            let after = isLast ? local : successor.resultingRecord(local: local, mirror: mirror)
+            // An undelete changes nothing of the record that the delete before it was made on.
+            let old = successor.kind == .undelete ? restored : before
+            var result = after
+            if let after, let old, let target = target ?? (successor.kind == .undelete ? live : nil) {
+                result = Rebase.reapply(from: old, to: after, onto: target, system: columns.system)
+            }
+            (before, target, restored) = (after, result, after ?? restored)
+            return Step(operation: successor, target: result)
+        }
+    }
+
+    /// Writes the operations that take the ground to each step's target, and the record behind the last.
+    ///
+    /// - Parameter ended: the operation that stood before them, where it may have been done: what it sent is evidence
+    ///   for the first of them.
+    /// - Parameter mirror: the server's record, where that is a newer one than what the operations are made on.
+    func write(
+        _ steps: [Step], on ground: Ground, behind ended: TableOperation? = nil, mirror: JSON?? = nil
+    ) throws {
+        guard let record = steps.first.map({ ($0.operation.table, $0.operation.recordID) }) else { return }
+        let (table, id) = record
+        // Before anything is removed: a place that a push has read is not given again.
+        var next = try queue.reader.nextSequence()
+        let merged = merge(steps)
+        var said: [TableOperation] = []
+        var found = ground.live
+        for var step in merged {
+            if ground.live == nil { step.target?[columns.deleted] = nil }
+            let operations = try derive(step, finding: found, on: ground, behind: ended, isFirst: said.isEmpty)
+            if operations.isEmpty { try queue.remove(step.operation) }
+            for var operation in operations {
+                if operation.kind == .delete, step.operation.kind != .delete {
+                    // Behind the deletes of what hangs on it.
+                    operation.sequence = next
+                    next += 1
+                }
+                said.append(operation)
+            }
+            found = step.target
+        }
+        for step in steps where !merged.contains(where: { $0.operation.id == step.operation.id }) {
+            try queue.remove(step.operation)
+        }
+        if let last = said.indices.last { said[last].frozen = nil }
+        putInOrder(&said, from: next)
+        for operation in said { try queue.put(operation) }
+        let isRestored = said.first?.kind == .undelete
+        try settle(id, table, found, ground, mirror, isSilent: said.isEmpty, isRestored: isRestored)
+    }
+
+    /// An edit that was put between goes to the end of the queue, and what follows it on the record behind it.
+    private func putInOrder(_ said: inout [TableOperation], from next: Int64) {
+        var next = next
+        var last: Int64?
+        for index in said.indices {
+            if let last, said[index].sequence <= last {
+                said[index].sequence = next
+                next += 1
+            }
+            last = said[index].sequence
+        }
+    }
+
+    private func settle(
+        _ id: RecordID, _ table: String, _ local: JSON?, _ ground: Ground, _ mirror: JSON??, isSilent: Bool,
+        isRestored: Bool
+    ) throws {
+        guard case .server(let live, let tombstone) = ground else { return try queue.setLocal(local, id, in: table) }
+        let newest = mirror ?? live
+        if isSilent {
+            try queue.setLocal(newest, id, in: table)
+            try queue.removeState(of: id, in: table)
+        } else {
+            try queue.setLocal(local, id, in: table)
+            // An undelete is made on the tombstone that it finds.
+            let base = isRestored && live != nil ? nil : live ?? tombstone
+            try queue.put(RecordState(table: table, recordID: id, base: base, mirror: newest))
+        }
+    }
+
+    private func merge(_ steps: [Step]) -> [Step] {
+        steps.reduce(into: []) { merged, step in
+            guard let last = merged.last, last.operation.mayTake(step.operation) else { return merged.append(step) }
+            merged[merged.count - 1].target = step.target
+            merged[merged.count - 1].operation.tags.formUnion(step.operation.tags)
+        }
+    }
+
+    /// What takes the record from what the step finds to its target: nothing, one operation, or an undelete and an
+    /// update.
+    private func derive(
+        _ step: Step, finding found: JSON?, on ground: Ground, behind ended: TableOperation?, isFirst: Bool
+    ) throws -> [TableOperation] {
+        var operation = step.operation
+        operation.revise()
+        operation.frozen = step.target
+        if isFirst, case .server = ground {
+            // Where nothing before it can have been done, a send that still lingers has an older version, or none.
+            operation.sent = ended?.sent ?? []
+            operation.isUncertain = ended != nil
+            if let ended {
+                operation.attempts = max(operation.attempts, ended.attempts)
+                operation.revision = max(operation.revision, ended.revision + 1)
+            }
+        }
+        switch (found, step.target) {
+        case (nil, nil):
+            if step.restoresUnknown {
+                operation.sent = []
+                operation.isUncertain = false
+                return [operation]
+            }
+            // What may have been done all the same is there, and is to go.
+            guard isFirst, ended != nil else { return [] }
+            operation.kind = .delete
+            operation.frozen = nil
+        case (_?, nil):
+            operation.kind = .delete
+            operation.frozen = nil
+        case (let found?, let target?):
+            if Rebase.changes(from: found, to: target, system: columns.system) == .object {
+                guard isFirst, let ended else { return [] }
+                // Of what that may have done it has to be said all the same.
+                if ended.kind == .delete, step.operation.kind == .undelete {
+                    operation.sent = []
+                    operation.isUncertain = false
+                    return [operation]
+                }
+            }
+            operation.kind = .update
+        case (nil, _?):
+            guard isFirst, case .server(nil, var restored?) = ground else {
+                operation.kind = .insert
+                break
+            }
+            restored[columns.deleted] = nil
+            operation.kind = .undelete
+            operation.frozen = restored
+            var edit = TableOperation(
+                id: environment.makeID(), sequence: operation.sequence, table: operation.table,
+                recordID: operation.recordID, kind: .update, createdAt: environment.now())
+            edit.tags = operation.tags
+            edit.user = operation.user
+            edit.isMergeable = operation.isMergeable
+            edit.frozen = step.target
+            return [operation, edit]
+        }
+        return [operation]
+    }
+}
+
+extension Succession.Ground {
+    /// The record that is there, if one is.
+    fileprivate var live: JSON? {
+        switch self {
+        case .server(let live, _): live
+        case .operation(let result): result
+        }
+    }
+}

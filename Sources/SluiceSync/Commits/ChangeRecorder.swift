@@ -1,0 +1,130 @@
+internal import SluiceBase
+
+/// How closely a transaction's changes are watched: as closely as somebody listens.
+enum ChangeDetail: Int, Sendable, Comparable {
+    case nothing, tables, records
+
+    static func < (left: ChangeDetail, right: ChangeDetail) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// What a transaction has changed of the application's tables so far, with a record that is changed twice counted once.
+struct RecordedChanges: Sendable {
+    /// Of more changed records of one table only the table is named.
+    static let limit = 10_000
+
+    private struct Key: Hashable {
+        var table: String
+        var id: RecordID
+    }
+    private struct Presence {
+        var id: RecordID
+        var before: Bool
+        /// Nil until a change of it has succeeded.
+        var after: Bool?
+    }
+
+    private(set) var tables: Set<String> = []
+    private var records: [Key: Presence] = [:]
+    private var order: [Key] = []
+    private var counts: [String: Int] = [:]
+
+    /// Whether the records of the table are told one by one.
+    func lists(_ table: String) -> Bool { !tables.contains(table) }
+
+    mutating func note(table: String) { tables.insert(table) }
+
+    /// Looks whether a record that is about to change is there; `exists` is asked where that is not known yet.
+    mutating func look(at id: RecordID, in table: String, exists: () throws -> Bool) rethrows {
+        let key = Key(table: table, id: id)
+        if records[key] == nil { records[key] = Presence(id: id, before: try exists()) }
+    }
+
+    /// Notes that a record has changed that was looked at before.
+    mutating func note(_ id: RecordID, in table: String, isThere: Bool) {
+        let key = Key(table: table, id: id)
+        guard let former = records[key]?.after else {
+            records[key]?.after = isThere
+            order.append(key)
+            counts[table, default: 0] += 1
+            if counts[table, default: 0] > Self.limit { tables.insert(table) }
+            return
+        }
+        if former != isThere { records[key]?.after = isThere }
+    }
+
+    /// The changes as a batch; nil if nothing of the application's tables has changed.
+    func batch(_ id: UInt64, from source: ChangeSource) -> ChangeBatch? {
+        let changes = order.compactMap { key -> StoreChange? in
+            guard lists(key.table), let record = records[key], let after = record.after, record.before || after else {
+                return nil
+            }
+            let kind: StoreChange.Kind = !record.before ? .inserted : after ? .updated : .removed
+            return StoreChange(table: key.table, recordID: record.id, kind: kind, source: source)
+        }
+        if changes.isEmpty && tables.isEmpty { return nil }
+        return ChangeBatch(id: id, changes: changes, reloads: .tables(tables))
+    }
+}
+
+/// Writes through to a store's writer and notes what was changed. A page's rows stay bytes on their way.
+final class ChangeRecorder: StoreWriter {
+    private let writer: any StoreWriter
+    private let detail: ChangeDetail
+    private(set) var changes = RecordedChanges()
+
+    init(_ writer: any StoreWriter, _ detail: ChangeDetail) {
+        self.writer = writer
+        self.detail = detail
+    }
+
+    func record(_ id: RecordID, in table: String) throws -> JSON? { try writer.record(id, in: table) }
+    func records(matching query: Query) throws -> [JSON] { try writer.records(matching: query) }
+    func count(matching query: Query) throws -> Int { try writer.count(matching: query) }
+    func tables() throws -> [TableSchema] { try writer.tables() }
+    func redeclare(_ table: TableSchema) throws { try writer.redeclare(table) }
+    func drop(_ table: String) throws { try writer.drop(table) }
+
+    func put(_ record: JSON, in table: String) throws {
+        try change([record["id"]?.textID].compactMap(\.self), in: table, isThere: true) {
+            try writer.put(record, in: table)
+        }
+    }
+
+    func put(_ rows: RowPage.Selection, in table: String) throws {
+        try change(rows.indices.lazy.map { rows.page.rows[$0].id }, in: table, isThere: true) {
+            try writer.put(rows, in: table)
+        }
+    }
+
+    func delete(_ ids: [RecordID], from table: String) throws {
+        try change(ids, in: table, isThere: false) { try writer.delete(ids, from: table) }
+    }
+
+    func delete(matching query: Query) throws -> Int {
+        var ids: [RecordID] = []
+        if notesRecords(of: query.table) {
+            let limit = RecordedChanges.limit + 1
+            let leaving = Query(query.table, filter: query.filter, top: limit, select: ["id"])
+            ids = try writer.records(matching: leaving).compactMap { $0["id"]?.textID }
+        }
+        return try change(ids, in: query.table, isThere: false) { try writer.delete(matching: query) }
+    }
+
+    /// Carries a change of those records out and notes it. What fails is not noted, as a page may go on without it.
+    private func change<Result>(
+        _ ids: some Collection<RecordID>, in table: String, isThere: Bool, _ body: () throws -> Result
+    ) throws -> Result {
+        guard !ids.isEmpty, notesRecords(of: table) else { return try body() }
+        for id in ids { try changes.look(at: id, in: table) { try writer.record(id, in: table) != nil } }
+        let result = try body()
+        for id in ids { changes.note(id, in: table, isThere: isThere) }
+        return result
+    }
+
+    /// Whether the table's records are to be noted one by one; the table itself is noted if it is not the engine's.
+    private func notesRecords(of table: String) -> Bool {
+        if table.hasPrefix(SyncTables.prefix) { return false }
+        if detail == .tables { changes.note(table: table) }
+        return detail == .records && changes.lists(table)
+    }
+}

@@ -1,0 +1,43 @@
+internal import SluiceBase
+
+/// Decides a conflict that was held, inside one transaction.
+struct HeldConflict {
+    let operation: TableOperation
+    let columns: PushColumns
+    let environment: SyncEnvironment
+    let store: any StoreWriter
+    let queue: QueueWriter
+
+    func settle(_ decision: ConflictDecision) throws {
+        let (table, id) = (operation.table, operation.recordID)
+        func refuse(_ code: SluiceError.Code, _ reason: String) -> SluiceError {
+            SluiceError(code, reason, table: table, recordID: id, operationID: operation.id)
+        }
+        switch decision {
+        case .server, .client, .delete, .discard: break
+        case .merge(let record): try RecordRules.validate(whole: record, id: id, table: table)
+        case .defer, .ask, .abort, .next:
+            throw refuse(.invalidArgument, "decide for server, client, a merged record, delete or discard")
+        }
+        guard operation.state == .parked, let failure = operation.failure,
+            failure.code == SluiceError.Code.conflict.description || failure.serverRecord != nil
+        else { throw refuse(.operationRefused, "the operation is no conflict that is held") }
+        let state = try queue.reader.state(of: id, in: table)
+        let shown = failure.serverRecord.flatMap { columns.isDeleted($0) ? nil : $0 }
+        let version = { (record: JSON?) in record.map { $0[columns.version] ?? .null } }
+        guard version(shown) == version(state?.mirror) else {
+            throw refuse(.operationRefused, "the server's record has changed since; retry to see the new one")
+        }
+        let all = try queue.reader.all(on: id, in: table)
+        let local = try store.record(id, in: table)
+        let client =
+            all.last?.id == operation.id ? local : operation.resultingRecord(local: local, mirror: state?.mirror)
+        let conflict = Conflict(
+            operation: operation, client: client, server: state?.mirror ?? failure.serverRecord, base: state?.base,
+            maybeApplied: operation.isUncertain, status: failure.status ?? 0, isDeletedOnServer: state?.mirror == nil)
+        try ConflictSettlement(
+            operation: operation, item: PushItem(operation: operation, local: client, base: state?.base),
+            conflict: conflict, columns: columns, environment: environment, store: store, queue: queue
+        ).settle(decision)
+    }
+}

@@ -1,0 +1,25 @@
+internal import SluiceBase
+internal import SluiceWire
+
+/// The users whose rows and changes a store holds.
+public struct StoreUsers: Sendable, Hashable {
+    /// All of whom rows were pulled or changes wait.
+    public let known: Set<String>
+    /// The one who has pulled into the store last; nil where nobody has, or one user some tables and another others.
+    public let current: String?
+
+    /// Reads them.
+    public init(_ store: any LocalStore) async throws {
+        (known, current) = try await store.read { reader in
+            let cursors = try reader.records(matching: Query(Cursor.schema.name)).compactMap(Cursor.init(record:))
+            let waiting = Query(TableOperation.schema.name, filter: .binary(.ne, .column("user"), .literal(.null)))
+            let makers = try reader.records(matching: waiting).compactMap { $0["user"]?.string }
+            // Where another has pulled since, the cursors of the one before have to start afresh.
+            let isLast = { (cursor: Cursor) in !(cursor.position == nil && cursor.needsReconcile) }
+            let current = Set(cursors.filter { isLast($0) && !$0.isOfNobody }.map(\.owner.user))
+            return (
+                Set(cursors.map(\.owner.user) + makers).subtracting([""]), current.count == 1 ? current.first : nil
+            )
+        }
+    }
+}

@@ -1,0 +1,49 @@
+internal import SluiceWire
+
+extension SyncContext {
+    /// Sends what waits in the queue: per record in order always; ``SyncOptions/concurrency``,
+    /// ``SyncOptions/batchSize`` and ``SyncOptions/dependencies`` say what else.
+    ///
+    /// A write that is made while the push runs does not wait for it. What fails for one operation alone is kept with
+    /// its reason, and the push goes on.
+    ///
+    /// - Parameters:
+    ///   - tables: only operations of these tables; nil means all.
+    ///   - tags: only operations with one of these tags, and those of their groups; nil means all.
+    ///   - progress: told after each operation that the server has answered.
+    /// - Returns: how it ended; failures are told there, not thrown.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for a context without a client, `storeBusy` while another
+    ///   process synchronises the store.
+    @discardableResult
+    public func push(
+        tables: Set<String>? = nil, tags: Set<String>? = nil,
+        progress: (@Sendable (SyncProgress) -> Void)? = nil
+    ) async throws -> PushResult {
+        try await push(PushSelection(tables: tables, tags: tags), progress: progress)
+    }
+
+    func push(
+        _ selection: PushSelection, progress: (@Sendable (SyncProgress) -> Void)? = nil
+    ) async throws -> PushResult {
+        let client = try requireClient()
+        var selection = selection
+        selection.user = options.user
+        return try await exclusively { [options, board, batches, forms, selection] store in
+            var options = options
+            options.localOnly = localOnly
+            let driver = PushDriver(
+                client: client, store: store, options: options, selection: selection, batches: batches,
+                forms: forms)
+            var start = SyncProgress(step: .pushing)
+            if progress != nil || watchers.isObserved {
+                start.total = try await store.read { reader in
+                    try QueueReader(reader).count(.pending) + QueueReader(reader).count(.inFlight)
+                }
+            }
+            let meter = meter(start, progress)
+            return try await board.during(.pushing, Reachability.init) {
+                try await Metering.$meter.withValue(meter) { try await driver.run() }
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+public import SluiceBase
+public import SluiceWire
+internal import Synchronization
+
+/// Keeps a local store and a server's tables in step.
+///
+/// The application reads and writes through ``table(_:)`` at any time; ``push()`` and ``pull(_:named:)`` carry the
+/// changes when the network allows. Push, pull and purge run one at a time; reads and writes wait for none of them.
+///
+/// ```swift
+/// let context = try await SyncContext(client: client, store: store)
+/// let todos = context.table("todos")
+/// try await todos.insert(["text": "buy milk"])
+/// let result = try await context.push()
+/// ```
+public final class SyncContext: Sendable {
+    /// The client that requests go through; nil for a context that only works locally.
+    public let client: SluiceClient?
+    /// The store.
+    public let store: any LocalStore
+    /// How the context works.
+    public let options: SyncOptions
+    let activity = SerialActivity()
+    let batches = BatchSupport()
+    let forms = WrittenForms()
+    let hub = ChangeHub()
+    let board = StatusBoard()
+    let watchers = Broadcast<SyncProgress>()
+    /// What stays on this machine, as far as this context knows: see ``localOnly``.
+    let staying = Mutex(LocalOnly())
+
+    /// A context over `store`, in which it makes the tables it needs.
+    ///
+    /// - Parameters:
+    ///   - tables: the application's tables whose columns are to be typed; others need no declaration.
+    ///   - migrations: what changed the shape of records since the application's first version, in this order. Those
+    ///     that the store has not seen are carried out, each whole or not at all, before the tables are declared.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for options that are out of bounds, dependencies that form
+    ///   a circle, and migrations that mean nothing; `operationsPending` or `recordExists` for migrations that the
+    ///   store cannot follow; `storeBusy` where one is to be done while another process synchronises; of the store.
+    public init(
+        client: SluiceClient? = nil, store: any LocalStore, tables: [TableSchema] = [],
+        migrations: [StoreMigration] = [], options: SyncOptions = SyncOptions()
+    ) async throws {
+        for table in tables { try SyncTables.validate(table.name) }
+        guard options.pageSize > 0 else {
+            throw SluiceError(.invalidArgument, "the page size must be 1 or more, not \(options.pageSize)")
+        }
+        guard options.maximumAttempts > 0, (1...64).contains(options.concurrency), (1...100).contains(options.batchSize)
+        else {
+            throw SluiceError(
+                .invalidArgument,
+                "an operation has 1 attempt or more, a push 1 to 64 requests under way, a batch 1 to 100 operations")
+        }
+        try TableDependency.validate(options.dependencies)
+        self.client = client
+        self.store = store
+        var options = options
+        options.environment.changes = hub
+        self.options = options
+        if !migrations.isEmpty {
+            try await store.define(SyncTables.all)
+            try await migrate(migrations)
+        }
+        try await store.define(SyncTables.all + tables)
+        try await settleLocalOnly()
+    }
+
+    /// The table of that name, for local reads and writes.
+    public func table(_ name: String) throws -> SyncTable {
+        try SyncTables.validate(name)
+        return SyncTable(name: name, context: self)
+    }
+
+    /// What waits in the queue, and the means to repair it.
+    public var queue: SyncQueue { SyncQueue(context: self) }
+
+    var dialect: Dialect { client?.dialect ?? options.dialect }
+
+    func requireClient() throws -> SluiceClient {
+        guard let client else {
+            throw SluiceError(.invalidArgument, "this context has no client, so it cannot reach a server")
+        }
+        return client
+    }
+}

@@ -1,0 +1,65 @@
+internal import SluiceBase
+internal import SluiceWire
+
+/// What a store holds and what it waits for.
+public struct SyncStatus: Sendable, Hashable {
+    /// What the context is doing.
+    public var phase = SyncPhase.idle
+    /// How many operations wait to be sent.
+    public var pending = 0
+    /// How many are being sent, or were when a process ended.
+    public var inFlight = 0
+    /// How many wait for a decision.
+    public var parked = 0
+    /// How many have failed for good.
+    public var dead = 0
+    /// How many operations, in whatever state, are another user's than this context's: its pushes do not send them.
+    public var ofOthers = 0
+    /// How far each named query has been pulled: from this context's server, by its wire and as its user. Without a
+    /// client those of all are told.
+    public var cursors: [CursorStatus] = []
+
+    /// How far one named query has been pulled.
+    public struct CursorStatus: Sendable, Hashable {
+        /// The table.
+        public var table: String
+        /// The query's name.
+        public var name: String
+        /// The server's time up to which all is here, as the server wrote it; empty for a query that is not followed by
+        /// time.
+        public var updatedAt: String
+        /// By what the server's changes are followed.
+        public var grade: PullGrade
+    }
+
+    /// How many operations need someone's attention.
+    public var needsAttention: Int { parked + dead }
+}
+
+extension SyncContext {
+    /// What the context does, and what the store holds and waits for: counts, read in one transaction.
+    public func status() async throws -> SyncStatus {
+        let (source, wire) = (source, client?.dialect.name)
+        return try await store.read { reader in
+            let queue = QueueReader(reader)
+            var status = SyncStatus()
+            status.pending = try queue.count(.pending)
+            status.inFlight = try queue.count(.inFlight)
+            status.parked = planted(.statusHidesHeld) ? 0 : try queue.count(.parked)
+            status.dead = try queue.count(.dead)
+            status.ofOthers = try queue.count(notOf: options.user)
+            status.phase = board.now.phase(held: status.needsAttention)
+            let cursors = try reader.records(matching: Query(Cursor.schema.name)).compactMap(Cursor.init(record:))
+            status.cursors = cursors.compactMap { cursor in
+                guard source == nil || (cursor.owner.source == source && cursor.owner.wire == wire) else {
+                    return nil
+                }
+                return cursor.position.map {
+                    .init(
+                        table: cursor.owner.table, name: cursor.owner.name, updatedAt: $0.updatedAt, grade: $0.grade)
+                }
+            }
+            return status
+        }
+    }
+}

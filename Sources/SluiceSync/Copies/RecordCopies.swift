@@ -1,0 +1,73 @@
+internal import SluiceBase
+
+/// Where the rows of the engine's own tables keep copies of an application's records: one list for all who look for
+/// them, be it to change their shape or to leave something out.
+enum RecordCopies {
+    /// Whose words a copy is.
+    enum Origin {
+        /// The application's: a record as it is or was here, or what was sent of it.
+        case application
+        /// The server's.
+        case server
+    }
+
+    private static let origins: [(name: String, origin: Origin)] = [
+        ("base", .server), ("mirror", .server), ("server", .server), ("frozen", .application),
+        ("local", .application), ("request", .application), ("final", .application),
+    ]
+
+    /// The engine's tables whose rows keep copies or are about a record, but for the cursors.
+    private static let schemas = [
+        TableOperation.schema, SentTombstone.schema, RecordState.schema, ChangeStamps.schema, QuarantinedRow.schema,
+        SyncTables.audit,
+    ]
+
+    /// The engine's rows about a table's records, each with the table it is in.
+    static func forEachRow(
+        about table: String, in store: any StoreReader, _ body: (JSON, TableSchema) throws -> Void
+    ) throws {
+        for schema in schemas {
+            try store.forEachRecord(in: schema.name) { row in
+                guard let about = self.table(of: row), StoreRules.isSame(about, table) else { return }
+                try body(row, schema)
+            }
+        }
+    }
+
+    /// The table whose records a row is about; nil where it is about none.
+    static func table(of row: JSON) -> String? { row["table"]?.string ?? row["operation"]?["table"]?.string }
+
+    private static func isEmptied(_ before: JSON?, _ after: JSON?) -> Bool {
+        func saysSomething(_ body: JSON?) -> Bool { body?.names.contains { $0 != "id" } ?? false }
+        return saysSomething(before) && !saysSomething(after)
+    }
+
+    /// The row with each copy in it changed: whole records, and parts of records that were sent.
+    static func map(_ row: JSON, _ change: (JSON, Origin) throws -> JSON) rethrows -> JSON {
+        var row = row
+        for (name, origin) in origins {
+            if let copy = row[name], copy.kind == .object { row[name] = try change(copy, origin) }
+        }
+        // What was sent for a revision; what may appear late. A body of which nothing is left would be proved by any
+        // record.
+        if let sent = row["sent"]?.elements {
+            row["sent"] = JSON(
+                try sent.compactMap { body in
+                    let changed = try map(body, change)
+                    return isEmptied(body["final"], changed["final"]) ? nil : changed
+                })
+        }
+        if let bodies = row["bodies"]?.elements {
+            row["bodies"] = JSON(
+                try bodies.compactMap { body in
+                    guard body.kind == .object else { return body }
+                    let changed = try change(body, .application)
+                    return isEmptied(body, changed) ? nil : changed
+                })
+        }
+        for name in ["operation", "failure"] {
+            if let nested = row[name], nested.kind == .object { row[name] = try map(nested, change) }
+        }
+        return row
+    }
+}

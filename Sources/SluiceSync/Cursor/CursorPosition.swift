@@ -1,0 +1,39 @@
+package import SluiceBase
+internal import SluiceWire
+
+/// How far a pull has come.
+package struct CursorPosition: Sendable, Hashable {
+    /// By what the server's changes are followed.
+    package var grade: PullGrade
+    /// The token behind which all is still to come.
+    package var token: String?
+    /// The `updatedAt` up to which all is here, as the server wrote it; empty where none is known.
+    package var updatedAt: String
+    /// The id up to which all rows of that very time are here; nil where they have to be read again.
+    package var id: RecordID?
+    /// Whether there are rows without a time, which have to be asked for by themselves.
+    package var hasUntimed: Bool
+    /// Whether it is not known yet if there are such rows, as the first pull has not come to look for them.
+    package var owesUntimed: Bool
+    /// What is known of the clock that stamps the server's rows; nil where the server does not say what time it is.
+    package var clock: ServerClock?
+
+    package init(
+        grade: PullGrade = .timestamps, token: String? = nil, updatedAt: String, id: RecordID? = nil,
+        hasUntimed: Bool = false, owesUntimed: Bool = false, clock: ServerClock? = nil
+    ) {
+        self.grade = grade
+        self.token = token
+        self.updatedAt = updatedAt
+        self.id = id
+        self.hasUntimed = hasUntimed
+        self.owesUntimed = owesUntimed
+        self.clock = clock
+    }
+
+    /// A position by token.
+    package init(token: String) { self.init(grade: .changeTokens, token: token, updatedAt: "") }
+
+    /// No position: all rows are to be read every time.
+    package static let full = CursorPosition(grade: .full, updatedAt: "")
+}

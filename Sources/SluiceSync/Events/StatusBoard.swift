@@ -1,0 +1,99 @@
+internal import SluiceBase
+internal import Synchronization
+
+/// What runs and what is known of the server, as push, pull and schedule say it.
+struct SyncActivity: Sendable, Hashable {
+    enum Step: Sendable, Hashable { case pulling, pushing }
+
+    var step: Step?
+    var isOffline = false
+    var waitsUntil: Timestamp?
+
+    /// The phase, where `held` operations wait for a decision.
+    func phase(held: Int) -> SyncPhase {
+        switch step {
+        case .pulling: return .pulling
+        case .pushing: return .pushing
+        case nil: break
+        }
+        if isOffline { return .offline }
+        if let waitsUntil { return .waiting(until: waitsUntil) }
+        return held > 0 ? .needsAttention(held) : .idle
+    }
+}
+
+/// Whether a run has shown that the server can be reached.
+enum Reachability: Sendable, Hashable {
+    case reached, unreachable, unknown
+
+    init(_ error: any Error) {
+        let error = error as? SluiceError
+        if error?.code.isNetwork ?? false {
+            self = .unreachable
+        } else {
+            let hasAnswer = error.map { $0.status != nil || Self.aboutAnswers.contains($0.code) }
+            self = hasAnswer ?? false ? .reached : .unknown
+        }
+    }
+
+    /// What a pull ends with only when it has an answer.
+    private static let aboutAnswers: Set<SluiceError.Code> = [
+        .brokenProtocol, .tooLarge, .limitReached, .removalsHeld, .hookFailed,
+    ]
+
+    init(_ result: PushResult) {
+        if result.end == .network {
+            self = .unreachable
+        } else {
+            let hasAnswer = result.applied + result.conflicts + result.failures.count > 0
+            self = hasAnswer || result.end == .unauthorized ? .reached : .unknown
+        }
+    }
+}
+
+/// Holds the activity and tells of each change of it. Whatever ends a run, an error of a filter or a cancellation too,
+/// ends it here.
+final class StatusBoard: Sendable {
+    private let activity = Mutex(SyncActivity())
+    private let changes = Broadcast<SyncActivity>()
+
+    var now: SyncActivity { activity.withLock { $0 } }
+
+    func change(_ body: (inout SyncActivity) -> Void) {
+        activity.withLock { activity in
+            let before = activity
+            body(&activity)
+            if activity != before { changes.send(activity) }
+        }
+    }
+
+    /// Tells `deliver` of the activity now and of each one after it.
+    func subscribe(_ deliver: @escaping @Sendable (SyncActivity) -> Void) -> Subscription {
+        activity.withLock { activity in
+            deliver(activity)
+            return changes.subscribe(deliver)
+        }
+    }
+
+    /// Runs `body` as that step.
+    func during<Result: Sendable>(
+        _ step: SyncActivity.Step, _ reachability: (Result) -> Reachability, _ body: () async throws -> Result
+    ) async throws -> Result {
+        change { $0.step = step }
+        do {
+            let result = try await body()
+            end(reachability(result))
+            return result
+        } catch {
+            end(Reachability(error))
+            throw error
+        }
+    }
+
+    private func end(_ reachability: Reachability) {
+        change { activity in
+            activity.step = nil
+            if reachability != .unknown { activity.isOffline = reachability == .unreachable }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+public import SluiceBase
+
+/// Why a hook refuses a local change. It is the ``SluiceError/cause`` of the error that the application gets.
+///
+/// ```swift
+/// do {
+///     try await todos.insert(["title": ""])
+/// } catch let error as SluiceError where error.code == .refusedByHook {
+///     for (field, problem) in error.refusal?.fields ?? [:] { print(field, problem) }
+/// }
+/// ```
+public struct EnqueueRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The reason, as the hook's author names it for programs; nil for none.
+    public var code: String?
+    /// The reason, for a person.
+    public var message: String
+    /// What is wrong with single fields, by their names.
+    public var fields: [String: String]
+
+    /// A reason.
+    public init(_ message: String, code: String? = nil, fields: [String: String] = [:]) {
+        self.code = code
+        self.message = message
+        self.fields = fields
+    }
+
+    /// The code and the fields; the message is the error's own.
+    public var description: String {
+        let problems = fields.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+        return ((code.map { [$0] } ?? []) + problems).joined(separator: ", ")
+    }
+}
+
+extension SluiceError {
+    /// What a hook said that refused the change, for an error of code `refusedByHook`.
+    public var refusal: EnqueueRefusal? { cause as? EnqueueRefusal }
+}

@@ -1,0 +1,44 @@
+internal import SluiceBase
+
+/// What the hooks make of a local change together.
+struct EnqueueVerdict: Sendable, Hashable {
+    /// The whole record to store in the place of the application's; nil for that one.
+    var record: JSON?
+    /// Whether the server is not to hear of the change.
+    var isLocalOnly = false
+}
+
+extension HookChain {
+    /// What the hooks make of a local change.
+    ///
+    /// - Throws: ``SluiceError`` of code `refusedByHook` where one refuses it, and of code `hookFailed`.
+    func verdict(on change: EnqueuedChange) async throws(SluiceError) -> EnqueueVerdict {
+        var change = change
+        var verdict = EnqueueVerdict()
+        for hook in hooks {
+            let seen = change
+            let decision = try await ask(hook, recordID: seen.recordID) { try await $0.beforeEnqueue(seen) }
+            switch decision {
+            case .accept: break
+            case .localOnly:
+                verdict.isLocalOnly = true
+                return verdict
+            case .reject(let refusal):
+                throw SluiceError(
+                    .refusedByHook, "the hook \(hook.hookName) refuses the change: \(refusal.message)", table: table,
+                    recordID: seen.recordID, cause: refusal)
+            case .change(let record):
+                guard seen.kind == .insert || seen.kind == .update else {
+                    throw broken(hook, "\(seen.kind.rawValue) has no record to change", recordID: seen.recordID)
+                }
+                guard record.kind == .object, record["id"].map({ $0.textID == seen.recordID }) ?? true else {
+                    throw broken(
+                        hook, "a changed record is whole, and its id cannot be another", recordID: seen.recordID)
+                }
+                change.record = record
+                verdict.record = record
+            }
+        }
+        return verdict
+    }
+}

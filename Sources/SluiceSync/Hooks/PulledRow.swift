@@ -1,0 +1,126 @@
+public import SluiceBase
+
+/// A row of the server's that is about to be stored.
+public struct PulledRow: Sendable {
+    /// Where the row is read from.
+    package enum Source: Sendable {
+        /// A row of a page.
+        case page(PulledText, Int)
+        /// A record by itself.
+        case record(Head)
+    }
+
+    /// What is known of a row that is a record by itself.
+    package final class Head: Sendable {
+        let id: RecordID
+        let version: String?
+        let updatedAt: String?
+        let isTombstone: Bool
+
+        init(_ id: RecordID, _ version: String?, _ updatedAt: String?, _ isTombstone: Bool) {
+            self.id = id
+            self.version = version
+            self.updatedAt = updatedAt
+            self.isTombstone = isTombstone
+        }
+    }
+
+    package let source: Source
+    /// What hooks have made of it, or the record that it is by itself.
+    package private(set) var revision: RowPage.Revision?
+
+    package init(
+        id: RecordID, version: String? = nil, updatedAt: String? = nil, isTombstone: Bool = false, record: JSON
+    ) {
+        source = .record(Head(id, version, updatedAt, isTombstone))
+        revision = .record(record)
+    }
+
+    /// The row of a page, which becomes a record when somebody asks for one.
+    package init(_ page: PulledText, _ index: Int) { source = .page(page, index) }
+
+    /// The row's id.
+    public var id: RecordID {
+        switch source {
+        case .page(let text, let index): text.page.rows[index].id
+        case .record(let head): head.id
+        }
+    }
+
+    /// The version the server gave it.
+    public var version: String? {
+        switch source {
+        case .page(let text, let index): text.page.rows[index].version
+        case .record(let head): head.version
+        }
+    }
+
+    /// When the server says it was last changed, as the server wrote it.
+    public var updatedAt: String? {
+        switch source {
+        case .page(let text, let index): text.page.rows[index].updatedAt
+        case .record(let head): head.updatedAt
+        }
+    }
+
+    /// Whether the server says that the row is deleted, or that it has left the query. Such a row is looked at only: it
+    /// is kept whatever is decided.
+    public var isTombstone: Bool {
+        switch source {
+        case .page(let text, let index): text.page.rows[index].isDeleted || text.page.rows[index].leftQuery
+        case .record(let head): head.isTombstone
+        }
+    }
+
+    /// The whole row. Asking for a member of it by ``subscript(_:)`` costs less.
+    public var record: JSON {
+        get {
+            switch revision {
+            case nil: recordAsCame
+            case .members(let members): recordAsCame.setting(members)
+            case .record(let record): record
+            }
+        }
+        set { revision = .record(newValue) }
+    }
+
+    private var recordAsCame: JSON {
+        if case .page(let text, let index) = source { text.record(at: index) } else { .object }
+    }
+
+    /// A member of the row, read where it stands: the rest of the row is not made into a record for it.
+    public subscript(name: PropertyName) -> JSON? {
+        switch revision {
+        case nil: return memberAsCame(name)
+        case .members(let members): return members[name] ?? memberAsCame(name)
+        case .record(let record): return record[name]
+        }
+    }
+
+    private func memberAsCame(_ name: PropertyName) -> JSON? {
+        if case .page(let text, let index) = source { text.page.member(name, at: index) } else { nil }
+    }
+
+    /// Sets members.
+    package mutating func set(_ members: JSON) {
+        switch revision {
+        case nil: revision = .members(members)
+        case .members(let earlier): revision = .members(earlier.setting(members))
+        case .record(let record): revision = .record(record.setting(members))
+        }
+    }
+}
+
+extension PulledRow: Hashable {
+    /// Whether both are the same row, wherever it is read from.
+    public static func == (left: PulledRow, right: PulledRow) -> Bool {
+        left.id == right.id && left.version == right.version && left.updatedAt == right.updatedAt
+            && left.isTombstone == right.isTombstone && left.record == right.record
+    }
+
+    /// Adds the row to `hasher`.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(id)
+        hasher.combine(version)
+    }
+}

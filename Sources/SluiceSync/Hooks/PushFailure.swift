@@ -1,0 +1,45 @@
+public import SluiceBase
+
+/// An operation that did not go through and met no conflict: the server refused it or failed, or it was not answered.
+public struct PushFailure: Sendable, Hashable {
+    /// The operation, as it was sent last.
+    public var operation: TableOperation
+    /// The record as the operation makes it; nil for a delete.
+    public var record: JSON?
+    /// The reason.
+    public var code: SluiceError.Code
+    /// The reason, for a person; what the server says where it says something.
+    public var message: String
+    /// The status of the server's answer; nil where there was none.
+    public var status: Int?
+    /// How long the server asked to be left alone (`Retry-After`).
+    public var retryAfter: Duration?
+    /// The answer's body as the filters left it, up to its first 64 KiB; empty where there was none.
+    public var body: [UInt8]
+    /// Whether the server may have done it all the same.
+    public var mayBeApplied: Bool
+    /// What becomes of the operation if no hook decides: it stays `pending`, or is `parked`. One that fails too often
+    /// is dead all the same: see ``SyncOptions/maximumAttempts``.
+    public var state: TableOperation.State
+
+    /// Whether the server could not be reached.
+    public var isNetwork: Bool { code.isNetwork }
+    /// Whether the credentials are the reason.
+    public var isUnauthorized: Bool { code == .unauthorized || code == .forbidden }
+
+    package init(
+        operation: TableOperation, record: JSON?, code: SluiceError.Code, message: String, status: Int? = nil,
+        retryAfter: Duration? = nil, body: [UInt8] = [], mayBeApplied: Bool = false,
+        state: TableOperation.State = .pending
+    ) {
+        self.operation = operation
+        self.record = record
+        self.code = code
+        self.message = message
+        self.status = status
+        self.retryAfter = retryAfter
+        self.body = body
+        self.mayBeApplied = mayBeApplied
+        self.state = state
+    }
+}

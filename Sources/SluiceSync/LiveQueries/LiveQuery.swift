@@ -1,0 +1,77 @@
+public import SluiceBase
+
+/// The results of a query over a table of the local store: the result now, and each one after it that differs, with
+/// what has changed.
+///
+/// The query runs in the task that reads the sequence, and only when something was committed that can concern its
+/// table. Several commits that come while nobody reads lead to one run.
+///
+/// ```swift
+/// for try await update in todos.observe(Query("todos", order: [.init("text")])) {
+///     print(update.records.count, "todos")
+/// }
+/// ```
+public struct LiveQuery: AsyncSequence, Sendable {
+    let context: SyncContext
+    let query: Query
+
+    /// One result of the query.
+    public struct Update: Sendable, Hashable {
+        /// The result. Its records have their id, whatever the query selects.
+        public var records: [JSON]
+        /// What leads there from the result before it; for the first one all records are inserted.
+        public var diff: QueryDiff
+    }
+
+    /// Reads the results.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate let context: SyncContext
+        fileprivate let query: Query
+        private let changes: Mailbox<ChangeBacklog>
+        private let subscription: Subscription
+        private var records: [JSON]?
+        /// Whether something was committed that no read has shown yet: the first result, or what a failed read missed.
+        private var isDue = true
+
+        fileprivate init(_ context: SyncContext, _ query: Query) {
+            self.context = context
+            self.query = query
+            (changes, subscription) = context.hub.tables.subscribe(into: ChangeBacklog())
+        }
+
+        /// Waits for the next result; nil once the task is cancelled.
+        ///
+        /// - Throws: ``SluiceError`` of code `invalidQuery`, or of the store.
+        public mutating func next() async throws -> Update? {
+            while !Task.isCancelled {
+                if !isDue {
+                    guard let batch = await changes.next() else { return nil }
+                    isDue = batch.concerns(query.table)
+                    while let further = changes.poll() { isDue = isDue || further.concerns(query.table) }
+                    guard isDue else { continue }
+                }
+                let query = query
+                let new = try await context.store.read { try $0.records(matching: query) }
+                let update = Update(records: new, diff: QueryDiff(from: records ?? [], to: new))
+                let isFirst = records == nil
+                (records, isDue) = (new, false)
+                if isFirst || !update.diff.isEmpty { return update }
+            }
+            return nil
+        }
+    }
+
+    /// A reader of the results.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(context, query) }
+}
+
+extension SyncTable {
+    /// The records that match, now and whenever they change by a write, a push, a pull or a purge of this context.
+    ///
+    /// - Parameter query: its table is this one, whatever it says; nil means all records.
+    public func observe(_ query: Query? = nil) -> LiveQuery {
+        var query = local(query)
+        if !query.select.isEmpty, !query.select.contains("id") { query.select.append("id") }
+        return LiveQuery(context: context, query: query)
+    }
+}

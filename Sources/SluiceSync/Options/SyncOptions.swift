@@ -1,0 +1,72 @@
+public import Logging
+public import SluiceBase
+public import SluiceWire
+
+/// How a sync context works.
+public struct SyncOptions: Sendable {
+    /// Who decides conflicts, asked in this order.
+    public var conflictHandlers: [any ConflictHandler]
+    /// What happens to a conflict that no handler decides. The default loses nothing: the operation is held.
+    public var conflictPolicy: ConflictPolicy
+    /// How often in a row an operation may fail at the server before it is dead and waits for someone. Failures of the
+    /// network, and answers that say the server is busy (408, 429, 502, 503, 504) or wants other credentials (401), do
+    /// not count; a try within a push counts once, however often it is repeated. Default 10.
+    public var maximumAttempts: Int
+    /// How many operations a push may send in one request, up to 100. Above 1 they go to `tables/$batch`, as the
+    /// embedded backend takes them, and only then there can be groups: see ``SyncContext/group(options:_:)``. Default
+    /// 1.
+    public var batchSize: Int
+    /// How many rows a pull asks for at once; a server may send fewer.
+    public var pageSize: Int
+    /// How far a saved cursor stays behind the server's clock, because a transaction may be committed after one that
+    /// began later. Rows of that time are read again by the next pull. Default 30 s.
+    public var commitLag: Duration
+    /// Bounds of pulls, and when they reconcile.
+    public var pull = PullOptions()
+    /// How long push, pull, purge and discard wait while another process, or another context, synchronises the store;
+    /// then they throw `storeBusy`. Default 5 s; zero does not wait.
+    public var leaseTimeout: Duration
+    /// Whose data it is. Another user's cursors are not used.
+    public var user: String
+    /// The wire of the server whose rows the store holds, for a context without a client: a client says it itself. It
+    /// tells which properties of a record are the server's and which the application's.
+    public var dialect: Dialect
+    /// Where push and pull say what they do: ids, kinds and counts, never a record's content. Silent by default.
+    public var logger: Logger
+    /// Clock and ids.
+    public var environment: SyncEnvironment
+    /// How many requests of a push may be under way at once, each on another record, up to 64. Default 1: one after
+    /// the other, in the queue's order. Conflict handlers and filters are then called side by side as well.
+    public var concurrency: Int
+    /// Which tables' records refer to those of which others, so that parents reach the server before their children.
+    public var dependencies: [TableDependency]
+    /// Who takes part in what the engine does, asked in this order. None by default, and then nothing is asked.
+    public var hooks: [any SyncHook] = []
+    /// What of the data stays on this machine: together with what the store remembers of such.
+    public var localOnly = LocalOnly()
+    /// Who has a say in when a ``SyncScheduler`` runs, asked in this order.
+    public var scheduleHooks: [any ScheduleHook] = []
+
+    /// Options; each has a default.
+    public init(
+        conflictHandlers: [any ConflictHandler] = [], conflictPolicy: ConflictPolicy = .hold,
+        maximumAttempts: Int = 10, batchSize: Int = 1, pageSize: Int = 1000, commitLag: Duration = .seconds(30),
+        leaseTimeout: Duration = .seconds(5), user: String = "", dialect: Dialect = .azureV2,
+        logger: Logger = Logger(label: "sluice.sync") { _ in SwiftLogNoOpLogHandler() },
+        environment: SyncEnvironment = .system, concurrency: Int = 1, dependencies: [TableDependency] = []
+    ) {
+        self.conflictHandlers = conflictHandlers
+        self.conflictPolicy = conflictPolicy
+        self.maximumAttempts = maximumAttempts
+        self.batchSize = batchSize
+        self.pageSize = pageSize
+        self.commitLag = commitLag
+        self.leaseTimeout = leaseTimeout
+        self.user = user
+        self.dialect = dialect
+        self.logger = logger
+        self.environment = environment
+        self.concurrency = concurrency
+        self.dependencies = dependencies
+    }
+}

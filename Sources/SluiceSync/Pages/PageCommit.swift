@@ -1,0 +1,306 @@
+package import SluiceBase
+
+/// Stores a page in one transaction: rows, what the query holds, and the cursor behind them.
+///
+/// Rows without operations are written, the others move the mirror only. A row whose record has changed since the page
+/// was asked for is not written, and then the cursor is not either: those rows have to be read again first.
+package struct PageCommit: Sendable {
+    package let table: String
+    package let page: RowPage
+    package private(set) var rows: [Int]
+    package var cursor: Cursor?
+    /// Whether the cursor is saved with the page; else it says only who holds the rows.
+    package var savesCursor = true
+    /// When the page was asked for.
+    package var askedAt: ChangeStamps.Mark?
+    package var removals: RemovalGuard
+    /// What hooks have made of the rows; nil where none was asked.
+    var revised: RevisedRows?
+    /// The name of the property that holds a record's version.
+    package var version: PropertyName = "version"
+    package var now: Timestamp
+
+    package init(
+        table: String, page: RowPage, rows: [Int], cursor: Cursor?,
+        removals: RemovalGuard = RemovalGuard(PullOptions(), isAllowed: false), now: Timestamp = Timestamp(ticks: 0)
+    ) {
+        self.table = table
+        self.page = page
+        self.rows = rows
+        self.cursor = cursor
+        self.removals = removals
+        self.now = now
+    }
+
+    /// What a page did.
+    package struct Outcome: Sendable, Hashable {
+        package var stored = 0
+        /// How many of those were here already as they came.
+        package var unchanged = 0
+        package var deleted = 0
+        package var pending = 0
+        package var conflicts = 0
+        package var quarantined = 0
+        /// How many rows a hook has dropped.
+        package var dropped = 0
+        /// The ids of rows that were not written because their records have changed since.
+        package var stale: [RecordID] = []
+        /// The ids of rows that the query may have lost, which cannot be let go now: see ``Cursor/owed``.
+        package var owed: [RecordID] = []
+        /// The moment behind the page.
+        package var mark = ChangeStamps.Mark()
+        /// How many transactions it took.
+        package var commits = 1
+        /// Of rows that were asked for by their ids, those that the server has.
+        package var found: Set<RecordID> = []
+
+        mutating func add(_ other: Outcome) {
+            stored += other.stored
+            unchanged += other.unchanged
+            deleted += other.deleted
+            pending += other.pending
+            conflicts += other.conflicts
+            quarantined += other.quarantined
+            dropped += other.dropped
+            mark = other.mark
+            commits += other.commits
+            found.formUnion(other.found)
+            owed += other.owed
+        }
+    }
+
+    /// The same with those rows of the page.
+    func taking(_ rows: [Int]) -> PageCommit {
+        var commit = self
+        commit.rows = rows
+        return commit
+    }
+
+    /// Writes the page.
+    ///
+    /// - Throws: ``SluiceError`` of code `removalsHeld`, and of the store.
+    package func write(to store: any StoreWriter) throws -> Outcome {
+        var outcome = Outcome()
+        let sorted = revised?.sorted ?? PageRows(page, rows)
+        let ids = sorted.fit.map { page.rows[$0].id }
+        let stale = try askedAt.map { try ChangeStamps.changed(ids, in: table, since: $0, store) } ?? []
+        let queue = QueueWriter(store)
+        let pending = planted(.pageOverwritesPending) ? [] : try queue.reader.recordIDs(in: table, among: ids)
+        var upserts: [Int] = []
+        var left: [RecordID] = []
+        var gone: [Int] = []
+        var dropped: [Int] = []
+        var unfit = sorted.unfit
+        for index in sorted.fit {
+            let row = page.rows[index]
+            let isDropped = revised?.dropped.contains(index) ?? false
+            if !stale.isEmpty, stale.contains(row.id) {
+                outcome.stale.append(row.id)
+            } else if !pending.isEmpty, pending.contains(row.id) {
+                outcome.pending += 1
+                // The server has shown it: what was sent for an earlier one of its id is late no more.
+                try SentTombstone.remove(row.id, in: table, from: store)
+                if row.leftQuery || isDropped {
+                    outcome.owed.append(row.id)
+                } else if !row.isDeleted, !StoreRules.isShallow(record(at: index), RecordRules.maximumDepth) {
+                    let reason =
+                        "it nests deeper than \(RecordRules.maximumDepth) levels, and a change of it waits here"
+                    unfit.append(.init(index: index, reason: reason))
+                } else if try moveMirror(index, queue) {
+                    outcome.conflicts += 1
+                }
+            } else if isDropped {
+                dropped.append(index)
+            } else if row.leftQuery {
+                left.append(row.id)
+            } else if row.isDeleted, !planted(.tombstoneStored) {
+                if !planted(.tombstoneIgnored) { gone.append(index) }
+            } else {
+                upserts.append(index)
+            }
+        }
+        let late = try SentTombstone.bury(page, upserts + dropped + gone, of: table, in: store)
+        if !late.isEmpty {
+            upserts.removeAll { late.contains(page.rows[$0].id) }
+            dropped.removeAll { late.contains(page.rows[$0].id) }
+        }
+        outcome.unchanged = try unchanged(upserts, store)
+        let refused = try put(upserts, store)
+        unfit += refused
+        outcome.stored = upserts.count - refused.count
+        outcome.dropped = dropped.count
+        outcome.deleted = try remove(
+            left: left, gone: gone.map { page.rows[$0].id }, dropped: dropped.map { page.rows[$0].id }, store)
+        try settle(upserts, except: unfit, store)
+        if let cursor { try claim(sorted.fit, stale, cursor, store) }
+        outcome.quarantined = unfit.count
+        try quarantine(unfit, clearing: ids, store)
+        outcome.mark = try ChangeStamps.notePage(of: table, store)
+        if let cursor { try save(cursor, outcome, store) }
+        return outcome
+    }
+
+    /// How many of the rows are here already as they come. Those that a pull asks for again come first, so that only they
+    /// and one more are looked at, and none in the first pull of a query.
+    private func unchanged(_ upserts: [Int], _ store: any StoreWriter) throws -> Int {
+        guard let cursor, try store.record(cursor.owner.id, in: Cursor.schema.name) != nil else { return 0 }
+        let same = try upserts.prefix { (index: Int) throws -> Bool in
+            guard let here = try store.record(page.rows[index].id, in: table) else { return false }
+            return (record(at: index).members ?? []).allSatisfy { (here[$0.name] ?? .null) == $0.value }
+        }
+        return same.count
+    }
+
+    private func save(_ cursor: Cursor, _ outcome: Outcome, _ store: any StoreWriter) throws {
+        if savesCursor, outcome.stale.isEmpty {
+            var cursor = cursor
+            cursor.owe(outcome.owed)
+            try store.put(cursor.record, in: Cursor.schema.name)
+            return
+        }
+        // A server tells which rows have left from a saved position on. Where there is none yet, and this pull breaks
+        // off, the next begins afresh, and nobody would tell of those rows that leave until then.
+        var saved =
+            try store.record(cursor.owner.id, in: Cursor.schema.name).flatMap(Cursor.init(record:))
+            ?? Cursor(owner: cursor.owner, query: cursor.query, position: nil, key: cursor.key)
+        guard outcome.stored + outcome.pending > 0, saved.position == nil, !saved.needsReconcile else { return }
+        saved.needsReconcile = true
+        try store.put(saved.record, in: Cursor.schema.name)
+    }
+
+    /// Puts the rows, and says which the store refuses.
+    private func put(_ upserts: [Int], _ store: any StoreWriter) throws -> [PageRows.Unfit] {
+        let page = try keepingVersions(of: upserts, store)
+        func put(_ rows: [Int]) throws { try store.put(.init(page, rows), in: table) }
+        do {
+            try put(upserts)
+            return []
+        } catch let error as SluiceError where error.code == .invalidRecord {
+            // One by one, to find out which it is.
+            var refused: [PageRows.Unfit] = []
+            for index in upserts {
+                do {
+                    try put([index])
+                } catch let error as SluiceError where error.code == .invalidRecord {
+                    refused.append(.init(index: index, reason: error.message))
+                }
+            }
+            return refused
+        }
+    }
+
+    /// The page with the versions that are known here in rows that came without one. Lists of some servers have none; an
+    /// edit without a version goes out without a condition, and would overwrite what others have changed.
+    private func keepingVersions(of upserts: [Int], _ store: any StoreWriter) throws -> RowPage {
+        let page = revised?.page ?? page
+        var revisions: [RowPage.Revision?]?
+        for index in upserts where page.rows[index].version == nil && !planted(.listTakesVersion) {
+            guard let known = try store.record(page.rows[index].id, in: table)?[version], !known.isNull else {
+                continue
+            }
+            let held = JSON(members: [(version, known)])
+            var kept = revisions ?? page.rows.indices.map(page.revision)
+            switch kept[index] {
+            case nil: kept[index] = .members(held)
+            case .members(let members): kept[index] = .members(members.setting(held))
+            case .record(let record): kept[index] = .record(record.setting(held))
+            }
+            revisions = kept
+        }
+        return revisions.map(page.revised) ?? page
+    }
+
+    /// Removes rows that are gone, and those that left the query or were dropped if no other holds them.
+    private func remove(left: [RecordID], gone: [RecordID], dropped: [RecordID], _ store: any StoreWriter) throws -> Int
+    {
+        if left.isEmpty, gone.isEmpty, dropped.isEmpty { return 0 }
+        let membership = try cursor.map { try Membership(of: $0, in: store) }
+        try membership?.forget(gone)
+        // Some servers tell of rows, too, that the query never had.
+        let lost = try left.filter { id in try cursor.map { try Membership.holds($0, id, in: store) } ?? false }
+        let free =
+            planted(.membershipIgnored)
+            ? left
+            : try membership?.release(lost + dropped) ?? Membership.unheld(dropped, of: table, in: store)
+        // Most tombstones of a first pull are of rows that never were here.
+        let here = try (gone + free).filter { try store.record($0, in: table) != nil }
+        try removals.check(here.count, of: table, in: store)
+        try store.delete(here, from: table)
+        try forgetStates(of: here, store)
+        return here.count
+    }
+
+    /// The server has those records, so none of them is known here alone any more.
+    private func settle(_ upserts: [Int], except unfit: [PageRows.Unfit], _ store: any StoreWriter) throws {
+        let refused = Set(unfit.map(\.index))
+        try forgetStates(of: upserts.lazy.filter { !refused.contains($0) }.map { page.rows[$0].id }, store)
+    }
+
+    /// Forgets what is known of records without operations besides the record itself: that a hook kept them here alone.
+    private func forgetStates(of ids: some Collection<RecordID>, _ store: any StoreWriter) throws {
+        if ids.isEmpty { return }
+        let schema = RecordState.schema.name
+        let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
+        // Most tables have none, or few of records with operations: then nothing is looked for row by row.
+        let few = 64
+        let some = Query(schema, filter: ofTable, top: few + 1, select: ["id"])
+        let known = try Set(store.records(matching: some).compactMap { $0["id"]?.textID })
+        if known.isEmpty { return }
+        let states = ids.map { RecordState.id(table, $0) }
+        try store.delete(known.count > few ? states : states.filter { known.contains($0) }, from: schema)
+    }
+
+    private func claim(_ fit: [Int], _ stale: Set<RecordID>, _ cursor: Cursor, _ store: any StoreWriter) throws {
+        if cursor.isOfAll { return }
+        let kept = revised.map { revised in fit.filter { !revised.dropped.contains($0) } } ?? fit
+        let ids = kept.lazy.map { page.rows[$0] }.filter { !$0.isDeleted && !$0.leftQuery }.map(\.id)
+        try Membership(of: cursor, in: store).claim(ids.filter { stale.isEmpty || !stale.contains($0) })
+    }
+
+    private func quarantine(
+        _ unfit: [PageRows.Unfit], clearing ids: [RecordID], _ store: any StoreWriter
+    ) throws {
+        let schema = QuarantinedRow.schema.name
+        let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
+        if try store.count(matching: Query(schema, filter: ofTable)) > 0 {
+            try store.delete(ids.map { QuarantinedRow.id(table, $0) }, from: schema)
+        }
+        for row in unfit {
+            try store.put(
+                QuarantinedRow(
+                    table: table, recordID: row.hasID(in: page) ? page.rows[row.index].id : nil,
+                    distinction: page.rows[row.index].id, reason: row.reason,
+                    raw: page.source(at: row.index), at: now
+                ).record, in: schema)
+        }
+    }
+
+    /// The row as it is to be stored.
+    private func record(at index: Int) -> JSON { (revised?.page ?? page).record(at: index) }
+
+    /// - Returns: whether the mirror is newer than what the oldest waiting change was made on.
+    private func moveMirror(_ index: Int, _ queue: QueueWriter) throws -> Bool {
+        let row = page.rows[index]
+        var state =
+            try queue.reader.state(of: row.id, in: table)
+            ?? RecordState(table: table, recordID: row.id, base: nil, mirror: nil)
+        if planted(.mirrorNotMoved) { return false }
+        let newest = record(at: index).versioned((state.mirror ?? state.base)?[version], version)
+        state.mirror = row.isDeleted ? nil : newest
+        if planted(.mirrorMovesBase) { state.base = state.mirror }
+        try queue.put(state, isNoted: false)
+        // An undelete is made on the very tombstone.
+        if row.isDeleted { return state.base.map { $0[version] != newest[version] } ?? false }
+        return newest[version] != state.base?[version]
+    }
+}
+
+extension JSON {
+    /// The record with that version, where it has none of its own.
+    fileprivate func versioned(_ known: JSON?, _ name: PropertyName) -> JSON {
+        guard let known, !known.isNull, self[name]?.isNull ?? true else { return self }
+        var record = self
+        record[name] = known
+        return record
+    }
+}

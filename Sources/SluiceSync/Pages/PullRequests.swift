@@ -1,0 +1,141 @@
+internal import HTTPTypes
+internal import SluiceBase
+internal import SluiceWire
+
+/// What a pull sends: the requests of its session, and those for rows by their ids.
+struct PullRequests: Sendable {
+    let dialect: Dialect
+    let endpoint: Endpoint
+    let query: Query
+    let isNamed: Bool
+    /// Whether pages hold deleted rows, too.
+    var includesDeleted = true
+
+    /// How many rows are asked for by their ids at once: servers take so many conditions, and so long an address.
+    static let mostIDs = 40
+    /// How long the query of a request that tells of many rows may be, in bytes: by default IIS answers one of more
+    /// than 2,048 with 404.15.
+    static let mostBytes = 2000
+
+    /// The request for a page.
+    ///
+    /// - Throws: ``SluiceError`` of code `storeCorrupt` for a saved time that is none, `invalidQuery`, `tooLarge` for
+    ///   known rows that fill no address.
+    func request(for page: PullRequest) throws(SluiceError) -> Request {
+        let columns = dialect.columns
+        var query = query
+        query.skip = page.skip
+        query.top = page.top
+        query.includesDeleted = includesDeleted
+        if isNamed {
+            query.order = [.init(columns.updatedAt), .init(columns.id)]
+        } else if query.order.isEmpty {
+            query.order = [.init(columns.id)]
+        }
+        let updatedAt = QueryExpression.column(columns.updatedAt)
+        let id = QueryExpression.column(columns.id)
+        switch page.position {
+        case .start, .tracked, .token: break
+        case .changedSince(let text):
+            query.restrict(.binary(planted(.cursorGreater) ? .gt : .ge, updatedAt, try time(text)))
+        case .others(let text, let known):
+            if let text { query.restrict(.binary(.ge, updatedAt, try time(text))) }
+            for known in known { query.restrict(.binary(.ne, id, .literal(.id(known)))) }
+        case .behind(let text, let last):
+            let time = try time(text)
+            let tie = QueryExpression.binary(
+                .and, .binary(.eq, updatedAt, time), .binary(.gt, id, .literal(.id(last))))
+            query.restrict(.binary(.or, .binary(.gt, updatedAt, time), tie))
+        case .ties(let text, let last):
+            query.restrict(.binary(.eq, updatedAt, try time(text)))
+            query.restrict(.binary(.le, id, .literal(.id(last))))
+            query.order = [.init(columns.updatedAt), .init(columns.id, descending: true)]
+        case .newestFirst:
+            query.order = [.init(columns.updatedAt, descending: true), .init(columns.id, descending: true)]
+        case .withoutTime(let last):
+            query.restrict(.binary(.eq, updatedAt, .literal(.null)))
+            if let last { query.restrict(.binary(.gt, id, .literal(.id(last)))) }
+            query.order = [.init(columns.id)]
+        case .lastWithoutTime:
+            query.restrict(.binary(.eq, updatedAt, .literal(.null)))
+            query.order = [.init(columns.id, descending: true)]
+        case .behindID(let last):
+            if let last { query.restrict(.binary(.gt, id, .literal(.id(last)))) }
+            query.order = [.init(columns.id)]
+        case .lastIDs:
+            query.order = [.init(columns.id, descending: true)]
+        }
+        var request = try list(query)
+        if case .others = page.position, Self.queryLength(of: request) > Self.mostBytes {
+            throw SluiceError(.tooLarge, "the ids of the known rows fill no address", table: query.table)
+        }
+        switch page.position {
+        case .tracked: ChangeTokens.begin(&request)
+        case .token(let token): ChangeTokens.follow(token, &request)
+        default: if page.tracks { ChangeTokens.begin(&request) }
+        }
+        return request
+    }
+
+    /// The request for the first of those rows of the query, deleted ones too: for as many as an address holds.
+    ///
+    /// - Returns: the request, and for how many rows it is.
+    func request(someOf ids: [RecordID], most: Int) throws(SluiceError) -> (request: Request, count: Int) {
+        var count = max(1, min(ids.count, most))
+        while true {
+            let request = try request(ids: ids.prefix(count))
+            let length = Self.queryLength(of: request)
+            if count <= 1 || length <= Self.mostBytes { return (request, count) }
+            count = max(1, min(count - 1, count * Self.mostBytes / length))
+        }
+    }
+
+    private static func queryLength(of request: Request) -> Int {
+        let path = request.head.path ?? ""
+        return path.firstIndex(of: "?").map { path[$0...].utf8.count } ?? 0
+    }
+
+    private func request(ids: ArraySlice<RecordID>) throws(SluiceError) -> Request {
+        var query = query
+        let id = QueryExpression.column(dialect.columns.id)
+        let terms = ids.map { QueryExpression.binary(.eq, id, .literal(.id($0))) }
+        guard var condition = terms.first else {
+            throw SluiceError(.invalidArgument, "no ids to ask for", table: query.table)
+        }
+        for term in terms.dropFirst() { condition = .binary(.or, condition, term) }
+        query.restrict(condition)
+        query.order = [.init(dialect.columns.id)]
+        (query.skip, query.top, query.includesDeleted) = (0, ids.count, true)
+        return try list(query)
+    }
+
+    private func list(_ query: Query) throws(SluiceError) -> Request {
+        var request = try dialect.list(table: query.table, query: query, endpoint: endpoint)
+        request.context.source = .pull
+        if isNamed { request.context.features.insert(.incremental) }
+        return request
+    }
+
+    private func time(_ text: String) throws(SluiceError) -> QueryExpression {
+        guard let time = Timestamp(text) else {
+            throw SluiceError(.storeCorrupt, "the saved cursor is not a time", table: query.table)
+        }
+        if planted(.cursorRoundedUp) {
+            let second = Timestamp.ticksPerSecond
+            return .literal(.date(Timestamp(ticks: (time.ticks + second - 1) / second * second)))
+        }
+        return .literal(.date(time))
+    }
+}
+
+extension Query {
+    /// Adds a condition that must hold as well.
+    mutating func restrict(_ condition: QueryExpression) {
+        filter = filter.map { .binary(.and, $0, condition) } ?? condition
+    }
+}
+
+extension SluiceError {
+    /// Whether a server may say so of a question that is too long for it, or that it does not understand.
+    var mayRefuseQuestion: Bool { [.rejected, .tooLarge, .notFound].contains(code) }
+}

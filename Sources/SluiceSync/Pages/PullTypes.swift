@@ -1,0 +1,94 @@
+package import SluiceBase
+
+/// What a page's rows say, as far as the session needs it.
+package struct PullPage: Sendable {
+    /// The rows in the order in which they came.
+    package var rows: [RowPage.Row]
+    /// When the server answered, by its own clock.
+    package var serverDate: Timestamp?
+    /// When the page was asked for, by the clock here.
+    package var askedDate: Timestamp?
+    /// When the page came, by the clock here.
+    package var localDate: Timestamp?
+    /// The token behind the page, from a server that issues some.
+    package var token: String?
+
+    package init(
+        rows: [RowPage.Row], serverDate: Timestamp? = nil, askedDate: Timestamp? = nil, localDate: Timestamp? = nil,
+        token: String? = nil
+    ) {
+        self.rows = rows
+        self.serverDate = serverDate
+        self.askedDate = askedDate
+        self.localDate = localDate
+        self.token = token
+    }
+}
+
+/// What the session is told.
+package enum PullEvent: Sendable {
+    /// The pull begins.
+    case began
+    /// The page that was asked for.
+    case page(PullPage)
+    /// The page and the cursor are stored.
+    case committed
+    /// A request or the store failed.
+    case failed(SluiceError)
+}
+
+/// What the session wants done.
+package enum PullEffect: Sendable {
+    /// Ask for a page.
+    case request(PullRequest)
+    /// Store those rows of the page, and the cursor, in one transaction.
+    case commit(rows: [Int], cursor: CursorPosition?)
+    /// The pull is over; nil without an error.
+    case finish(SluiceError?)
+}
+
+/// The page to ask for, on top of the user's query.
+package struct PullRequest: Sendable, Hashable {
+    /// Where the page begins.
+    package enum Position: Sendable, Hashable {
+        /// The first rows.
+        case start
+        /// The first rows, and a token behind them, if the server issues any.
+        case tracked
+        /// Rows that were committed behind that token.
+        case token(String)
+        /// Rows changed at or after that time, as the server wrote it.
+        case changedSince(String)
+        /// Rows changed at or after that time, any where there is none, but for those with these ids.
+        case others(since: String?, than: [RecordID])
+        /// Rows changed after that time, or at it and with an id behind that one.
+        case behind(time: String, id: RecordID)
+        /// Rows changed at that very time whose id is that one or before it, the last id first.
+        case ties(time: String, id: RecordID)
+        /// The rows that changed last, the last of all first.
+        case newestFirst
+        /// Rows in the order of their ids, those after that one; nil for all.
+        case behindID(RecordID?)
+        /// The rows with the last ids, the last of all first.
+        case lastIDs
+        /// Rows without a time of change, whose id comes behind that one.
+        case withoutTime(behindID: RecordID?)
+        /// The rows without a time of change with the last ids, the last of all first.
+        case lastWithoutTime
+    }
+
+    package var position: Position
+    /// How many rows of there on to leave out.
+    package var skip: Int
+    /// How many rows to ask for.
+    package var top: Int
+    /// Whether the server is asked for a token as well, as ``Position/tracked`` does.
+    package var tracks: Bool
+
+    package init(position: Position, skip: Int, top: Int, tracks: Bool = false) {
+        self.position = position
+        self.skip = skip
+        self.top = top
+        self.tracks = tracks
+    }
+}

@@ -1,0 +1,29 @@
+internal import SluiceBase
+
+/// Keeps a pull from emptying a table unasked: a server that lost its data, or an answer that was made up, should not
+/// take the copy here along.
+package struct RemovalGuard: Sendable {
+    package let options: PullOptions
+    package let isAllowed: Bool
+    /// How many rows the pull has removed so far.
+    package var removed = 0
+
+    package init(_ options: PullOptions, isAllowed: Bool) {
+        self.options = options
+        self.isAllowed = isAllowed
+    }
+
+    /// Lets so many more rows of the table be removed, or throws.
+    ///
+    /// - Throws: ``SluiceError`` of code `removalsHeld`.
+    package func check(_ count: Int, of table: String, in store: any StoreReader) throws {
+        let total = removed + count
+        guard !isAllowed, total > options.mostRemovedRows else { return }
+        let rows = try store.count(matching: Query(table)) + removed
+        guard total * 100 > rows * options.mostRemovedPercent else { return }
+        throw SluiceError(
+            .removalsHeld,
+            "the server would have \(total.grouped) of \(rows.counted("row")) removed here, more than \(options.mostRemovedPercent) %; "
+                + "allow it if that is right", table: table)
+    }
+}

@@ -1,0 +1,127 @@
+internal import HTTPTypes
+internal import SluiceBase
+internal import SluiceWire
+
+/// Fetches rows and stores them: what a pull and a reconcile have in common.
+struct RowExchange: Sendable {
+    let client: SluiceClient
+    let store: any LocalStore
+    let options: SyncOptions
+    let requests: PullRequests
+
+    /// How often rows are read again that change here whenever they are read.
+    private static let mostRounds = 10
+
+    /// An answer to a list.
+    struct Answer {
+        var page: RowPage
+        /// When the server answered, by its own clock.
+        var date: Timestamp?
+        /// The token behind the page.
+        var token: String?
+    }
+
+    func receive(_ request: Request) async throws -> Answer {
+        let response = try await client.send(request)
+        let page = try client.dialect.page(in: response, for: request.context, setsAside: true)
+        return Answer(
+            page: page, date: response.head.headerFields[.date].flatMap { HTTPDate.timestamp($0) },
+            token: ChangeTokens.token(in: response))
+    }
+
+    /// Stores a page. Rows whose records have changed here since it was asked for are read again, and only then is the
+    /// cursor saved.
+    func store(_ came: PageCommit) async throws -> PageCommit.Outcome {
+        let commit = try await reviewed(came)
+        if planted(.cursorBeforeRows), let cursor = commit.cursor {
+            try await store.write { try $0.put(cursor.record, in: Cursor.schema.name) }
+        }
+        var outcome = try await store.write(at: .page, options.environment) { try commit.write(to: $0) }
+        if outcome.stale.isEmpty { return outcome }
+        let again = try await fetch(outcome.stale, like: commit, since: outcome.mark)
+        // What the page told of these rows was not carried out, and the second read finds them no more.
+        outcome.owed += outcome.stale.filter { !again.found.contains($0) }
+        outcome.add(again)
+        outcome.stale = []
+        if var cursor = commit.cursor, commit.savesCursor {
+            cursor.owe(outcome.owed)
+            let owing = cursor
+            try await store.write(at: .page, options.environment) {
+                try $0.put(owing.record, in: Cursor.schema.name)
+            }
+        }
+        return outcome
+    }
+
+    /// Reads rows by their ids and stores them, each as it is when nothing changes it here meanwhile.
+    ///
+    /// A server may send fewer rows at once than it is asked for, so it is asked again for those that did not come,
+    /// until an answer brings none of them: only that one says that they are not there.
+    ///
+    /// - Returns: what was done. ``PageCommit/Outcome/found`` are the ids that the server has.
+    func fetch(_ ids: [RecordID], like commit: PageCommit, since mark: ChangeStamps.Mark) async throws
+        -> PageCommit.Outcome
+    {
+        var total = PageCommit.Outcome()
+        total.mark = mark
+        total.commits = 0
+        var waiting = ids
+        var most = PullRequests.mostIDs
+        for _ in 0..<Self.mostRounds where !waiting.isEmpty {
+            var again: [RecordID] = []
+            var left = waiting
+            while !left.isEmpty {
+                let (page, count) = try await readSome(of: left, most: &most)
+                let some = Array(left.prefix(count))
+                var part = PageCommit(
+                    table: commit.table, page: page, rows: [], cursor: commit.cursor, removals: commit.removals,
+                    now: options.environment.now())
+                part.removals.removed += total.deleted
+                part.savesCursor = false
+                part.askedAt = total.mark
+                part.version = commit.version
+                let outcome = try await storeAsked(some, part)
+                again += outcome.stale
+                total.add(outcome)
+                if outcome.found.isEmpty {
+                    left.removeFirst(count)
+                } else {
+                    left.removeAll { outcome.found.contains($0) }
+                }
+            }
+            waiting = again
+        }
+        guard waiting.isEmpty else {
+            throw SluiceError(
+                .storeBusy, "records change here as often as they are read from the server; pull again later",
+                table: commit.table)
+        }
+        return total
+    }
+
+    /// Asks for the first of those ids.
+    ///
+    /// - Parameter most: how many ids to ask for at once. A server that refuses so many conditions, or so long an
+    ///   address, is asked for half of them.
+    /// - Returns: the page, and how many of the ids were asked for.
+    private func readSome(of ids: [RecordID], most: inout Int) async throws -> (page: RowPage, count: Int) {
+        while true {
+            let (request, count) = try requests.request(someOf: ids, most: most)
+            do {
+                return (try await receive(request).page, count)
+            } catch let error as SluiceError where count > 1 && error.mayRefuseQuestion {
+                most = count / 2
+            }
+        }
+    }
+
+    /// Stores those rows of the page that were asked for.
+    private func storeAsked(_ ids: [RecordID], _ part: PageCommit) async throws -> PageCommit.Outcome {
+        let asked = Set(ids)
+        let rows = part.page.rows.indices.filter { asked.contains(part.page.rows[$0].id) }
+        let commit = try await reviewed(part.taking(rows))
+        var outcome = try await store.write(at: .page, options.environment) { try commit.write(to: $0) }
+        outcome.found = Set(rows.map { part.page.rows[$0].id })
+        return outcome
+    }
+}

@@ -1,0 +1,363 @@
+internal import SluiceWire
+internal import SluiceBase
+
+/// A named pull by time of change as a pure state machine: it follows `updatedAt` and cannot skip a row.
+///
+/// Pages are asked for as `updatedAt ge T`, ordered by `updatedAt`: rows that share one time with the last row seen are
+/// read again, and dropped by id and version. Where a whole page has one time the session pages by `$skip`, inside that
+/// group alone (``GroupPages``), and then it repeats the group until a pass finds nothing new: a row that moves while
+/// the pages are read cannot slip through.
+///
+/// A server that is proven to sort rows of one time by id (``TieCheck``) is asked for what comes behind (time, id)
+/// instead, which needs neither. If such a page brings nothing new, as where times are finer than they are written, the
+/// session goes back to times alone.
+///
+/// Rows without a time, which no time leads to, have a pass of their own behind the others: on a first pull where they
+/// may come last, or on the one that comes to its end after that was interrupted, and on every pull once there are such
+/// rows.
+package struct IncrementalPullSession: Sendable {
+    private enum State { case idle, waiting, committing, finished }
+    private enum Keyset { case unknown, checking(TieCheck), proven, unfit }
+
+    private let pageSize: Int
+    private var state = State.idle
+    private var keyset: Keyset
+    private var group = TimeGroup()
+    private var pages: GroupPages
+    private var passFoundNew = false
+    private var idlePages = 0
+    private let commitLag: Int64
+    private var ceiling: CursorCeiling
+    private var isFirstPage = true
+    /// Whether the server's clock was set since the last pull, so that this one had to go back: see
+    /// ``CursorCeiling/rewound(at:)``.
+    package private(set) var wentBack = false
+    private var sortCheck = SortCheck()
+    private var isOver = false
+    private var position: CursorPosition?
+    /// Whether the server sorts in another way, or does not look at the condition on the time: no time leads anywhere.
+    package private(set) var isUnsorted = false
+    /// Whether it gives out rows of one time in another order with each request.
+    package private(set) var hasNoOrder = false
+    /// How many passes in a row through the group have shown a row twice, and so perhaps another one not at all.
+    private var doubledPasses = 0
+    private static let mostDoubledPasses = 3
+    /// Whether this pull has to look for rows without a time.
+    private var looksForUntimed: Bool
+    private var hasUntimed: Bool
+    /// The rows without a time that were taken in this pull, by id, with their versions.
+    private var untimed: [RecordID: String?] = [:]
+    private var untimedPass: UntimedPass?
+    private var untimedPage = PullPage(rows: [])
+
+    /// - Parameters:
+    ///   - cursor: the saved cursor, nil for a first pull.
+    ///   - pageSize: how many rows to ask for at once.
+    ///   - commitLag: ticks by which the saved cursor stays behind the server's clock, because a transaction may be
+    ///     committed after one that began later.
+    ///   - untimedMayComeLast: whether the server may sort rows without a time behind the others. Where they come first
+    ///     a first pull, which has no lower bound, reads them before it has one.
+    package init(cursor: CursorPosition?, pageSize: Int, commitLag: Int64, untimedMayComeLast: Bool = false) {
+        self.pageSize = pageSize
+        pages = GroupPages(pageSize: pageSize)
+        self.commitLag = commitLag
+        ceiling = CursorCeiling(commitLag: commitLag, from: cursor?.updatedAt, clock: cursor?.clock)
+        position = cursor
+        looksForUntimed = cursor.map(\.owesUntimed) ?? untimedMayComeLast
+        hasUntimed = cursor?.hasUntimed ?? false
+        keyset = cursor?.grade == .keyset ? .proven : .unknown
+        if let cursor, !cursor.updatedAt.isEmpty { group = TimeGroup(time: cursor.updatedAt, lastID: cursor.id) }
+    }
+
+    /// By what changes are followed, as far as it is known.
+    package var grade: PullGrade {
+        if isUnsorted { return .full }
+        if case .proven = keyset { return .keyset }
+        return .timestamps
+    }
+
+    /// Takes an event and says what to do next.
+    package mutating func handle(_ event: PullEvent) -> PullEffect {
+        switch (state, event) {
+        case (.idle, .began): return request()
+        case (.waiting, .page(let page)): return take(page)
+        case (.committing, .committed): return untimedPass == nil ? request() : followUntimed(.committed)
+        case (.waiting, .failed(let error)) where untimedPass != nil:
+            // The order of such rows, or, where none are known, that there can be any.
+            if looksForUntimed, !hasUntimed, error.code == .rejected { return endUntimed() }
+            return followUntimed(event)
+        case (.waiting, .failed(let error)) where error.mayRefuseQuestion:
+            if sortCheck.isAsking {
+                _ = sortCheck.failed(by: nil)
+                return takeEnd()
+            }
+            // A question that this server does not understand.
+            if case .checking = keyset {
+                keyset = .unfit
+            } else if pages.asksForOthers {
+                pages.goOn()
+            } else {
+                return finish(error)
+            }
+            return request()
+        case (_, .failed(let error)): return finish(error)
+        default: return finish(SluiceError(.brokenProtocol, "the pull was told something out of turn"))
+        }
+    }
+
+    private mutating func finish(_ error: SluiceError?) -> PullEffect {
+        state = .finished
+        return .finish(error)
+    }
+
+    private mutating func request() -> PullEffect {
+        if isOver { return finish(nil) }
+        state = .waiting
+        if case .checking(let check) = keyset { return .request(check.request) }
+        if sortCheck.isAsking { return .request(sortCheck.request) }
+        if case .proven = keyset, let from = group.time, let id = group.lastID {
+            return .request(PullRequest(position: .behind(time: from, id: id), skip: 0, top: pageSize))
+        }
+        switch pages.question {
+        case .page(let skip):
+            // One row of a page is known where it does not begin the group.
+            return .request(
+                PullRequest(
+                    position: group.time.map { .changedSince($0) } ?? .start, skip: skip,
+                    top: pages.place > 0 ? max(2, pageSize) : pageSize))
+        case .others:
+            return .request(PullRequest(position: .others(since: group.time, than: group.ids), skip: 0, top: 1))
+        }
+    }
+
+    private mutating func commit(_ rows: [Int]) -> PullEffect {
+        state = .committing
+        return .commit(rows: rows, cursor: position)
+    }
+
+    private mutating func take(_ page: PullPage) -> PullEffect {
+        if isFirstPage, let clock = ceiling.rewound(at: page) { return goBack(to: clock) }
+        isFirstPage = false
+        if case .checking(let check) = keyset { return takeTies(page, check) }
+        if sortCheck.isAsking {
+            guard sortCheck.failed(by: page) else { return takeEnd() }
+            return readAll()
+        }
+        if untimedPass != nil {
+            untimedPage = page
+            return followUntimed(.page(page))
+        }
+        if case .proven = keyset, group.lastID != nil {
+            return page.rows.isEmpty ? takeEnd() : follow(page, skip: 0)
+        }
+        let answer = pages.judge(page)
+        if pages.hasNoOrder {
+            hasNoOrder = true
+            return readAll(page.rows.indices.filter { !group.holds(page.rows[$0]) })
+        }
+        switch answer {
+        case .nothing: return request()
+        case .end(let isCertain):
+            if isCertain { passFoundNew = false }
+            if !isCertain, pages.place > group.count, !planted(.passBelieved) { return takeDoubled() }
+            doubledPasses = 0
+            return takeEnd()
+        case .page(let page, let skip): return follow(page, skip: skip)
+        case .proven(let earlier, let skip): return follow(earlier, skip: skip, isStored: true)
+        case .unproven:
+            let fresh = page.rows.indices.filter { !group.holds(page.rows[$0]) }
+            if fresh.isEmpty { return request() }
+            passFoundNew = passFoundNew || fresh.contains { page.rows[$0].updatedAt == group.time }
+            return commit(fresh)
+        }
+    }
+
+    /// Saves an earlier place, and begins there.
+    private mutating func goBack(to clock: ServerClock) -> PullEffect {
+        (isFirstPage, wentBack) = (false, true)
+        let time = Timestamp(ticks: clock.row.ticks - commitLag).text(fractionDigits: 3)
+        position?.updatedAt = time
+        position?.id = nil
+        position?.clock = clock
+        group = TimeGroup(time: time, lastID: nil)
+        ceiling = CursorCeiling(commitLag: commitLag, from: time, clock: clock)
+        return commit([])
+    }
+
+    /// Takes a page that follows what was taken.
+    ///
+    /// - Parameters:
+    ///   - skip: the place in its group from which it was asked for.
+    ///   - isStored: whether its rows are stored, and another page is at hand.
+    private mutating func follow(_ page: PullPage, skip: Int, isStored: Bool = false) -> PullEffect {
+        if planted(.shortPageIsLast), page.rows.count < pageSize, page.rows.allSatisfy({ group.holds($0) }) {
+            return finish(nil)
+        }
+        let fresh = page.rows.indices.filter { !group.holds(page.rows[$0]) }
+        let times = page.rows.map { $0.updatedAt.flatMap { Timestamp($0) } }
+        if !Self.isSorted(times, from: group.timestamp) { return readAll(isStored ? [] : fresh) }
+        sortCheck.count(fresh.count)
+        remember(untimedOf: page)
+        if case .proven = keyset, group.lastID != nil { return takeBehind(page, fresh, times) }
+        idlePages = fresh.isEmpty ? idlePages + 1 : 0
+        advance(over: page, fresh, times, skip: skip)
+        if hasNoOrder { return readAll(isStored ? [] : fresh) }
+        // A page may bring one row besides the known one; each time that the pass goes back it comes to known rows.
+        if pages.isStuck || idlePages > 2 + 2 * pages.slips + group.count / max(1, page.rows.count - 1) {
+            if pages.slips > 0 {
+                hasNoOrder = true
+                return readAll(isStored ? [] : fresh)
+            }
+            return finish(
+                SluiceError(.brokenProtocol, "the server sends the same rows again and again: it ignores $skip"))
+        }
+        if fresh.isEmpty { return request() }
+        moveCursor(at: page)
+        if case .unknown = keyset, let check = TieCheck(page, pageSize: pageSize) { keyset = .checking(check) }
+        return commit(isStored ? [] : fresh)
+    }
+
+    /// Whether no time comes before the one ahead of it. Rows without a time may stand anywhere.
+    private static func isSorted(_ times: [Timestamp?], from: Timestamp?) -> Bool {
+        var latest = from
+        for time in times {
+            guard let time else { continue }
+            if let latest, time < latest { return false }
+            latest = time
+        }
+        return true
+    }
+
+    /// No time leads through these rows: all of the query are to be read.
+    private mutating func readAll(_ rows: [Int] = []) -> PullEffect {
+        isUnsorted = true
+        position = .full
+        return commit(rows)
+    }
+
+    /// The end of a pass that has gone past more rows than there are: a row that came in front has moved the others, or
+    /// the server has no order in the group.
+    private mutating func takeDoubled() -> PullEffect {
+        doubledPasses += 1
+        hasNoOrder = doubledPasses > Self.mostDoubledPasses
+        if hasNoOrder { return readAll() }
+        pages.restart()
+        (passFoundNew, idlePages) = (false, 0)
+        return request()
+    }
+
+    /// An empty page; a short one is no end, since a server may send fewer rows at once than it did before.
+    private mutating func takeEnd() -> PullEffect {
+        if passFoundNew, pages.place > 0 {
+            // Rows came while the group was read: once more, until nothing does.
+            pages.restart()
+            (passFoundNew, idlePages) = (false, 0)
+            return request()
+        }
+        if sortCheck.begins() { return request() }
+        // Without a lower bound all rows were read, those without a time too.
+        guard group.time != nil, looksForUntimed || hasUntimed else { return finish(nil) }
+        var sorts: Bool?
+        if case .proven = keyset { sorts = true }
+        untimedPass = UntimedPass(pageSize: pageSize, sorts: sorts)
+        return followUntimed(.began)
+    }
+
+    private mutating func takeTies(_ page: PullPage, _ check: TieCheck) -> PullEffect {
+        keyset = check.isProven(by: page) ? .proven : .unfit
+        // The same rows, or others of the query: what is new among them is stored, and moves no cursor.
+        let fresh = page.rows.indices.filter { !group.holds(page.rows[$0]) }
+        return fresh.isEmpty ? request() : commit(fresh)
+    }
+
+    private mutating func takeBehind(_ page: PullPage, _ fresh: [Int], _ times: [Timestamp?]) -> PullEffect {
+        if fresh.isEmpty {
+            // Times are finer than they are written, or the condition on the id is not looked at.
+            keyset = .unfit
+            pages = GroupPages(pageSize: pageSize)
+            return request()
+        }
+        group.advance(over: page, times)
+        moveCursor(at: page)
+        return commit(fresh)
+    }
+
+    /// Has the pass for rows without a time take an event.
+    private mutating func followUntimed(_ event: PullEvent) -> PullEffect {
+        guard let effect = untimedPass?.handle(event) else { return finish(nil) }
+        switch effect {
+        case .request:
+            state = .waiting
+            return effect
+        case .finish(nil): return endUntimed()
+        case .finish(let error): return finish(error)
+        case .commit(let rows, _):
+            let page = untimedPage
+            let fresh = rows.filter { untimed[page.rows[$0].id] != .some(page.rows[$0].version) }
+            remember(untimedOf: page)
+            if fresh.isEmpty { return followUntimed(.committed) }
+            position?.hasUntimed = hasUntimed
+            return commit(fresh)
+        }
+    }
+
+    /// All rows without a time were read: where that was to be found out, it is noted.
+    private mutating func endUntimed() -> PullEffect {
+        untimedPass = nil
+        isOver = true
+        guard looksForUntimed else { return finish(nil) }
+        looksForUntimed = false
+        position?.hasUntimed = hasUntimed
+        position?.owesUntimed = false
+        return commit([])
+    }
+
+    private mutating func remember(untimedOf page: PullPage) {
+        for row in page.rows where row.updatedAt == nil {
+            hasUntimed = true
+            untimed[row.id] = .some(row.version)
+        }
+    }
+
+    private mutating func advance(
+        over page: PullPage, _ fresh: [Int], _ times: [Timestamp?], skip: Int
+    ) {
+        guard group.isBehind(times) else {
+            passFoundNew = passFoundNew || !fresh.isEmpty
+            group.add(page)
+            pages.pass(page, skip: skip, known: group.count)
+            return
+        }
+        let foundNewInGroup = passFoundNew || fresh.contains { times[$0] == group.timestamp }
+        group.add(page, times)
+        let isDoubled = skip + rowsOfGroup(times) > group.count && !planted(.passBelieved)
+        if skip > 0, foundNewInGroup || isDoubled, !planted(.groupReadOnce) {
+            // The group was paged by `$skip`, from a server that may have no order in it: read it once more.
+            pages.restart()
+            if isDoubled {
+                (doubledPasses, idlePages) = (doubledPasses + 1, 0)
+                hasNoOrder = doubledPasses > Self.mostDoubledPasses
+            }
+        } else {
+            group.advance(over: page, times)
+            pages = GroupPages(pageSize: pageSize)
+            doubledPasses = 0
+        }
+        passFoundNew = false
+    }
+
+    /// How many rows of a page come before the first of a later time.
+    private func rowsOfGroup(_ times: [Timestamp?]) -> Int {
+        times.firstIndex { time in time.map { time in group.timestamp.map { time > $0 } ?? true } ?? false }
+            ?? times.count
+    }
+
+    private mutating func moveCursor(at page: PullPage) {
+        guard let time = group.time, let timestamp = group.timestamp else { return }
+        let grade = grade
+        let limit = ceiling.limit(timestamp, at: page)
+        position = CursorPosition(
+            grade: grade, updatedAt: limit ?? time, id: limit == nil && grade == .keyset ? group.lastID : nil,
+            hasUntimed: hasUntimed, owesUntimed: looksForUntimed, clock: ceiling.clock)
+    }
+}

@@ -1,0 +1,267 @@
+internal import HTTPTypes
+internal import Logging
+internal import SluiceBase
+internal import SluiceWire
+
+/// Carries a pull session's effects out: the only part of a pull that does I/O.
+struct PullDriver: Sendable {
+    let client: SluiceClient
+    let store: any LocalStore
+    let options: SyncOptions
+    let query: Query
+    let owner: Cursor.Owner?
+    let allowsRemovals: Bool
+    let progress: (@Sendable (PullProgress) -> Void)?
+    private var cursor: Cursor?
+    private var mark = ChangeStamps.Mark()
+    private var removals: RemovalGuard
+    private var result = PullResult()
+    /// Whether other servers or users have pulled the table and would go on from there: see ``Cursor/isBehind(_:)``.
+    private var othersGoOn = false
+    /// How many pages were asked for.
+    private var asked = 0
+
+    init(
+        client: SluiceClient, store: any LocalStore, options: SyncOptions, query: Query, owner: Cursor.Owner?,
+        allowsRemovals: Bool = false, progress: (@Sendable (PullProgress) -> Void)? = nil
+    ) {
+        self.client = client
+        self.store = store
+        self.options = options
+        self.query = query
+        self.owner = owner
+        self.allowsRemovals = allowsRemovals
+        self.progress = progress
+        removals = RemovalGuard(options.pull, isAllowed: allowsRemovals)
+    }
+
+    private var source: RowSource {
+        RowSource(endpoint: client.endpoint.identity, user: options.user)
+    }
+
+    private var requests: PullRequests {
+        PullRequests(
+            dialect: client.dialect, endpoint: client.endpoint, query: query, isNamed: owner != nil)
+    }
+
+    private var exchange: RowExchange {
+        RowExchange(client: client, store: store, options: options, requests: requests)
+    }
+
+    mutating func run() async throws -> PullResult {
+        let table = query.table
+        let cursors = try await store.read { try Cursor.all(of: table, in: $0) }
+        othersGoOn = cursors.contains { $0.isBehind(source) }
+        cursor = try await savedCursor(among: cursors.map { $0.adopted(by: source) })
+        // What another user has left here goes by the reconcile, however much that is.
+        if result.reasons.contains(.otherUser) { removals = RemovalGuard(options.pull, isAllowed: true) }
+        mark = try await store.read { try ChangeStamps.mark(of: table, in: $0) }
+        var session = AnySession(query: query, cursor: cursor, options: options, dialect: client.dialect)
+        try await follow(&session)
+        result.grade = session.grade
+        result.reasons += session.reasons
+        if cursor != nil { try await endNamed() }
+        return result
+    }
+
+    private mutating func follow(_ session: inout AnySession) async throws {
+        var page: RowPage?
+        var effect = session.handle(.began)
+        while true {
+            do {
+                switch effect {
+                case .request(let request):
+                    try Task.checkCancellation()
+                    try checkLimits()
+                    asked += 1
+                    let askedDate = options.environment.now()
+                    let answer = try await exchange.receive(try requests.request(for: request))
+                    page = answer.page
+                    effect = session.handle(
+                        .page(
+                            PullPage(
+                                rows: answer.page.rows, serverDate: answer.date, askedDate: askedDate,
+                                localDate: options.environment.now(), token: answer.token)))
+                case .commit(let rows, let position):
+                    guard let stored = page else { throw SluiceError(.brokenProtocol, "there is no page to store") }
+                    if session.isDoubtful { cursor?.needsReconcile = true }
+                    try await commit(stored, rows, position)
+                    page = nil
+                    effect = session.handle(.committed)
+                case .finish(nil):
+                    if session.isDoubtful { cursor?.needsReconcile = true }
+                    return
+                case .finish(var error?):
+                    error.table = error.table ?? query.table
+                    throw error
+                }
+            } catch let error as SluiceError {
+                if case .finish = effect { throw error }
+                effect = session.handle(.failed(error))
+            } catch {
+                effect = session.handle(.failed(SluiceError(wrapping: error)))
+            }
+        }
+    }
+
+    private func checkLimits() throws(SluiceError) {
+        let limits = options.pull
+        let idle = asked - result.pages
+        guard max(result.pages, idle) < limits.mostPages, result.rows < limits.mostRows else {
+            throw SluiceError(
+                .limitReached,
+                "the pull brought \(result.rows.counted("row")) in \(asked.counted("page")), as many as its limits allow; the next "
+                    + "goes on from there", table: query.table)
+        }
+    }
+
+    private mutating func commit(_ page: RowPage, _ rows: [Int], _ position: CursorPosition?) async throws {
+        if let position { cursor?.position = position }
+        try await restartOthers()
+        var commit = PageCommit(
+            table: query.table, page: page, rows: rows, cursor: cursor, removals: removals,
+            now: options.environment.now())
+        commit.savesCursor = position != nil
+        commit.askedAt = mark
+        commit.version = client.dialect.columns.version
+        let stored = try await exchange.store(commit)
+        result.add(stored)
+        cursor?.owe(stored.owed)
+        removals.removed += stored.deleted
+        mark = stored.mark
+        result.pages += 1
+        options.logger.debug(
+            "page stored",
+            metadata: ["table": "\(query.table)", "stored": "\(stored.stored)", "deleted": "\(stored.deleted)"])
+        // A page without rows that comes behind others only moves the cursor.
+        if !rows.isEmpty || result.pages == 1 { progress?(PullProgress(table: query.table, rows: result.rows)) }
+    }
+
+    // MARK: The cursor
+
+    /// The cursor as it is saved, one for a first pull, or one to start afresh with where the query or the wire has
+    /// changed.
+    private mutating func savedCursor(among cursors: [Cursor]) async throws -> Cursor? {
+        guard let owner else { return nil }
+        let text = Cursor.text(of: query, client.dialect.odata)
+        var cursor =
+            cursors.first { $0.owner.id == owner.id } ?? Cursor(owner: owner, query: text, position: nil)
+        let isChanged = cursor.query != text
+        if isChanged {
+            cursor.heldAll = cursor.heldAll || cursor.isOfAll
+            cursor.query = text
+            cursor.restart()
+        }
+        let former = cursors.filter { $0.owner.isSameByOtherWire(owner) }
+        let isOtherUser =
+            cursor.position == nil && !planted(.usersShareRows) && cursors.contains { $0.isOfOtherUser(than: source) }
+        if isOtherUser {
+            cursor.heldAll = true
+            cursor.restart()
+            result.reasons.append(.otherUser)
+        }
+        guard isChanged || isOtherUser || !former.isEmpty || (!cursor.isOfAll && cursor.key == 0) else { return cursor }
+        // No other may take the same key, and rows of a changed query are none of the former one, so it is saved before it
+        // is used.
+        let unsaved = cursor
+        return try await store.write { writer in
+            var cursor = unsaved
+            for former in former { try cursor.takeOver(former, in: writer) }
+            if !cursor.isOfAll, cursor.key == 0 { cursor.key = try Cursor.nextKey(in: writer) }
+            try writer.put(cursor.record, in: Cursor.schema.name)
+            return cursor
+        }
+    }
+
+    /// Before the first rows are stored, and not before the server was reached: who only tries one server after the
+    /// other does not pull all of it again each time.
+    private mutating func restartOthers() async throws {
+        guard othersGoOn else { return }
+        let (source, table) = (source, query.table)
+        try await store.write { try Cursor.restartOthers(than: source, of: table, in: $0) }
+        othersGoOn = false
+    }
+
+    /// Counts the pull, and reconciles where that is due, or looks again at the rows that the query may have lost.
+    private mutating func endNamed() async throws {
+        guard var cursor else { return }
+        let every = options.pull.reconcileEvery
+        if every != nil { cursor.pulls += 1 }
+        let isDue = cursor.needsReconcile || every.map { cursor.pulls >= Int64($0) } ?? false
+        if isDue || !cursor.owed.isEmpty {
+            try await restartOthers()
+            var reconcile = ReconcileDriver(exchange: exchange, query: query, cursor: cursor, removals: removals)
+            if isDue {
+                result.reconcile = try await reconcile.run()
+                return
+            }
+            if let settled = try await reconcile.settle() {
+                result.stored += settled.stored
+                result.deleted += settled.removed
+                return
+            }
+        }
+        // A pull that found no row has saved no cursor with one: that it was made is noted here.
+        if every != nil || cursor.position == nil {
+            let counted = cursor
+            try await store.write(at: .page, options.environment) {
+                try $0.put(counted.record, in: Cursor.schema.name)
+            }
+        }
+    }
+}
+
+extension PullResult {
+    /// How many rows the server has brought that meant something here.
+    fileprivate var rows: Int { stored + deleted + pending + quarantined + dropped }
+}
+
+/// The session of a named pull, or of one without a name.
+private enum AnySession {
+    case named(NamedPullSession)
+    case full(FullPullSession)
+
+    init(query: Query, cursor: Cursor?, options: SyncOptions, dialect: Dialect) {
+        if let cursor {
+            self = .named(
+                NamedPullSession(
+                    cursor: cursor.position, query: query, pageSize: options.pageSize,
+                    commitLag: options.commitLag.ticks, untimedMayComeLast: dialect.maySortNullLast))
+        } else {
+            self = .full(FullPullSession(query: query, pageSize: options.pageSize))
+        }
+    }
+
+    var isDoubtful: Bool {
+        if case .named(let session) = self { session.isDoubtful } else { false }
+    }
+
+    var reasons: [PullReason] {
+        if case .named(let session) = self { session.reasons } else { [] }
+    }
+
+    var grade: PullGrade? {
+        if case .named(let session) = self { session.grade } else { nil }
+    }
+
+    mutating func handle(_ event: PullEvent) -> PullEffect {
+        switch self {
+        case .named(var session):
+            let effect = session.handle(event)
+            self = .named(session)
+            return effect
+        case .full(var session):
+            let effect = session.handle(event)
+            self = .full(session)
+            return effect
+        }
+    }
+}
+
+extension Duration {
+    /// The duration in steps of 100 ns.
+    fileprivate var ticks: Int64 {
+        let parts = components
+        return parts.seconds * Timestamp.ticksPerSecond + parts.attoseconds / 100_000_000_000
+    }
+}

@@ -1,0 +1,60 @@
+internal import SluiceBase
+
+/// The rows of the latest time that a pull has come to: they may come again, and are told by id and version.
+struct TimeGroup: Sendable {
+    /// The time, as the server wrote it; nil before any is known.
+    private(set) var time: String?
+    private(set) var timestamp: Timestamp?
+    /// The id of the last of those rows, in the server's order; nil where it is not known.
+    private(set) var lastID: RecordID?
+    private var versions: [RecordID: String?] = [:]
+
+    init() {}
+
+    /// The place that a cursor remembers.
+    init(time: String, lastID: RecordID?) {
+        self.time = time
+        self.lastID = lastID
+        timestamp = Timestamp(time)
+    }
+
+    var count: Int { versions.count }
+
+    /// The ids of its rows, in an order of their own.
+    var ids: [RecordID] { versions.keys.sorted() }
+
+    /// Whether the row was taken already, with that version.
+    func holds(_ row: RowPage.Row) -> Bool { versions[row.id] == .some(row.version) }
+
+    /// Whether one of those times is behind the group's.
+    func isBehind(_ times: [Timestamp?]) -> Bool {
+        times.contains { time in time.map { time in timestamp.map { time > $0 } ?? true } ?? false }
+    }
+
+    /// Takes all rows of a page in, as one that brings no later time.
+    mutating func add(_ page: PullPage) {
+        for row in page.rows { versions[row.id] = .some(row.version) }
+        if let last = page.rows.last, !last.isUnfit, last.updatedAt == time { lastID = last.id }
+    }
+
+    /// Takes the rows of the group's own time in.
+    mutating func add(_ page: PullPage, _ times: [Timestamp?]) {
+        for index in times.indices where times[index] == timestamp {
+            versions[page.rows[index].id] = .some(page.rows[index].version)
+        }
+    }
+
+    /// Moves on to the latest time of the page.
+    mutating func advance(over page: PullPage, _ times: [Timestamp?]) {
+        guard let last = times.indices.last(where: { times[$0] != nil }), let latest = times[last] else {
+            return add(page)
+        }
+        if timestamp.map({ latest > $0 }) ?? true {
+            time = page.rows[last].updatedAt
+            timestamp = latest
+            versions = [:]
+        }
+        lastID = page.rows[last].isUnfit ? nil : page.rows[last].id
+        add(page, times)
+    }
+}

@@ -1,0 +1,35 @@
+internal import SluiceBase
+
+/// How old the answer to an operation of unknown outcome may be: a server that remembers what the first send brought
+/// about says the same to a repeat, and meanwhile others may have changed the record and a pull may have brought that.
+struct AnswerAge {
+    let operation: TableOperation
+    let columns: PushColumns
+
+    /// Whether a pull has brought a later record than the answer tells of: a send that took effect only now would have
+    /// found the record that it was made on.
+    func isOlder(_ server: JSON?, than state: RecordState?) -> Bool {
+        guard operation.isUncertain, let state, state.mirror != nil || (server != nil && state.base != nil) else {
+            return false
+        }
+        // What an undelete was made on is gone as far as is known here.
+        if operation.kind == .undelete, state.mirror == nil { return false }
+        let known = version(state.mirror)
+        return known != (sent.map(\.known) ?? version(state.base)) && known != version(server)
+    }
+
+    /// Whether an answer can be a remembered one although nothing in it shows that: an insert or an undelete takes
+    /// effect whatever the record was before, so the record may as well have gone and be made anew just now.
+    var mayBeOld: Bool { operation.isUncertain && (operation.kind == .insert || operation.kind == .undelete) }
+
+    /// Whether it cannot be told which is the later one of such an answer and the newest record that is known.
+    func isDoubtful(_ server: JSON, beside state: RecordState) -> Bool {
+        guard let mirror = state.mirror else { return true }
+        let known = version(mirror)
+        return known != version(server) && (sent == nil || known != sent?.known)
+    }
+
+    private var sent: SentBody? { operation.sent.last { $0.revision == operation.revision } }
+
+    private func version(_ record: JSON?) -> String? { record?[columns.version]?.string }
+}

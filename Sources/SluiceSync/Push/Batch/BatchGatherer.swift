@@ -1,0 +1,263 @@
+internal import HTTPTypes
+internal import SluiceBase
+internal import SluiceWire
+internal import Synchronization
+
+/// The innermost place of a push's chain: holds the sealed requests of operations that are under way together until all
+/// of them are here, sends them as one, and hands each its own answer.
+///
+/// Each request has passed the filters by itself by then, and its answer passes them by itself. A request that comes a
+/// second time, after a failure that passes, waits for no other. A group goes when all its members are here; if one of
+/// them does not come, none is sent.
+final class BatchGatherer: Transport {
+    private enum Turn: Sendable {
+        case answer(Result<Response, any Error>)
+        /// Send these, among them one's own.
+        case send([BatchRequest.Part])
+    }
+
+    private struct Waiting: Sendable {
+        let part: BatchRequest.Part
+        let turn: CheckedContinuation<Turn, Never>
+    }
+
+    private struct Group {
+        /// Who may still come.
+        var expected: Set<String> = []
+        var waiting: [Waiting] = []
+        /// The members in the order in which they have to be sent.
+        var order: [String] = []
+        /// Whether a member went away without having come.
+        var isBroken = false
+    }
+
+    private struct State {
+        var expected: Set<String> = []
+        var waiting: [Waiting] = []
+        var groups: [String: Group] = [:]
+        var groupOf: [String: String] = [:]
+        var turns: [String: CheckedContinuation<Turn, Never>] = [:]
+        /// The operations in the order in which they were begun.
+        var order: [String: Int] = [:]
+    }
+
+    private let inner: any Transport
+    private let endpoint: Endpoint
+    private let size: Int
+    private let support: BatchSupport
+    private let state = Mutex(State())
+
+    /// - Parameter size: how many requests one batch holds at the most; groups go whole, whatever their size.
+    init(_ inner: any Transport, endpoint: Endpoint, size: Int, support: BatchSupport) {
+        self.inner = inner
+        self.endpoint = endpoint
+        self.size = size
+        self.support = support
+    }
+
+    /// Learns which operations are begun together.
+    func note(_ effects: [PushSession.Effect]) {
+        var begun: Set<String> = []
+        state.withLock { state in
+            for case .load(let operation) in effects {
+                state.order[operation.id] = state.order.count
+                guard let group = operation.group else {
+                    if size > 1 { state.expected.insert(operation.id) }
+                    continue
+                }
+                if begun.insert(group).inserted { state.groups[group] = Group() }
+                state.groups[group]?.expected.insert(operation.id)
+                state.groups[group]?.order.append(operation.id)
+                state.groupOf[operation.id] = group
+            }
+        }
+    }
+
+    /// Notes that an operation will not send anything any more.
+    ///
+    /// - Parameter isGone: whether it is no part of its group any more, so that the others go without it.
+    func leave(_ id: String, isGone: Bool = false) {
+        update { state in
+            state.expected.remove(id)
+            if let group = state.groupOf.removeValue(forKey: id), state.groups[group]?.expected.remove(id) != nil,
+                !isGone
+            {
+                state.groups[group]?.isBroken = true
+            }
+        }
+    }
+
+    /// Sends the request with the others that are under way, or by itself where it is none of a batch.
+    func send(_ request: Request) async throws -> Response {
+        guard let id = request.context.batchMember else { return try await inner.send(request) }
+        let group = state.withLock { $0.groupOf[id] }
+        let canHold = BatchRequest.canHold(request, endpoint)
+        guard canHold, support.mayTake(group: group != nil) else {
+            leave(id)
+            if group != nil { throw Self.groupRefusal(isMissing: canHold, wasSent: false) }
+            return try await inner.send(request)
+        }
+        let part = BatchRequest.Part(id: id, group: group, request: request)
+        let turn = await withTaskCancellationHandler {
+            await withCheckedContinuation {
+                arrive(Waiting(part: part, turn: $0))
+                // Where the task was cancelled before, nobody has found it waiting.
+                if Task.isCancelled { withdraw(id) }
+            }
+        } onCancel: {
+            withdraw(id)
+        }
+        switch turn {
+        case .answer(let answer): return try answer.get()
+        case .send(let parts): return try await send(parts, as: id)
+        }
+    }
+
+    /// - Parameter wasSent: whether the group went out in a batch, and nobody knows what the server made of that.
+    private static func groupRefusal(isMissing: Bool, wasSent: Bool) -> SluiceError {
+        SluiceError(
+            .rejected,
+            isMissing
+                ? "the server takes no batches, so the changes of a group cannot reach it together"
+                : "a filter made a request of it that no batch can hold, so its group cannot be sent",
+            cause: wasSent ? nil : RequestNotSent("a group is never sent in parts"))
+    }
+
+    private func arrive(_ waiting: Waiting) {
+        update { state in
+            let id = waiting.part.id
+            state.expected.remove(id)
+            if let group = waiting.part.group {
+                state.groups[group]?.expected.remove(id)
+                state.groups[group]?.waiting.append(waiting)
+            } else {
+                state.waiting.append(waiting)
+            }
+        }
+    }
+
+    /// The task is cancelled: what has not been sent will not be.
+    private func withdraw(_ id: String) {
+        resume { state in
+            var withdrawn = state.waiting.filter { $0.part.id == id }
+            state.waiting.removeAll { $0.part.id == id }
+            if let group = state.groupOf[id] {
+                withdrawn += state.groups[group]?.waiting.filter { $0.part.id == id } ?? []
+                state.groups[group]?.waiting.removeAll { $0.part.id == id }
+                state.groups[group]?.isBroken = true
+            }
+            let error = SluiceError(
+                .cancelled, "the request was cancelled", cause: RequestNotSent("its batch was not sent"))
+            return withdrawn.map { ($0.turn, .answer(.failure(error))) }
+        }
+    }
+
+    /// Changes the state, then lets those go on whose turn has come.
+    private func resume(
+        _ change: (inout State) -> [(CheckedContinuation<Turn, Never>, Turn)]
+    ) {
+        let turns = state.withLock { state in change(&state) + Self.due(&state, size) }
+        for (continuation, turn) in turns { continuation.resume(returning: turn) }
+    }
+
+    private func update(_ change: (inout State) -> Void) {
+        resume { state in
+            change(&state)
+            return []
+        }
+    }
+
+    private static func due(_ state: inout State, _ size: Int) -> [(CheckedContinuation<Turn, Never>, Turn)] {
+        var turns: [(CheckedContinuation<Turn, Never>, Turn)] = []
+        let whole = state.groups.filter { $0.value.expected.isEmpty && !$0.value.waiting.isEmpty }
+        for (name, group) in whole.sorted(by: { $0.key < $1.key }) {
+            state.groups[name]?.waiting = []
+            if group.isBroken {
+                let skipped = Response(HTTPResponse(status: .init(code: 424)))
+                turns += group.waiting.map { ($0.turn, .answer(.success(skipped))) }
+            } else {
+                let ordered = group.order.compactMap { id in group.waiting.first { $0.part.id == id } }
+                turns += lead(ordered, &state)
+            }
+        }
+        if state.waiting.count >= size || state.expected.isEmpty {
+            let order = state.order
+            state.waiting.sort { order[$0.part.id] ?? 0 < order[$1.part.id] ?? 0 }
+        }
+        while state.waiting.count >= size || (state.expected.isEmpty && !state.waiting.isEmpty) {
+            let user = BatchRequest.user(of: state.waiting[0].part.request)
+            let together = state.waiting.filter { BatchRequest.user(of: $0.part.request) == user }.prefix(size)
+            let ids = Set(together.map(\.part.id))
+            state.waiting.removeAll { ids.contains($0.part.id) }
+            turns += lead(Array(together), &state)
+        }
+        return turns
+    }
+
+    /// The first one sends them all; the others wait for it.
+    private static func lead(
+        _ waiting: [Waiting], _ state: inout State
+    ) -> [(CheckedContinuation<Turn, Never>, Turn)] {
+        guard let first = waiting.first else { return [] }
+        for other in waiting.dropFirst() { state.turns[other.part.id] = other.turn }
+        return [(first.turn, .send(waiting.map(\.part)))]
+    }
+
+    private func send(_ parts: [BatchRequest.Part], as id: String) async throws -> Response {
+        let answers = await answers(to: parts)
+        let turns = state.withLock { state in
+            for part in parts {
+                if let group = part.group, state.groupOf[part.id] != nil {
+                    // Each may come again, after a failure that passes; they go together then too.
+                    state.groups[group]?.expected.insert(part.id)
+                } else if case .success(let answer) = answers[part.id], answer.status == 401 {
+                    // All of them come again with a fresh token.
+                    state.expected.insert(part.id)
+                }
+            }
+            return parts.compactMap { part in state.turns.removeValue(forKey: part.id).map { (part.id, $0) } }
+        }
+        for (id, turn) in turns { turn.resume(returning: .answer(answers[id] ?? .failure(Self.noAnswer))) }
+        return try (answers[id] ?? .failure(Self.noAnswer)).get()
+    }
+
+    private static func refused(_ response: Response) -> SluiceError {
+        SluiceError(
+            .brokenProtocol,
+            "the batch of a group was answered \(response.status) as a whole, which says nothing of its "
+                + "changes")
+    }
+
+    private static var givenUp: SluiceError {
+        SluiceError(.timeout, "the batch was given up before it was answered")
+    }
+
+    private static var noAnswer: SluiceError { SluiceError(.brokenProtocol, "there is no answer to the request") }
+
+    private func answers(to parts: [BatchRequest.Part]) async -> [String: Result<Response, any Error>] {
+        let batch = BatchRequest(parts: parts, endpoint: endpoint)
+        let isGroup = parts.contains { $0.group != nil }
+        if parts.count == 1, !isGroup { return batch.answers(await alone(parts[0].request)) }
+        do {
+            let response = try await inner.send(batch.request())
+            let verdict = support.note(response)
+            if verdict == .taken, !BatchSupport.saysNothingOfParts(response) { return batch.answers(in: response) }
+            if isGroup {
+                let refusal = Self.groupRefusal(isMissing: true, wasSent: verdict == .mistaken)
+                return batch.answers(.failure(verdict == .taken ? Self.refused(response) : refusal))
+            }
+        } catch {
+            // Who sends them all may be out of time, or cancelled: of the others only their sending has ended.
+            var answers = batch.answers(.failure(Task.isCancelled ? Self.givenUp : error))
+            answers[parts[0].id] = .failure(error)
+            return answers
+        }
+        var answers: [String: Result<Response, any Error>] = [:]
+        for part in parts { answers[part.id] = await alone(part.request) }
+        return answers
+    }
+
+    private func alone(_ request: Request) async -> Result<Response, any Error> {
+        do { return .success(try await inner.send(request)) } catch { return .failure(error) }
+    }
+}

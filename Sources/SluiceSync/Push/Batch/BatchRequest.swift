@@ -1,0 +1,120 @@
+internal import HTTPTypes
+internal import SluiceBase
+internal import SluiceWire
+
+/// One request out of many (OData JSON Format 4.01, section 19): `POST tables/$batch`, and the answers in its answer.
+struct BatchRequest: Sendable {
+    /// A request of the batch.
+    struct Part: Sendable {
+        /// The operation's id: the part's id in the batch.
+        var id: String
+        /// The group it goes with, all or nothing.
+        var group: String?
+        var request: Request
+    }
+
+    let parts: [Part]
+    let endpoint: Endpoint
+
+    /// Header fields that say who asks: they stand on the batch alone, not in it.
+    private static let credentials: Set<String> = [
+        "authorization", "x-zumo-auth", "x-zumo-application", "cookie", "proxy-authorization",
+    ]
+    /// Header fields that a part alone can have.
+    private static let ofPart: Set<String> = [
+        "if-match", "if-none-match", "repeatability-request-id", "repeatability-first-sent", "content-encoding",
+    ]
+
+    /// Whether the request can stand in a batch: it goes to a table of the endpoint, with JSON or nothing as its body.
+    static func canHold(_ request: Request, _ endpoint: Endpoint) -> Bool {
+        guard endpoint.isOrigin(of: request.head), url(of: request, endpoint) != nil else { return false }
+        return request.body.isEmpty || (try? request.body.json) != nil
+    }
+
+    /// Who asks, as text: requests of different users cannot go in one batch.
+    static func user(of request: Request) -> String {
+        request.head.headerFields.filter { credentials.contains($0.name.canonicalName) }
+            .map { "\($0.name.canonicalName): \($0.value)" }.sorted().joined(separator: "\n")
+    }
+
+    /// The batch as a request.
+    func request() -> Request {
+        var head = HTTPRequest(
+            method: .post, scheme: endpoint.scheme, authority: endpoint.authority,
+            path: endpoint.target(["tables"]) + "/$batch")
+        if let query = head.path?.firstIndex(of: "?") {
+            // The endpoint's own query stands behind the path.
+            let target = endpoint.target(["tables"])
+            head.path = "\(target[..<query])/$batch\(target[query...])"
+        }
+        for field in parts.first?.request.head.headerFields ?? [:] where !Self.ofPart.contains(field.name.canonicalName)
+        {
+            head.headerFields.append(field)
+        }
+        head.headerFields[.contentType] = "application/json"
+        head.headerFields[.accept] = "application/json"
+        var context = RequestContext(source: .push, action: .custom)
+        if let first = parts.first { context.limits = first.request.context.limits }
+        return Request(head, body: Body(json: ["requests": JSON(parts.map(json))]), context: context)
+    }
+
+    private func json(_ part: Part) -> JSON {
+        let request = part.request
+        var json: JSON = [
+            "id": JSON(part.id), "method": JSON(request.head.method.rawValue),
+            "url": JSON(Self.url(of: request, endpoint) ?? ""),
+        ]
+        if let group = part.group, !planted(.groupInParts) { json["atomicityGroup"] = JSON(group) }
+        json["headers"] = JSON(
+            members: request.head.headerFields.filter { !Self.credentials.contains($0.name.canonicalName) }
+                .map { (name: $0.name.canonicalName, value: JSON($0.value)) })
+        if !request.body.isEmpty, let body = try? request.body.json { json["body"] = body }
+        return json
+    }
+
+    /// The address relative to the endpoint's: `tables/todos/1`.
+    private static func url(of request: Request, _ endpoint: Endpoint) -> String? {
+        guard let path = request.head.path, path.hasPrefix("\(endpoint.path)/tables/") else { return nil }
+        return String(path.dropFirst(endpoint.path.count + 1))
+    }
+
+    /// Each part's own answer. A part that the server's answer leaves out has none, and its outcome is unknown.
+    func answers(in response: Response) -> [String: Result<Response, any Error>] {
+        let document = (try? response.body.json) ?? .null
+        guard (200..<300).contains(response.status), let elements = document["responses"]?.elements else {
+            // Refused as a whole: that is the answer to each of them.
+            if response.status >= 300 { return answers(.success(response)) }
+            return answers(.failure(Self.broken("the answer to a batch holds no responses")))
+        }
+        var answers = answers(.failure(Self.broken("the answer to a batch leaves this request out")))
+        var answered: Set<String> = []
+        for element in elements {
+            guard let id = element["id"]?.string, answers[id] != nil else { continue }
+            if !answered.insert(id).inserted {
+                answers[id] = .failure(Self.broken("the answer to a batch answers this request twice"))
+            } else if let status = element["status"]?.int.flatMap({ Int(exactly: $0) }), (200...599).contains(status) {
+                answers[id] = .success(Self.response(element, status))
+            }
+        }
+        return answers
+    }
+
+    /// The same for each of them.
+    func answers(_ answer: Result<Response, any Error>) -> [String: Result<Response, any Error>] {
+        Dictionary(parts.map { ($0.id, answer) }) { first, _ in first }
+    }
+
+    private static func response(_ element: JSON, _ status: Int) -> Response {
+        var fields = HTTPFields()
+        for (name, value) in element["headers"]?.members ?? [] {
+            guard let name = HTTPField.Name(name.text), let value = value.string, HTTPField.isValidValue(value) else {
+                continue
+            }
+            fields.append(HTTPField(name: name, value: value))
+        }
+        let body = element["body"].flatMap { $0.isNull ? nil : Body(json: $0) }
+        return Response(HTTPResponse(status: .init(code: status), headerFields: fields), body: body ?? .empty)
+    }
+
+    private static func broken(_ reason: String) -> SluiceError { SluiceError(.brokenProtocol, reason) }
+}

@@ -1,0 +1,38 @@
+package import SluiceBase
+
+/// Whether the server's record shows that a send took effect whose answer is not known.
+package struct Evidence {
+    private let item: PushItem
+    private let columns: PushColumns
+
+    package init(_ item: PushItem, columns: PushColumns) {
+        self.item = item
+        self.columns = columns
+    }
+
+    /// The newest send whose effect the record shows, or nil.
+    package func newestSend(shownBy record: JSON) -> SentBody? {
+        if planted(.evidenceSkipped) { return nil }
+        return item.operation.sent.reversed().first { shows(record, $0) }
+    }
+
+    private func shows(_ record: JSON, _ sent: SentBody) -> Bool {
+        // A body that a filter dropped or encoded names nothing that could be found again.
+        guard sent.final.kind == .object, columns.holds(record, sent.final, item.forms) else { return false }
+        let others: Set<PropertyName>
+        if item.operation.kind == .delete {
+            // A delete may only follow on a record that is exactly what an edit before it sent, and nobody else's.
+            guard sent.revision < item.operation.revision else { return false }
+            others = Set(record.names).union(item.base?.names ?? [])
+        } else {
+            // What only an earlier body named was taken back by this one, which then names it no more.
+            others = Set(
+                item.operation.sent.filter { $0.revision < sent.revision }.flatMap { $0.final.names })
+        }
+        return others.allSatisfy { name in
+            name == columns.id || columns.system.contains(name) || sent.final[name] != nil
+                || (record[name] ?? .null) == (item.base?[name] ?? .null)
+                || columns.replaces && (record[name] ?? .null) == .null
+        }
+    }
+}

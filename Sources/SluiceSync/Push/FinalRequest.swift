@@ -1,0 +1,55 @@
+internal import HTTPTypes
+internal import SluiceBase
+internal import SluiceWire
+
+/// An operation's request as it leaves the filters, and whether it repeats one that was sent before.
+struct FinalRequest: Sendable {
+    let request: Request
+
+    init(_ request: Request) { self.request = request }
+
+    /// The body as a document; null where it is none, encrypted for example.
+    var document: JSON { (try? request.body.json) ?? .null }
+
+    /// Of method, target, condition and body: what a server compares that remembers request ids.
+    var digest: String { digest(of: request.body.bytes) }
+
+    /// The request to send as a repeat of `sent`, the same to the byte, or nil if it is another. A body that differs
+    /// only in the order of its members goes out as it did before.
+    func repeating(_ sent: SentBody) -> Request? {
+        if digest == sent.digest { return request }
+        guard document.kind == .object, document == sent.final else { return nil }
+        let body = Body(json: sent.final)
+        guard digest(of: body.bytes) == sent.digest else { return nil }
+        var request = request
+        request.body = body
+        return request
+    }
+
+    private func digest(of body: [UInt8]) -> String {
+        let head = request.head
+        let first = "\(head.method.rawValue) \(head.path ?? "")\n\(head.headerFields[.ifMatch] ?? "")\n"
+        // FNV-1a with 64 bits (draft-eastlake-fnv): it tells one's own requests apart, and guards against nobody.
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+        for byte in first.utf8 { add(byte) }
+        for byte in body { add(byte) }
+        return String(hash, radix: 16)
+    }
+}
+
+extension SentBody {
+    /// The request with its id, by which a server knows a repeat again: the header fields of OASIS "Repeatable
+    /// Requests" version 1.0. A server that does not know them leaves them alone.
+    func identify(_ request: Request, as id: String) -> Request {
+        var request = request
+        request.context.operationID = id
+        guard isIdentified else { return request }
+        for (name, value) in [
+            ("Repeatability-Request-ID", id), ("Repeatability-First-Sent", HTTPDate.text(firstSent)),
+        ] {
+            if let name = HTTPField.Name(name) { request.head.headerFields[name] = value }
+        }
+        return request
+    }
+}

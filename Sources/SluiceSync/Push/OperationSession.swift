@@ -1,0 +1,341 @@
+package import SluiceBase
+
+/// One operation of a push as a pure state machine: events in, effects out.
+///
+/// What fails for the operation alone is kept on it; what no operation could do any better ends the push. A conflict
+/// that is decided, or an answer that turns out to be an earlier revision's, ends with ``Outcome/again``: the operation
+/// is then read and sent anew, and the rounds are counted.
+package struct OperationSession: Sendable {
+    /// What the session is told.
+    package enum Event: Sendable {
+        /// The operation, as it is stored now.
+        case loaded(PushItem)
+        /// It cannot be sent now.
+        case notLoaded(Absence)
+        /// The hooks looked at the operation before it is sent.
+        case reviewed(PushItem, HookVerdict<BeforePushDecision>)
+        /// The hooks looked at the operation's failure.
+        case consulted(HookVerdict<PushErrorDecision>)
+        /// The record was edited before the operation was sealed; nothing was sent.
+        case changed
+        /// The server answered the operation; `item` is as it was sealed last.
+        case answered(PushItem, PushAnswer)
+        /// The operation was not answered; `item` is as it was sealed last. `wasSent` tells whether a request may have
+        /// reached the server.
+        case unanswered(PushItem, SluiceError, wasSent: Bool)
+        /// The server's record as it is now, read by its id; nil if it has none, not even a deleted one.
+        case readBack(JSON?)
+        /// The handlers decided.
+        case decided(ConflictDecision)
+        /// The commit is done, or was not needed because the operation was changed or discarded meanwhile.
+        case committed
+        /// Nothing is committed: the answer may be older than this, the newest record that is known here.
+        case doubted(newest: JSON?)
+        /// A request that only reads, a handler or the store failed.
+        case failed(SluiceError)
+    }
+
+    /// Why an operation cannot be sent now.
+    package enum Absence: Sendable, Hashable {
+        /// It is out of the queue, or stands at another place of it.
+        case gone
+        /// It is held, or waits for its time or for one before it.
+        case held
+        /// What happened during this push has put it behind others that have to go with it or before it.
+        case moved
+    }
+
+    /// What the session wants done.
+    package enum Effect: Sendable {
+        /// Ask the hooks whether to send the operation.
+        case review(PushItem)
+        /// Ask the hooks what becomes of it.
+        case consult(PushFailure)
+        /// Seal and send the operation.
+        case send(PushItem)
+        /// Read the operation's record by its id, deleted ones included.
+        case readBack(PushItem)
+        /// Ask the conflict handlers, then the policy.
+        case decide(Conflict)
+        /// Write this, in one transaction.
+        case commit(PushCommit)
+        /// Nothing more: the operation is through for now.
+        case end(Outcome)
+    }
+
+    /// What became of the operation.
+    package enum Outcome: Sendable {
+        /// It is out of the queue.
+        case done
+        /// It has to be read and sent anew.
+        case again
+        /// The server did not look at it, because another part of its batch failed. It waits.
+        case skipped
+        /// It stays in the queue: what stands behind it has to wait.
+        case kept
+        /// It stays in the queue although nothing speaks against it: it, and what waits for it, go with the next push.
+        case left
+        /// It stays in the queue, and the push cannot go on.
+        case stopped(SluiceError)
+    }
+
+    enum State {
+        case loading
+        case reviewing(PushItem)
+        case consulting(Kept)
+        /// What a hook wants is tried; if the queue does not allow it, the other commit is made.
+        case attempting(PushItem, or: PushCommit, then: Outcome)
+        case sending(PushItem)
+        case readingBack(PushItem, status: Int)
+        case deciding(PushItem, Conflict)
+        case applying(PushItem, server: JSON)
+        case confirming(PushItem, server: JSON, doubted: JSON?)
+        case committing(then: Outcome)
+        case ended
+    }
+
+    /// How often one operation may meet a conflict in one push before it is held.
+    package static let maximumRounds = 5
+
+    var state = State.loading
+    private let columns: PushColumns
+    var rounds = 0
+    var changes = 0
+    /// What the last conflict was merged to, and against which version of the server's.
+    private var lastMerge: (record: JSON, version: JSON?)?
+
+    package init(columns: PushColumns) { self.columns = columns }
+
+    /// Prepares for the operation's being read anew.
+    mutating func restart() { state = .loading }
+
+    /// Takes an event and says what to do next.
+    package mutating func handle(_ event: Event) -> Effect {
+        switch (state, event) {
+        case (.loading, .loaded(let item)): return begin(item)
+        case (.loading, .notLoaded(.gone)): return end(.done)
+        case (.loading, .notLoaded(.held)): return end(.kept)
+        case (.loading, .notLoaded(.moved)): return end(.left)
+        case (.loading, .failed(let error)): return end(.stopped(error))
+        case (.reviewing, .reviewed(let item, let answer)): return take(answer, item)
+        case (.reviewing(let item), .failed(let error)): return postpone(item, by: error)
+        case (.consulting(let kept), .consulted(let answer)): return take(answer, kept)
+        case (.consulting(let kept), .failed(let error)): return keep(kept, beside: error)
+        case (.attempting(_, _, .stopped(let error)), .committed): return end(.stopped(error))
+        case (.attempting, .committed): return end(.again)
+        case (.attempting(let item, let commit, let outcome), .failed(let error)):
+            return giveUpAttempt(item, commit, outcome, error)
+        case (.sending, .answered(let item, let answer)):
+            return act(
+                on: .judge(item, answer, columns: columns), item, status: answer.status, message: answer.message,
+                answer: answer)
+        case (.sending, .changed):
+            changes += 1
+            // Someone edits the record with each attempt, a filter perhaps: the next push may have more luck.
+            return end(changes > Self.maximumRounds ? .kept : .again)
+        case (.sending, .unanswered(let item, let error, let wasSent)): return fail(item, error, wasSent: wasSent)
+        case (.sending(let item), .failed(let error)): return fail(item, error, wasSent: true)
+        case (.readingBack(let item, let status), .readBack(let record)):
+            return act(
+                on: .judge(item, readBack: record, columns: columns, status: status), item, status: status,
+                message: Self.contradiction(status))
+        case (.readingBack(let item, 400...), .failed(let error)) where error.code == .notFound:
+            return keep(
+                item, .pending, .init(code: "notFound", message: "the server does not know the table", status: 404))
+        case (.readingBack(let item, _), .failed(let error)): return fail(item, error, wasSent: true)
+        case (.deciding(let item, let conflict), .decided(let decision)): return settle(item, conflict, decision)
+        case (.deciding(let item, let conflict), .failed(let error)):
+            if error.code == .cancelled { return hold(item, .pending, conflict, then: .stopped(error)) }
+            return hold(item, .parked, conflict, error.code, "a conflict handler failed: \(error)")
+        case (.applying(let item, let server), .doubted(let newest)): return confirm(item, server, newest)
+        case (.confirming(let item, let server, let doubted), .readBack(let record)):
+            let current = record.flatMap { columns.isDeleted($0) ? nil : $0 }
+            return apply(item, server, by: Confirmation(doubted: doubted, current: current))
+        case (.confirming(let item, _, _), .failed(let error)):
+            // Neither can be taken for the newest: what is queued behind would be put on a record that is not there.
+            return fail(item, error, wasSent: true)
+        case (.applying, .committed): return end(.done)
+        case (.committing(let outcome), .committed): return end(outcome)
+        case (.applying, .failed(let error)), (.committing, .failed(let error)): return end(.stopped(error))
+        default: return end(.stopped(SluiceError(.brokenProtocol, "the push was told something out of turn")))
+        }
+    }
+
+    mutating func end(_ outcome: Outcome) -> Effect {
+        state = .ended
+        return .end(outcome)
+    }
+
+    mutating func commit(_ commit: PushCommit, then outcome: Outcome) -> Effect {
+        state = .committing(then: outcome)
+        return .commit(commit)
+    }
+
+    private mutating func apply(_ item: PushItem, _ server: JSON, by confirmation: Confirmation? = nil) -> Effect {
+        state = .applying(item, server: server)
+        return .commit(
+            confirmation.map { .confirmed(item, server: server, by: $0) } ?? .applied(item, server: server))
+    }
+
+    /// Reads the record, which tells an answer that is an old one from one that is not.
+    private mutating func confirm(_ item: PushItem, _ server: JSON, _ newest: JSON?) -> Effect {
+        rounds += 1
+        if rounds > Self.maximumRounds {
+            return keep(
+                item, .pending, .init(code: "conflict", message: "the record moves all the time"), uncertain: true)
+        }
+        state = .confirming(item, server: server, doubted: newest)
+        return .readBack(item)
+    }
+
+    /// Why an operation is kept of which the server's answer says another thing than its record.
+    private static func contradiction(_ status: Int) -> String {
+        switch status {
+        case ..<300: "the server answered \(status), and its record does not show the change"
+        case 404, 410: "the server answered \(status), and it lists the record all the same"
+        default: "the server's answer (\(status)) and its record do not fit together"
+        }
+    }
+
+    private mutating func keep(
+        _ item: PushItem, _ kept: TableOperation.State, _ failure: TableOperation.Failure?, uncertain: Bool = false,
+        answer: PushAnswer? = nil, then outcome: Outcome = .kept
+    ) -> Effect {
+        let kept = Kept(item: item, state: kept, failure: failure, isUncertain: uncertain, outcome: outcome)
+        guard let question = kept.question(answer) else { return commit(kept.commit, then: outcome) }
+        state = .consulting(kept)
+        return .consult(question)
+    }
+
+    private mutating func hold(
+        _ item: PushItem, _ kept: TableOperation.State, _ conflict: Conflict, _ code: SluiceError.Code = .conflict,
+        _ message: String? = nil, then outcome: Outcome = .kept
+    ) -> Effect {
+        let failure = TableOperation.Failure(
+            code: code.description, message: message ?? conflict.reason, status: conflict.status,
+            serverRecord: conflict.server)
+        return commit(.held(item, kept, failure, conflict), then: outcome)
+    }
+
+    private mutating func begin(_ item: PushItem) -> Effect {
+        if item.operation.kind == .update, !item.operation.isUncertain, let base = item.base, let local = item.local,
+            Rebase.changes(from: base, to: local, system: columns.system) == .object
+        {
+            return commit(.unneeded(item), then: .done)
+        }
+        guard item.asks.contains(.beforePush) else { return send(item) }
+        state = .reviewing(item)
+        return .review(item)
+    }
+
+    mutating func send(_ item: PushItem) -> Effect {
+        state = .sending(item)
+        return .send(item)
+    }
+
+    private mutating func fail(_ item: PushItem, _ error: SluiceError, wasSent: Bool) -> Effect {
+        keep(
+            item, .pending, TableOperation.Failure(error), uncertain: wasSent,
+            then: error.isEndOfPush ? .stopped(error) : .kept)
+    }
+
+    private mutating func act(
+        on verdict: PushVerdict, _ item: PushItem, status: Int, message: String, answer: PushAnswer? = nil
+    ) -> Effect {
+        let operation = item.operation
+        func failure(_ code: SluiceError.Code) -> TableOperation.Failure {
+            .init(code: code.description, message: message, status: status)
+        }
+        switch verdict {
+        case .done(let record):
+            return record.map { apply(item, $0) } ?? commit(.applied(item, server: nil), then: .done)
+        case .found(let record, let sent): return commit(.found(item, server: record, sent: sent), then: .done)
+        case .earlierRevisionDone(let record, let sent):
+            rounds += 1
+            return rounds > Self.maximumRounds
+                ? commit(.kept(item, .parked, failure(.conflict), uncertain: false), then: .kept)
+                : commit(.rebased(item, server: record, sent: sent), then: .again)
+        case .conflict(let server, let isDeleted):
+            // The record that a delete was told to be gone is there again: it may have been deleted by that very delete.
+            let wasGone = operation.kind == .delete && (status == 404 || status == 410)
+            let conflict = Conflict(
+                operation: operation, client: item.local, server: server, base: item.base,
+                maybeApplied: operation.isUncertain || status < 300 || wasGone, status: status,
+                isDeletedOnServer: isDeleted)
+            rounds += 1
+            if rounds > Self.maximumRounds {
+                let text = "the conflict came back \(Self.maximumRounds) times in one push"
+                return hold(item, .parked, conflict, .conflict, text)
+            }
+            if operation.kind == .insert, isDeleted, !conflict.maybeApplied {
+                // Deleted before it was made here, by this device perhaps: nobody has touched this record since.
+                return settle(item, conflict, .client)
+            }
+            state = .deciding(item, conflict)
+            return .decide(conflict)
+        case .readBack:
+            state = .readingBack(item, status: status)
+            return .readBack(item)
+        case .gone: return commit(.gone(item), then: .done)
+        case .idRefused:
+            rounds += 1
+            return rounds > Self.maximumRounds
+                ? keep(item, .parked, failure(.rejected), answer: answer) : commit(.unidentified(item), then: .again)
+        case .skipped: return keep(item, .pending, nil, then: .skipped)
+        case .refused(let code, let uncertain):
+            return keep(item, .parked, failure(code), uncertain: uncertain, answer: answer)
+        case .later(let code, let uncertain):
+            return keep(item, .pending, failure(code), uncertain: uncertain, answer: answer)
+        case .unauthorized:
+            let error = SluiceError(
+                .unauthorized, message, table: operation.table, recordID: operation.recordID,
+                operationID: operation.id, status: status)
+            return keep(item, .pending, failure(.unauthorized), answer: answer, then: .stopped(error))
+        }
+    }
+
+    private mutating func settle(
+        _ item: PushItem, _ conflict: Conflict, _ decision: ConflictDecision
+    ) -> Effect {
+        if case .merge(let record) = decision {
+            do {
+                try RecordRules.validate(whole: record, id: conflict.recordID, table: conflict.table)
+            } catch {
+                return hold(
+                    item, .parked, conflict, .conflict, "the conflict's merge is refused: \(error.message)")
+            }
+        } else {
+            lastMerge = nil
+        }
+        switch decision {
+        case .defer: return hold(item, .pending, conflict)
+        case .ask, .next: return hold(item, .parked, conflict)
+        case .abort:
+            let error = SluiceError(
+                .aborted, "a conflict handler ended the push", table: conflict.table, recordID: conflict.recordID,
+                operationID: item.operation.id, status: conflict.status)
+            return hold(item, .parked, conflict, then: .stopped(error))
+        case .merge(let record) where !converges(record, conflict):
+            return hold(
+                item, .parked, conflict, .conflict,
+                "the conflict is not converging: the same merge again, and the server's record has moved")
+        case .server, .discard, .client, .merge, .delete:
+            // Where the decision leaves something to be said, it keeps the operation's place.
+            return commit(.decided(item, conflict, decision), then: .again)
+        }
+    }
+
+    /// Whether a merge says something else than the one before it, or the server's record has stayed where it was.
+    private mutating func converges(_ record: JSON, _ conflict: Conflict) -> Bool {
+        let plain = RecordRules.withoutSystemColumns(record, columns.system)
+        let version = conflict.server?[columns.version]
+        defer { lastMerge = (plain, version) }
+        guard let lastMerge else { return true }
+        return lastMerge.record != plain || lastMerge.version == version
+    }
+}
+
+extension SluiceError {
+    /// Whether a push that meets this error cannot go on with other operations either.
+    var isEndOfPush: Bool { code.isNetwork || code.isStore || code == .cancelled || code == .unauthorized }
+}

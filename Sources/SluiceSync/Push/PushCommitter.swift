@@ -1,0 +1,320 @@
+package import SluiceBase
+internal import SluiceWire
+
+/// Writes what a push decided: each commit is one transaction, and checks first that the operation is still the one
+/// that was sent.
+package struct PushCommitter {
+    package let columns: PushColumns
+    package let environment: SyncEnvironment
+
+    /// How often in a row an operation may fail before it is dead.
+    package let maximumAttempts: Int
+
+    package init(columns: PushColumns, environment: SyncEnvironment, maximumAttempts: Int = 10) {
+        self.columns = columns
+        self.environment = environment
+        self.maximumAttempts = maximumAttempts
+    }
+
+    /// Freezes the operation's body before its first byte is sent, and gives the request its id.
+    ///
+    /// A repeat of a revision goes out exactly as it did the first time, under the same id. Where a filter makes
+    /// another request of it than the time before, it is another revision: the id of one never stands for the other.
+    ///
+    /// - Parameter wasUnsent: whether the send before this one is known not to have reached the server.
+    /// - Returns: the operation as it is now stored and the request to send, or nil if the operation was changed since
+    ///   it was read.
+    func seal(
+        _ item: PushItem, request: JSON, final: FinalRequest, wasUnsent: Bool = false, in store: any StoreWriter
+    ) throws -> (operation: TableOperation, request: Request)? {
+        let queue = QueueWriter(store)
+        guard var operation = try current(item, queue) else { return nil }
+        // A send before this one ended without an answer that counts, in this process or in one that is gone.
+        if operation.state == .inFlight, !wasUnsent { operation.doubt() }
+        if planted(.uncertaintyForgotten) { operation.isUncertain = false }
+        operation.state = .inFlight
+        operation.attempts += 1
+        try keepBase(of: item, queue)
+        if let sent = operation.sent.last(where: { $0.revision == operation.revision }) {
+            if let repeated = final.repeating(sent) {
+                try queue.put(operation)
+                return (operation, sent.identify(repeated, as: operation.requestID))
+            }
+            if !planted(.bodyMadeAnew) { operation.revision += 1 }
+        }
+        // An undelete by POST has no body: what it says is that the record is not deleted.
+        let isBodiless = operation.kind == .undelete && final.request.body.isEmpty
+        let document = isBodiless ? JSON(members: [(columns.deleted, JSON(false))]) : final.document
+        var sent = SentBody(
+            revision: operation.revision, request: isBodiless ? document : request, final: document,
+            local: item.local, firstSent: environment.now(), digest: final.digest)
+        sent.isIdentified = operation.sent.allSatisfy(\.isIdentified)
+        let state = try queue.reader.state(of: operation.recordID, in: operation.table)
+        sent.known = version(state?.mirror)
+        operation.sent.append(sent)
+        operation.sent.removeFirst(max(0, operation.sent.count - Self.mostSentBodies))
+        try queue.put(operation)
+        return (operation, sent.identify(final.request, as: operation.requestID))
+    }
+
+    /// A tombstone that was read before the first send is what each repeat is made on, and the newest that is known: the
+    /// server does not have the record.
+    private func keepBase(of item: PushItem, _ queue: QueueWriter) throws {
+        let (table, id) = (item.operation.table, item.operation.recordID)
+        guard item.operation.kind == .undelete, item.base?[columns.version]?.string != nil else { return }
+        let known = try queue.reader.state(of: id, in: table)
+        guard known?.base?[columns.version]?.string == nil else { return }
+        try queue.put(RecordState(table: table, recordID: id, base: item.base, mirror: nil), isNoted: false)
+    }
+
+    /// How many bodies of one operation are kept as evidence. Who sends a new one each time, a filter that stamps them
+    /// for example, may meet a conflict after so many sends without an answer.
+    static let mostSentBodies = 16
+
+    /// Writes a commit, or nothing if the operation is no longer the one it was.
+    @discardableResult
+    package func write(_ commit: PushCommit, in store: any StoreWriter) throws -> PushWritten {
+        let queue = QueueWriter(store)
+        switch commit {
+        case .applied(let item, let server):
+            guard let operation = try current(item, queue) else { return .done }
+            if let server, let state = try doubted(operation, answered: server, queue) {
+                return .doubtful(newest: state.mirror)
+            }
+            try apply(operation, item, server: server, store, queue)
+        case .confirmed(let item, let server, let confirmation):
+            guard let operation = try current(item, queue) else { return .done }
+            let seen = [confirmation.doubted, confirmation.current].map(version)
+            if let state = try doubted(operation, answered: server, queue), !seen.contains(version(state.mirror)) {
+                return .doubtful(newest: state.mirror)
+            }
+            try apply(operation, item, server: server, by: confirmation, store, queue)
+        case .found(let item, let server, let sent):
+            guard let operation = try current(item, queue) else { return .done }
+            if try contest(operation, item, server: server, sent: sent, store, queue) { return .done }
+            // No remembered answer: whatever a pull has brought is from before.
+            try apply(operation, item, server: server, by: Confirmation(current: server), store, queue)
+        case .gone(let item):
+            guard let operation = try current(item, queue) else { return .done }
+            try apply(operation, item, server: nil, by: Confirmation(current: nil), store, queue)
+            try SentTombstone.leave(behind: operation, known: item.base, columns: columns, in: store)
+        case .rebased(let item, let server, let sent):
+            guard let operation = try current(item, queue) else { return .done }
+            try rebase(operation, item, server: server, sent: sent, store, queue)
+        case .unidentified(let item):
+            guard var operation = try current(item, queue) else { return .done }
+            for index in operation.sent.indices { operation.sent[index].isIdentified = false }
+            // An undelete's is what the application saw when it edited the restored record.
+            if operation.kind != .undelete { operation.frozen = operation.sentAsIs?.local }
+            // The effect may be older than what the server remembers.
+            operation.doubt()
+            operation.revision += 1
+            operation.state = .pending
+            try queue.put(operation)
+        case .unneeded(let item):
+            guard let operation = try current(item, queue) else { return .done }
+            try end(operation, queue)
+        case .kept(let item, let state, let failure, let uncertain):
+            guard let operation = try current(item, queue) else { return .done }
+            var failed = operation
+            failed.fail(failure, state, reachedServer: uncertain, maximum: maximumAttempts)
+            if uncertain { failed.doubt() }
+            try keep(failed, item, queue)
+        case .held(let item, let state, let failure, let conflict):
+            guard let operation = try current(item, queue) else { return .done }
+            var held = operation
+            (held.state, held.failure) = (state, failure)
+            // Had it been done before, or were that answer remembered, it would not have been refused.
+            if conflict.status >= 300, let last = held.sent.indices.last {
+                held.sent[last].known = version(conflict.server)
+            }
+            if conflict.status < 300 { held.doubt() }
+            held.isUncertain = held.isUncertain || conflict.maybeApplied
+            try keep(held, item, queue)
+            try moveMirror(of: operation, to: conflict.isDeletedOnServer ? nil : conflict.server, queue)
+        case .decided(let item, let conflict, let decision):
+            guard let operation = try current(item, queue) else { return .done }
+            try ConflictSettlement(
+                operation: operation, item: item, conflict: conflict, columns: columns, environment: environment,
+                store: store, queue: queue
+            ).settle(decision)
+        case .hooked(let item, let commit):
+            guard let operation = try current(item, queue) else { return .done }
+            try write(commit, operation, item, store, queue)
+        }
+        return .done
+    }
+
+    private func current(_ item: PushItem, _ queue: QueueWriter) throws -> TableOperation? {
+        guard let operation = try queue.reader.operation(item.operation.id),
+            operation.revision == item.operation.revision, operation.state == .pending || operation.state == .inFlight
+        else { return nil }
+        return operation
+    }
+
+    private func keep(_ operation: TableOperation, _ item: PushItem, _ queue: QueueWriter) throws {
+        var operation = operation
+        operation.isUncertain = operation.isUncertain || item.operation.isUncertain
+        try queue.put(operation)
+    }
+
+    /// Ends an update that changes nothing: the record is the newest that a pull has brought meanwhile.
+    private func end(_ operation: TableOperation, _ queue: QueueWriter) throws {
+        let (table, id) = (operation.table, operation.recordID)
+        try queue.remove(operation)
+        guard try queue.reader.all(on: id, in: table).isEmpty else { return }
+        if let state = try queue.reader.state(of: id, in: table) { try queue.setLocal(state.mirror, id, in: table) }
+        try queue.removeState(of: id, in: table)
+    }
+
+    private func moveMirror(of operation: TableOperation, to server: JSON?, _ queue: QueueWriter) throws {
+        var state =
+            try queue.reader.state(of: operation.recordID, in: operation.table)
+            ?? RecordState(table: operation.table, recordID: operation.recordID, base: nil, mirror: nil)
+        state.mirror = server
+        try queue.put(state)
+    }
+
+    private func apply(
+        _ operation: TableOperation, _ item: PushItem, server: JSON?, by confirmation: Confirmation? = nil,
+        _ store: any StoreWriter, _ queue: QueueWriter
+    ) throws {
+        let (table, id) = (operation.table, operation.recordID)
+        // What the server did is then a plugin's word.
+        if !item.answeredBy.isEmpty {
+            let names = item.answeredBy.joined(separator: ", ")
+            try queue.audit(operation, "answered by \(names)", local: item.local, at: environment.now())
+        }
+        try queue.remove(operation)
+        let successors = try queue.reader.all(on: id, in: table)
+        let isLast = successors.isEmpty
+        // The record is known to be there: what was sent for an earlier one of its id is late no more.
+        if server != nil { try SentTombstone.remove(id, in: table, from: store) }
+        let state = try queue.reader.state(of: id, in: table)
+        let isOld =
+            confirmation.map { version($0.current) != version(server) } ?? age(operation).isOlder(server, than: state)
+        let newest = confirmation.map(\.current) ?? state?.mirror
+        if isOld, isLast {
+            try queue.setLocal(newest, id, in: table)
+        } else if let server {
+            var sent =
+                operation.sent.last { $0.revision == operation.revision }
+                ?? SentBody(revision: 0, request: .object, final: .object, local: item.local)
+            // What the application saw when it edited the restored record, and not the tombstone that was sent.
+            if operation.kind == .undelete, let seen = operation.frozen { sent.local = seen }
+            // An undelete brings the server's row, and edits of it are operations of their own.
+            if operation.kind == .undelete, isLast {
+                try queue.setLocal(server, id, in: table)
+            } else {
+                try rebaseEdits(successors, behind: operation, onto: server, sent, store, queue)
+            }
+        } else if isLast {
+            try queue.setLocal(nil, id, in: table)
+        }
+        if isLast {
+            try queue.removeState(of: id, in: table)
+        } else if !planted(.successorBaseStays) {
+            let mirror = isOld ? newest : server
+            try queue.put(RecordState(table: table, recordID: id, base: server, mirror: mirror))
+        }
+    }
+
+    /// What is known of the record, where it cannot be told whether that or the answer is the later one.
+    private func doubted(
+        _ operation: TableOperation, answered server: JSON, _ queue: QueueWriter
+    ) throws -> RecordState? {
+        let age = age(operation)
+        guard age.mayBeOld, let state = try queue.reader.state(of: operation.recordID, in: operation.table) else {
+            return nil
+        }
+        return age.isDoubtful(server, beside: state) ? state : nil
+    }
+
+    private func age(_ operation: TableOperation) -> AnswerAge { AnswerAge(operation: operation, columns: columns) }
+
+    private func version(_ record: JSON?) -> String? { record?[columns.version]?.string }
+
+    /// Where others have changed what the edits behind a send change too, those stay made on the record on which they
+    /// were made: the server refuses them, and the conflict is shown.
+    ///
+    /// - Returns: whether that is so; the operation is then out of the queue.
+    private func contest(
+        _ operation: TableOperation, _ item: PushItem, server: JSON, sent: SentBody?, _ store: any StoreWriter,
+        _ queue: QueueWriter
+    ) throws -> Bool {
+        let (table, id) = (operation.table, operation.recordID)
+        let successors = try queue.reader.all(on: id, in: table).filter { $0.id != operation.id }
+        guard var next = successors.first else { return false }
+        let before = sent?.local ?? operation.frozen
+        let foreign = ForeignChanges(of: server, since: item.made(by: sent, columns), columns: columns)
+        guard foreign.collide(with: successors, from: before, to: try store.record(id, in: table)) else { return false }
+        try queue.remove(operation)
+        // A part of what the application has by now is on the server.
+        next.isUncertain = true
+        try queue.put(next)
+        try queue.put(RecordState(table: table, recordID: id, base: item.base, mirror: server))
+        return true
+    }
+
+    /// The server has an earlier revision: what remains to be said is the difference to it.
+    private func rebase(
+        _ operation: TableOperation, _ item: PushItem, server: JSON, sent: SentBody, _ store: any StoreWriter,
+        _ queue: QueueWriter
+    ) throws {
+        let (table, id) = (operation.table, operation.recordID)
+        let successors = try queue.reader.all(on: id, in: table).filter { $0.id != operation.id }
+        // A delete that a new record stands behind has to be said.
+        let isReplaced = successors.first?.kind == .insert && !planted(.newRecordAbsorbsDelete)
+        // Its successors say all that differs from there: an edit is in the local record, a delete needs no edit.
+        let isAbsorbed = successors.first.map {
+            !isReplaced && operation.isMergeable && $0.isMergeable && operation.group == $0.group
+        }
+        if isAbsorbed == true, try contest(operation, item, server: server, sent: sent, store, queue) { return }
+        if isAbsorbed == false, !isReplaced {
+            let foreign = ForeignChanges(of: server, since: item.made(by: sent, columns), columns: columns)
+            if foreign.collide(with: successors, from: sent.local, to: try store.record(id, in: table)) {
+                // Said anew of the record that it was made on: the server refuses it, and the conflict is shown. What it
+                // says is no longer to be read from the record, which those behind it have changed.
+                var unsaid = forgettingSends(operation)
+                unsaid.frozen = operation.kind == .undelete ? operation.frozen : item.local
+                try queue.put(unsaid)
+                return try queue.put(RecordState(table: table, recordID: id, base: item.base, mirror: server))
+            }
+        }
+        try SentTombstone.remove(id, in: table, from: store)
+        try queue.put(RecordState(table: table, recordID: id, base: server, mirror: server))
+        try rebaseEdits(successors, behind: operation, onto: server, sent, store, queue)
+        if isAbsorbed == true { return try queue.remove(operation) }
+        var operation = forgettingSends(operation)
+        operation.kind = operation.kind == .insert ? .update : operation.kind
+        if !successors.isEmpty {
+            operation.frozen = Rebase.record(server: server, local: item.local, sent: sent, system: columns.system)
+        }
+        try queue.put(operation)
+    }
+
+    /// What remains to be said of an operation of which an earlier revision is done.
+    private func forgettingSends(_ operation: TableOperation) -> TableOperation {
+        var operation = operation
+        operation.revise()
+        operation.sent = []
+        operation.isUncertain = false
+        return operation
+    }
+
+    /// Puts the server's record under the edits that were made behind a send. A new record behind a delete has nothing
+    /// of it.
+    private func rebaseEdits(
+        _ successors: [TableOperation], behind operation: TableOperation, onto server: JSON, _ sent: SentBody,
+        _ store: any StoreWriter, _ queue: QueueWriter
+    ) throws {
+        let (table, id) = (operation.table, operation.recordID)
+        let isReplaced = successors.contains { $0.kind == .insert }
+        let before = operation.kind == .delete ? [] : successors.prefix { $0.kind != .delete }
+        try queue.rebase(isReplaced ? Array(before) : successors, onto: server, sent: sent, system: columns.system)
+        if isReplaced { return }
+        let local = try store.record(id, in: table)
+        let rebased = Rebase.record(server: server, local: local, sent: sent, system: columns.system)
+        try queue.setLocal(rebased, id, in: table)
+    }
+}

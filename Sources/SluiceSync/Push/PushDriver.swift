@@ -1,0 +1,168 @@
+internal import Logging
+internal import SluiceBase
+internal import SluiceWire
+
+/// Carries a push session's effects out, side by side where there are several.
+struct PushDriver: Sendable {
+    let client: SluiceClient
+    let store: any LocalStore
+    let options: SyncOptions
+    let selection: PushSelection
+    let batches: BatchSupport
+    let forms: WrittenForms
+
+    func run() async throws -> PushResult {
+        let gatherer = BatchGatherer(
+            client.chain.transport, endpoint: client.endpoint, size: options.batchSize, support: batches)
+        let worker = PushWorker(
+            client: client.sending(through: gatherer), store: store, options: options, gatherer: gatherer,
+            forms: forms)
+        return await withTaskGroup(of: PushSession.Event.self) { group in
+            await run(worker, in: &group)
+        }
+    }
+
+    private func run(_ worker: PushWorker, in group: inout TaskGroup<PushSession.Event>) async -> PushResult {
+        var session = PushSession(
+            columns: client.dialect.pushColumns, pace: pace, dependencies: options.dependencies, selection: selection)
+        var tally = PushTally(logger: options.logger)
+        var effects = session.handle(.began)
+        var underWay = 0
+        while true {
+            tally.note(effects)
+            for case .finish(let end) in effects { return await result(of: end, tally, waiting: session.waiting) }
+            worker.gatherer.note(effects)
+            let event: PushSession.Event
+            if underWay == 0, effects.count == 1 {
+                event = await worker.perform(effects[0])
+            } else {
+                underWay += effects.count
+                for effect in effects { group.addTask { await worker.perform(effect) } }
+                guard let next = await group.next() else { return await result(of: .completed, tally) }
+                underWay -= 1
+                event = next
+            }
+            tally.note(event)
+            session.pace = pace
+            effects = session.handle(event)
+            if let id = event.unsentID, !effects.contains(where: \.leadsToSend) { worker.gatherer.leave(id) }
+        }
+    }
+
+    /// As many at once as make a batch, while the server takes batches.
+    private var pace: PushPace {
+        batches.isMissing || options.batchSize == 1
+            ? PushPace(atOnce: options.concurrency)
+            : PushPace(atOnce: options.concurrency * options.batchSize, inRounds: true)
+    }
+
+    private func result(of end: PushEnd, _ tally: PushTally, waiting: Int = 0) async -> PushResult {
+        let operations = try? await store.read { try QueueReader($0).all() }
+        var error: SluiceError?
+        if case .stopped(let reason) = end { error = reason }
+        let now = options.environment.now()
+        var result = PushResult(
+            end: .init(end), error: error, applied: tally.applied, conflicts: tally.conflicts,
+            failures: (operations ?? []).filter { tally.failed.contains($0.id) && $0.failure != nil },
+            remaining: operations?.count ?? 0, waiting: waiting)
+        let delayed = (operations ?? []).filter { $0.state == .pending && $0.waits(at: now) }
+        result.postponed = tally.postponed.union(delayed.map(\.id)).intersection((operations ?? []).map(\.id)).count
+        result.ofOthers = (operations ?? []).filter { !$0.belongs(to: options.user) }.count
+        result.nextDue = delayed.compactMap(\.notBefore).min()
+        return result
+    }
+}
+
+extension PushSession.Effect {
+    /// Whether a request goes out by it, or may if the hooks say so.
+    fileprivate var leadsToSend: Bool {
+        switch self {
+        case .operation(_, .send), .operation(_, .review): true
+        default: false
+        }
+    }
+}
+
+extension PushSession.Event {
+    /// The operation that was looked at and has not been sent.
+    fileprivate var unsentID: String? {
+        switch self {
+        case .operation(_, .loaded(let item)), .operation(_, .reviewed(let item, _)): item.operation.id
+        default: nil
+        }
+    }
+}
+
+/// What a push has done so far, and the log of it.
+private struct PushTally {
+    let logger: Logger
+    var applied = 0
+    var conflicts = 0
+    var failed: Set<String> = []
+    /// Those that a hook has wait.
+    var postponed: Set<String> = []
+    /// Operations that a decision has made to restore a record, which may leave the rest of what they say to another.
+    private var restoring: Set<String> = []
+    /// The records that were restored so: the next update of each says the rest of a change that is counted.
+    private var restored: Set<RecordID> = []
+    /// What is being committed as applied, by its place.
+    private var applying: [Int64: TableOperation] = [:]
+
+    init(logger: Logger) { self.logger = logger }
+
+    mutating func note(_ effects: [PushSession.Effect]) {
+        for case .operation(let place, let effect) in effects {
+            switch effect {
+            case .commit(.kept(let item, let state, let failure, _)): note(item, state, failure)
+            case .commit(.held(let item, let state, let failure, _)): note(item, state, failure)
+            case .commit(.hooked(let item, let commit)): note(item, commit)
+            case .commit(.decided(let item, let conflict, _)) where conflict.isDeletedOnServer:
+                if item.operation.kind != .undelete { restoring.insert(item.operation.id) }
+            case .commit(.applied(let item, _)), .commit(.confirmed(let item, _, _)),
+                .commit(.found(let item, _, _)), .commit(.gone(let item)):
+                applying[place] = item.operation
+            case .decide(let conflict):
+                conflicts += 1
+                logger.info("conflict", metadata: conflict.operation.logMetadata)
+            default: break
+            }
+        }
+    }
+
+    mutating func note(_ event: PushSession.Event) {
+        guard case .operation(let place, let event) = event, let operation = applying.removeValue(forKey: place),
+            case .committed = event
+        else { return }
+        logger.debug("operation applied", metadata: operation.logMetadata)
+        let record = RecordState.id(operation.table, operation.recordID)
+        if operation.kind == .update, restored.remove(record) != nil { return }
+        if operation.kind == .undelete, restoring.contains(operation.id) { restored.insert(record) }
+        applied += 1
+    }
+
+    private mutating func note(_ item: PushItem, _ commit: HookedCommit) {
+        switch commit {
+        case .postponed(let failure, _) where failure.code == SluiceError.Code.postponed.description:
+            postponed.insert(item.operation.id)
+            logger.debug("operation postponed", metadata: item.operation.logMetadata)
+        case .postponed(let failure, _), .retried(let failure, _, _): note(item, .pending, failure)
+        case .changed, .cancelled: logger.info("operation changed by a hook", metadata: item.operation.logMetadata)
+        }
+    }
+
+    private mutating func note(_ item: PushItem, _ state: TableOperation.State, _ failure: TableOperation.Failure?) {
+        guard let failure else { return }
+        failed.insert(item.operation.id)
+        var metadata = item.operation.logMetadata
+        metadata["state"] = "\(state.rawValue)"
+        metadata["reason"] = "\(failure.code)"
+        logger.info("operation kept", metadata: metadata)
+    }
+}
+
+extension TableOperation {
+    /// What a log line tells of an operation: nothing of its content.
+    fileprivate var logMetadata: Logger.Metadata {
+        ["table": "\(table)", "record": "\(recordID)", "operation": "\(id)", "kind": "\(kind.rawValue)"]
+    }
+}

@@ -1,0 +1,51 @@
+internal import SluiceBase
+internal import SluiceWire
+
+/// What an answer is held against: the record on which the change was made, and the record as the send left it.
+extension PushItem {
+    /// Whether the record still has the version that was the condition of the change: then nothing has happened to it.
+    func isUnmoved(_ record: JSON, _ columns: PushColumns) -> Bool {
+        guard let version = base?[columns.version], !version.isNull else { return false }
+        return record[columns.version] == version
+    }
+
+    /// The server's record by its answer to the change. What the answer leaves out is as that send left it: some servers
+    /// answer with the properties that were sent alone.
+    func completing(_ answer: JSON, by sent: SentBody?, _ columns: PushColumns) -> JSON {
+        var record = answer
+        let kept = columns.replaces ? base?.members?.filter { columns.system.contains($0.name) } : nil
+        for (name, value) in (kept ?? []) + (made(by: sent, saying: sent?.request, columns)?.members ?? [])
+        where record[name] == nil && !value.isNull && name != columns.deleted {
+            record[name] = value
+        }
+        return record
+    }
+
+    /// The same of what a refusal shows: laid over the record that is known, as it may be a part of the server's.
+    func completing(_ verdict: PushVerdict, _ columns: PushColumns) -> PushVerdict {
+        switch verdict {
+        case .found(let record, let sent): return .found(completing(record, by: sent, columns), sent)
+        case .earlierRevisionDone(let record, let sent):
+            return .earlierRevisionDone(completing(record, by: sent, columns), sent)
+        // Where an update replaces the record, what it leaves out is gone.
+        case .conflict(server: var server?, isDeleted: false) where !columns.replaces:
+            for (name, value) in base?.members ?? []
+            where server[name] == nil && !value.isNull && name != columns.deleted {
+                server[name] = value
+            }
+            return .conflict(server: server, isDeleted: false)
+        default: return verdict
+        }
+    }
+
+    /// The record as the send left it, where nobody has changed it since; nil if that is not known.
+    ///
+    /// - Parameter body: what was sent; nil means the body as it went out.
+    func made(by sent: SentBody?, saying body: JSON? = nil, _ columns: PushColumns) -> JSON? {
+        guard operation.kind != .undelete else { return operation.frozen ?? base }
+        guard let sent else { return nil }
+        var made = columns.replaces ? .object : base ?? .object
+        for (name, value) in (body ?? sent.final).members ?? [] { made[name] = value }
+        return made
+    }
+}

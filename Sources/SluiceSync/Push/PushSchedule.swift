@@ -1,0 +1,238 @@
+internal import SluiceBase
+
+/// Which operation may be sent next: pure bookkeeping over the queue as it was read.
+///
+/// Per record the queue's order holds always. Parents and children follow the declared dependencies, a group starts as
+/// one. An operation that waits is filed under one of those that it waits for and looked at again when that one has
+/// ended, so that a long queue costs no more for each operation than a short one. What stays in the queue after it was
+/// tried *bars* those that wait for it: they are not sent by this push. Nothing else waits for it.
+struct PushSchedule: Sendable {
+    private struct Node {
+        let operation: QueuedOperation
+        /// The first operation of its group, or itself.
+        let leader: Int64
+        /// The leaders of those that wait for this one.
+        var waiters: [Int64] = []
+        var isBarred = false
+        /// Whether it is barred although nothing speaks against it: the next push sends it.
+        var isLeft = false
+        var isRunning = false
+    }
+
+    /// The operations that are begun together, by their leader.
+    private struct Unit {
+        var members: [Int64]
+        var rounds = 0
+        var isReady = false
+        /// Whether it has waited in a circle with others and goes ahead regardless.
+        var isForced = false
+    }
+
+    private enum Standing {
+        case ready
+        case barred(isLeft: Bool)
+        case waits(for: Int64)
+    }
+
+    private let dependencies: PushDependencies
+    let selection: PushSelection
+    private var nodes: [Int64: Node] = [:]
+    private var units: [Int64: Unit] = [:]
+    private var leaders: [String: Int64] = [:]
+    private var index: PushDependencies.Index
+    /// The leaders of units that may begin, the next one last.
+    private var ready: [Int64] = []
+    private var running: Set<Int64> = []
+    private var open = 0
+
+    init(dependencies: [TableDependency], selection: PushSelection) {
+        self.dependencies = PushDependencies(dependencies)
+        self.selection = selection
+        index = PushDependencies.Index()
+    }
+
+    /// The operations that are left for the next push although nothing speaks against them.
+    var left: Set<String> { Set(nodes.values.filter(\.isLeft).map(\.operation.id)) }
+
+    /// Whether an operation is under way.
+    var isRunning: Bool { !running.isEmpty }
+
+    /// The record of an operation that is known and not through.
+    func key(of place: Int64) -> RecordKey? { nodes[place]?.operation.key }
+
+    /// Whether operations of that group were taken in.
+    func knows(_ group: String) -> Bool { leaders[group] != nil }
+
+    /// Whether the delete of a parent has changes of its children before it among operations that came meanwhile: most
+    /// of those are for the next push, and so then is the delete.
+    func waits(_ operation: QueuedOperation, forOthersOf others: [QueuedOperation]) -> Bool {
+        operation.kind == .delete && operation.group == nil
+            && others.contains { dependencies.places($0, before: operation) }
+    }
+
+    /// Takes in operations that stand behind all that are known.
+    mutating func add(_ operations: [QueuedOperation]) {
+        var added: Set<Int64> = []
+        for operation in operations {
+            let place = operation.sequence
+            var leader = place
+            if let group = operation.group {
+                leader = leaders[group] ?? place
+                leaders[group] = leader
+            }
+            let isBarred = operation.isHeld || !selection.admits(operation)
+            nodes[place] = Node(operation: operation, leader: leader, isBarred: isBarred)
+            if nodes[place]?.isBarred == false { open += 1 }
+            units[leader, default: Unit(members: [])].members.append(place)
+            index.add(operation)
+            added.insert(leader)
+        }
+        for leader in added.sorted(by: >) {
+            if let tags = selection.tags { excludeUnless(tags, leader) }
+            look(at: leader)
+        }
+    }
+
+    /// Bars the unit if none of its members has one of the tags.
+    private mutating func excludeUnless(_ tags: Set<String>, _ leader: Int64) {
+        let members = units[leader]?.members ?? []
+        let isSelected = members.contains { place in
+            nodes[place].map { !$0.operation.tags.isDisjoint(with: tags) } ?? false
+        }
+        if !isSelected { for place in members { bar(place) } }
+    }
+
+    /// Begins what may be begun now, and returns it in the order in which a batch should hold it.
+    mutating func start(_ pace: PushPace) -> [QueuedOperation] {
+        guard !pace.inRounds || running.isEmpty else { return [] }
+        if ready.isEmpty, running.isEmpty, open > 0 { breakCircle() }
+        var started: [QueuedOperation] = []
+        while running.count < pace.atOnce, let leader = ready.last {
+            let members = units[leader]?.members ?? []
+            // A group larger than what is left of the pace waits for its turn, and has it alone.
+            guard running.isEmpty || running.count + members.count <= pace.atOnce else { break }
+            ready.removeLast()
+            units[leader]?.isReady = false
+            units[leader]?.rounds += 1
+            for place in ordered(members) {
+                guard let operation = nodes[place]?.operation else { continue }
+                nodes[place]?.isRunning = true
+                running.insert(place)
+                started.append(operation)
+            }
+        }
+        return started
+    }
+
+    /// Notes what became of an operation that was begun.
+    mutating func end(_ place: Int64, _ outcome: OperationSession.Outcome) {
+        guard let leader = nodes[place]?.leader else { return }
+        running.remove(place)
+        nodes[place]?.isRunning = false
+        switch outcome {
+        case .done: remove(place)
+        case .kept, .stopped: bar(place)
+        case .left: bar(place, isLeft: true)
+        case .again, .skipped: break
+        }
+        guard let unit = units[leader], !unit.members.contains(where: { nodes[$0]?.isRunning == true }) else { return }
+        let isStuck = unit.rounds > Self.maximumRounds + unit.members.count
+        let barred = unit.members.filter { nodes[$0]?.isBarred == true }
+        if isStuck || !barred.isEmpty {
+            let isLeft = !isStuck && barred.allSatisfy { nodes[$0]?.isLeft == true }
+            for member in unit.members { bar(member, isLeft: isLeft) }
+        } else {
+            look(at: leader)
+        }
+    }
+
+    /// How often an operation or a group is begun in one push; a conflict has fewer rounds, so this is for servers that
+    /// skip an operation again and again.
+    private static let maximumRounds = 3 * OperationSession.maximumRounds
+
+    private mutating func remove(_ place: Int64) {
+        guard let node = nodes.removeValue(forKey: place) else { return }
+        if !node.isBarred { open -= 1 }
+        index.remove(node.operation)
+        units[node.leader]?.members.removeAll { $0 == place }
+        if units[node.leader]?.members.isEmpty == true { units[node.leader] = nil }
+        for waiter in node.waiters { look(at: waiter) }
+    }
+
+    /// Bars an operation for the rest of the push, and whatever waits for it.
+    private mutating func bar(_ place: Int64, isLeft: Bool = false) {
+        var places = [place]
+        while let place = places.popLast() {
+            guard let node = nodes[place], !node.isBarred else { continue }
+            nodes[place]?.isBarred = true
+            nodes[place]?.isLeft = isLeft
+            nodes[place]?.waiters = []
+            open -= 1
+            for waiter in node.waiters {
+                guard let unit = units[waiter], !unit.isReady, !unit.members.contains(where: running.contains) else {
+                    continue
+                }
+                if case .barred(isLeft: let left) = standing(of: unit), left == isLeft {
+                    places += unit.members
+                } else {
+                    look(at: waiter)
+                }
+            }
+        }
+    }
+
+    /// Files the unit under what it waits for, or among those that may begin.
+    private mutating func look(at leader: Int64) {
+        guard let unit = units[leader], !unit.isReady, !unit.members.contains(where: running.contains) else { return }
+        switch standing(of: unit) {
+        case .ready:
+            units[leader]?.isReady = true
+            // The next one stands last, and most of them come in that order already.
+            var place = ready.count
+            while place > 0, ready[place - 1] < leader { place -= 1 }
+            ready.insert(leader, at: place)
+        case .waits(let place): nodes[place]?.waiters.append(leader)
+        case .barred(let isLeft): for member in unit.members { bar(member, isLeft: isLeft) }
+        }
+    }
+
+    private func standing(of unit: Unit) -> Standing {
+        for place in unit.members {
+            guard let node = nodes[place] else { continue }
+            if node.isBarred { return .barred(isLeft: node.isLeft) }
+            var blockers: [Int64] = []
+            if let predecessor = index.predecessor(of: node.operation), !planted(.parkedLetsSuccessorsPass) {
+                blockers.append(predecessor)
+            }
+            if !unit.isForced { blockers += dependencies.blockers(of: node.operation, index) }
+            blockers.removeAll { unit.members.contains($0) }
+            let barred = blockers.compactMap { nodes[$0] }.filter(\.isBarred)
+            if !barred.isEmpty { return .barred(isLeft: barred.allSatisfy(\.isLeft)) }
+            if let blocker = blockers.last { return .waits(for: blocker) }
+        }
+        return .ready
+    }
+
+    /// The members of a group, parents before their children.
+    private func ordered(_ members: [Int64]) -> [Int64] {
+        guard members.count > 1 else { return members }
+        var left = members
+        var ordered: [Int64] = []
+        while !left.isEmpty {
+            let next = left.firstIndex { place in
+                guard let operation = nodes[place]?.operation else { return true }
+                return !dependencies.blockers(of: operation, index).contains { left.contains($0) && $0 != place }
+            }
+            ordered.append(left.remove(at: next ?? 0))
+        }
+        return ordered
+    }
+
+    /// Records that refer to each other in a circle would wait for ever: the first of them goes ahead.
+    private mutating func breakCircle() {
+        for leader in units.keys.sorted() where ready.isEmpty {
+            units[leader]?.isForced = true
+            look(at: leader)
+        }
+    }
+}

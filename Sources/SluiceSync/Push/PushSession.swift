@@ -1,0 +1,189 @@
+package import SluiceBase
+
+/// A push as a pure state machine: events in, effects out. It does no I/O and knows no clock; the driver carries the
+/// effects out, side by side where there are several, and reports back.
+///
+/// It sends what is queued when it begins, and then once what has come behind that on the same records: edits that were
+/// made meanwhile, and what a conflict's decision leaves to be said. All else waits for the next push, so that it ends
+/// however much is written.
+///
+/// It runs one ``OperationSession`` for each operation that is under way and asks ``PushSchedule`` which may be next.
+/// It ends early without network, without credentials, when the store fails, when it is cancelled, and when a handler
+/// says so; what is under way by then comes to its end first, so that no answer is lost.
+package struct PushSession: Sendable {
+    /// What the session is told.
+    package enum Event: Sendable {
+        /// The push begins.
+        case began
+        /// The operations of the queue behind those that are known, in order.
+        case queued([QueuedOperation])
+        /// The queue cannot be read.
+        case failed(SluiceError)
+        /// Something about the operation at that place of the queue.
+        case operation(Int64, OperationSession.Event)
+    }
+
+    /// What the session wants done.
+    package enum Effect: Sendable {
+        /// Read the operations behind that place of the queue.
+        case readQueue(after: Int64)
+        /// Read this operation, to send it.
+        case load(QueuedOperation)
+        /// Something for the operation at that place of the queue.
+        case operation(Int64, OperationSession.Effect)
+        /// The push is over.
+        case finish(PushEnd)
+    }
+
+    private let columns: PushColumns
+    /// How much goes on at once; it may change on the way.
+    package var pace: PushPace
+    private var schedule: PushSchedule
+    private var sessions: [Int64: OperationSession] = [:]
+    private var error: SluiceError?
+    private var isFinished = false
+    /// The last place of the queue when the push began, and the last that was looked at since.
+    private var limit: Int64?
+    private var lastRead: Int64 = 0
+    /// The records of which edits, or what a decision leaves to be said, may be behind what it knows.
+    private var owed: Set<RecordKey> = []
+    /// How often it has looked for those.
+    private var looks = 0
+    private var passedBy: Set<String> = []
+    /// How many operations wait for the next push although nothing speaks against them: they came while it ran, or a
+    /// decision has put them elsewhere.
+    package var waiting: Int { passedBy.union(schedule.left).count }
+
+    package init(
+        columns: PushColumns, pace: PushPace = PushPace(), dependencies: [TableDependency] = [],
+        selection: PushSelection = PushSelection()
+    ) {
+        self.columns = columns
+        self.pace = pace
+        schedule = PushSchedule(dependencies: dependencies, selection: selection)
+    }
+
+    /// Takes an event and says what to do next: several things may be done side by side. Nothing is said while others
+    /// are still under way and have to be waited for.
+    package mutating func handle(_ event: Event) -> [Effect] {
+        switch event {
+        case _ where isFinished: return []
+        case .began: return [.readQueue(after: 0)]
+        case .queued(let operations):
+            let taken = limit == nil ? operations : admit(operations)
+            lastRead = operations.last?.sequence ?? lastRead
+            limit = limit ?? lastRead
+            schedule.add(taken)
+            return taken.isEmpty ? finish() : start()
+        case .failed(let error):
+            self.error = self.error ?? error
+            return finish()
+        case .operation(let place, let event):
+            if error != nil, event.isUnsent {
+                // The push ends, and nothing of this one has been sent.
+                return end(place, .kept)
+            }
+            guard let effect = sessions[place]?.handle(event) else { return [] }
+            guard case .end(let outcome) = effect else { return [.operation(place, effect)] }
+            return end(place, outcome)
+        }
+    }
+
+    /// Those of the operations that came meanwhile which belong to this push.
+    private mutating func admit(_ operations: [QueuedOperation]) -> [QueuedOperation] {
+        looks += 1
+        if looks > OperationSession.maximumRounds { owed = [] }
+        let taken = operations.filter { operation in
+            owed.contains(operation.key) && (operation.group.map(schedule.knows) ?? true)
+                && !schedule.waits(operation, forOthersOf: operations)
+        }
+        owed = []
+        let ids = Set(taken.map(\.id))
+        passedBy.formUnion(
+            operations.filter { !ids.contains($0.id) && !$0.isHeld && schedule.selection.takes($0) }.map(\.id))
+        return taken
+    }
+
+    private mutating func end(_ place: Int64, _ outcome: OperationSession.Outcome) -> [Effect] {
+        // Of what was taken in behind that, only what a decision leaves to be said.
+        var isOwed = place <= limit ?? 0
+        if case .again = outcome { isOwed = true }
+        if isOwed, let key = schedule.key(of: place) { owed.insert(key) }
+        switch outcome {
+        case .again, .skipped: sessions[place]?.restart()
+        case .done, .kept, .left: sessions[place] = nil
+        case .stopped(let error):
+            sessions[place] = nil
+            self.error = self.error ?? error
+        }
+        schedule.end(place, outcome)
+        return start()
+    }
+
+    private mutating func start() -> [Effect] {
+        guard error == nil else { return schedule.isRunning ? [] : finish() }
+        let started = schedule.start(pace)
+        for operation in started where sessions[operation.sequence] == nil {
+            sessions[operation.sequence] = OperationSession(columns: columns)
+        }
+        if !started.isEmpty { return started.map { .load($0) } }
+        return schedule.isRunning ? [] : [.readQueue(after: lastRead)]
+    }
+
+    private mutating func finish() -> [Effect] {
+        isFinished = true
+        return [.finish(error.map { .stopped($0) } ?? .completed)]
+    }
+}
+
+extension OperationSession.Event {
+    /// Whether the operation has only been looked at so far.
+    fileprivate var isUnsent: Bool {
+        switch self {
+        case .loaded, .reviewed: true
+        default: false
+        }
+    }
+}
+
+/// Which operations a push sends.
+package struct PushSelection: Sendable, Hashable {
+    /// Those of these tables; nil means of all.
+    package var tables: Set<String>?
+    /// Those with one of these tags, and those of their groups; nil means all.
+    package var tags: Set<String>?
+    /// But not those with these ids, nor what waits for them.
+    package var excluded: Set<String>
+    /// Who pushes: changes of other users are not sent. Nil sends those of all.
+    package var user: String?
+
+    package init(tables: Set<String>? = nil, tags: Set<String>? = nil, excluded: Set<String> = []) {
+        self.tables = tables
+        self.tags = tags
+        self.excluded = excluded
+    }
+
+    /// Whether the operation is one of them as far as that does not hang on its group.
+    func admits(_ operation: QueuedOperation) -> Bool {
+        (tables?.contains(operation.table) ?? true) && !excluded.contains(operation.id)
+            && (user == nil || operation.user.isEmpty || operation.user == user || planted(.operationsOfAnyUser))
+    }
+
+    /// Whether the operation by itself is one of them.
+    func takes(_ operation: QueuedOperation) -> Bool {
+        admits(operation) && (tags.map { !$0.isDisjoint(with: operation.tags) } ?? true)
+    }
+}
+
+/// How much of a push goes on at once.
+package struct PushPace: Sendable, Hashable {
+    /// How many operations may be under way at once.
+    package var atOnce: Int
+    /// Whether the next operations are begun only when all before them have ended, so that they make one batch.
+    package var inRounds: Bool
+
+    package init(atOnce: Int = 1, inRounds: Bool = false) {
+        self.atOnce = atOnce
+        self.inRounds = inRounds
+    }
+}

@@ -1,0 +1,103 @@
+package import SluiceBase
+
+/// What came back for an operation, reduced to what decides about it.
+package struct PushAnswer: Sendable, Hashable {
+    /// The status code.
+    package var status: Int
+    /// The server's record, if the body was one that carries a server version: only such a body can be evidence.
+    package var record: JSON?
+    /// What the server says, for a person.
+    package var message: String
+    /// Whether the server refuses the request because of its id: it was first sent longer ago than the server
+    /// remembers, by the clocks of both sides.
+    package var isIDRefused: Bool
+    /// Whether there is no body.
+    package var isEmpty: Bool
+    /// The body, for hooks that are to see a failure.
+    package var body: [UInt8] = []
+    /// How long the server asked to be left alone.
+    package var retryAfter: Duration?
+
+    package init(
+        status: Int, record: JSON? = nil, message: String = "", isIDRefused: Bool = false, isEmpty: Bool = false
+    ) {
+        self.status = status
+        self.record = record
+        self.message = message
+        self.isIDRefused = isIDRefused
+        self.isEmpty = isEmpty
+    }
+}
+
+/// The server's record as it is, read because the answer to a repeat may be what the server remembers of the first
+/// send, and what a pull has brought meanwhile may be older or newer.
+package struct Confirmation: Sendable, Hashable {
+    /// The newest record that was known when the doubt came up, if one did; nil where it was known to be gone.
+    package var doubted: JSON?
+    /// The record as it was read; nil where there is none.
+    package var current: JSON?
+}
+
+/// What became of a commit.
+package enum PushWritten: Sendable, Hashable {
+    /// It is written, or was not needed.
+    case done
+    /// Nothing is written: whether the answer or this, the newest record that is known here, is the older one has to be
+    /// found out first.
+    case doubtful(newest: JSON?)
+}
+
+/// What one commit of a push writes.
+package enum PushCommit: Sendable {
+    /// The server has done it: the operation goes, and the server's record (nil: none) is rebased under newer edits.
+    case applied(PushItem, server: JSON?)
+    /// The server has done it, and because it could not be told whether that answer is an old one, its record was read.
+    case confirmed(PushItem, server: JSON, by: Confirmation)
+    /// The server's record shows that a send before has done it (nil: which one cannot be told), or that nothing has to
+    /// be done: the operation goes. Others may have changed the record since.
+    case found(PushItem, server: JSON, sent: SentBody?)
+    /// The server has no such record, and the operation was a delete: it goes.
+    case gone(PushItem)
+    /// The server has an earlier revision of it: that is the new base, and the operation is sent again.
+    case rebased(PushItem, server: JSON, sent: SentBody)
+    /// The server does not take its request id: it is sent again under none.
+    case unidentified(PushItem)
+    /// The record is what its base was: there is nothing to say to the server.
+    case unneeded(PushItem)
+    /// The operation stays in that state with that failure.
+    case kept(PushItem, TableOperation.State, TableOperation.Failure?, uncertain: Bool)
+    /// The operation waits in that state for the conflict to be decided.
+    case held(PushItem, TableOperation.State, TableOperation.Failure, Conflict)
+    /// A conflict's decision.
+    case decided(PushItem, Conflict, ConflictDecision)
+    /// A hook's decision.
+    case hooked(PushItem, HookedCommit)
+
+    /// The table of which the commit may store what the server has of a record; nil where it stores nothing of that.
+    var answeredTable: String? {
+        switch self {
+        case .applied(let item, _), .confirmed(let item, _, _), .found(let item, _, _), .gone(let item),
+            .rebased(let item, _, _), .held(let item, _, _, _), .decided(let item, _, _):
+            item.operation.table
+        case .unidentified, .unneeded, .kept, .hooked: nil
+        }
+    }
+}
+
+extension PushCommit {
+    /// Who changes records by it.
+    var source: ChangeSource {
+        switch self {
+        case .decided, .held: .conflict
+        default: .push
+        }
+    }
+}
+
+/// Why a push ended.
+package enum PushEnd: Sendable {
+    /// All that could be sent was sent.
+    case completed
+    /// It ended early, for that reason.
+    case stopped(SluiceError)
+}

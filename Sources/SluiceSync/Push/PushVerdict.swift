@@ -1,0 +1,169 @@
+package import SluiceBase
+internal import SluiceWire
+
+/// What an answer to an operation means: the rules of what counts as done.
+package enum PushVerdict: Sendable, Hashable {
+    /// It is done; the record is the server's, nil where there is none now.
+    case done(JSON?)
+    /// The server's record shows that a send before has done it, that one where it can be told; others may have changed
+    /// the record since.
+    case found(JSON, SentBody?)
+    /// An earlier revision of the operation is what the server has; this one is still to be sent.
+    case earlierRevisionDone(JSON, SentBody)
+    /// The server's record is another than the one the change was made on.
+    case conflict(server: JSON?, isDeleted: Bool)
+    /// The answer proves nothing: the record has to be read back.
+    case readBack
+    /// The server has no such record any more.
+    case gone
+    /// The server refuses it for that reason; it will not do so less the next time. `uncertain`: it says that it has
+    /// done something.
+    case refused(SluiceError.Code, uncertain: Bool = false)
+    /// The server could not do it now. `uncertain`: it may have done it all the same.
+    case later(SluiceError.Code, uncertain: Bool)
+    /// The server did not look at it, because another request failed on which it depends.
+    case skipped
+    /// The server does not take the request's id: it is to be sent without.
+    case idRefused
+    /// The push ends: the credentials are not good.
+    case unauthorized
+
+    /// Judges an answer.
+    package static func judge(
+        _ item: PushItem, _ answer: PushAnswer, columns: PushColumns
+    ) -> PushVerdict {
+        let operation = item.operation
+        if answer.isIDRefused { return .idRefused }
+        let isTombstone = answer.record.map(columns.isDeleted) ?? false
+        switch answer.status {
+        case 200..<300:
+            if operation.kind == .delete { return judge(deleteOf: item, answer, columns: columns) }
+            guard let record = answer.record else {
+                return planted(.answerWithoutRecordIsDone) ? .done(item.local) : .readBack
+            }
+            guard columns.id(record) == operation.recordID else {
+                return .refused(.brokenProtocol, uncertain: true)
+            }
+            // The record as it was, or the request's own body: something on the way has answered, and done nothing.
+            if item.isUnmoved(record, columns), !planted(.unmovedIsDone) { return .readBack }
+            return isTombstone
+                ? .conflict(server: record, isDeleted: true)
+                : .done(item.completing(record, by: operation.sentAsIs, columns))
+        // From something in between, which has not passed it on: a login page of a network, say.
+        case 300..<400: return .later(.brokenProtocol, uncertain: false)
+        case 401: return .unauthorized
+        case 404, 410:
+            switch operation.kind {
+            // The by-id route may hide a deleted row, or a live one: the list tells.
+            case .update, .delete: return planted(.notFoundIsDone) ? .done(nil) : .readBack
+            case .insert, .undelete: return .refused(.notFound)
+            }
+        case 409, 412:
+            guard let record = answer.record else {
+                // A 409 may echo what was sent, so it is no evidence. A 412 without a record stays an error; a request
+                // with a condition that something on the way doubled is refused so when it was done already.
+                let mayBeDone = operation.kind != .insert
+                return answer.status == 409 ? .readBack : .later(.preconditionFailed, uncertain: mayBeDone)
+            }
+            guard columns.id(record) == operation.recordID else { return .refused(.brokenProtocol) }
+            // What has not moved proves nothing.
+            let mayBeUnmoved = operation.kind == .delete ? !isTombstone : operation.kind != .undelete
+            if mayBeUnmoved, item.isUnmoved(record, columns) { return .readBack }
+            return item.completing(compare(item, with: record, columns: columns, isRefusal: true), columns)
+        case 424: return .skipped
+        case 408, 429, 503: return .later(.serverFailure, uncertain: false)
+        case 400..<500 where planted(.refusalIsDone): return .done(item.local)
+        case 400..<500: return .refused(SluiceError.Code(status: answer.status) ?? .rejected)
+        case 500... where planted(.failureIsDone): return .done(item.local)
+        case 500...: return .later(.serverFailure, uncertain: true)
+        default: return .refused(.brokenProtocol)
+        }
+    }
+
+    /// Judges a record that was read back by its id.
+    package static func judge(
+        _ item: PushItem, readBack record: JSON?, columns: PushColumns, status: Int
+    ) -> PushVerdict {
+        guard let record else {
+            switch item.operation.kind {
+            // The list was answered, so the table is there.
+            case .delete: return .gone
+            case .update: return .conflict(server: nil, isDeleted: true)
+            // Refused as existing, and not there: what the server says does not fit together.
+            case .insert, .undelete:
+                let claimsSuccess = status < 300
+                return .later(claimsSuccess ? .brokenProtocol : .conflict, uncertain: claimsSuccess)
+            }
+        }
+        let verdict = compare(item, with: record, columns: columns, isRefusal: status >= 300)
+        guard item.isUnmoved(record, columns), item.operation.kind != .undelete, !columns.isDeleted(record) else {
+            return verdict
+        }
+        // A server whose versions do not move with each change has the values all the same.
+        if case .found = verdict { return verdict }
+        // Success was claimed, by a page of something in between perhaps, and nothing has happened yet.
+        if status < 300 { return .later(.brokenProtocol, uncertain: true) }
+        // Said to be gone, and listed.
+        if item.operation.kind == .delete, status == 404 || status == 410 {
+            return .later(.notFound, uncertain: false)
+        }
+        return verdict
+    }
+
+    /// What a good answer to a delete shows. Most servers answer with nothing, some with the record, marked as deleted;
+    /// anything else, a web page or an error under a good status, says nothing of the record.
+    private static func judge(
+        deleteOf item: PushItem, _ answer: PushAnswer, columns: PushColumns
+    ) -> PushVerdict {
+        if planted(.anyAnswerDeletes) || (answer.isEmpty && (answer.status == 200 || answer.status == 204)) {
+            return .done(nil)
+        }
+        guard let record = answer.record, columns.id(record) == item.operation.recordID, columns.isDeleted(record)
+        else { return .readBack }
+        return .done(nil)
+    }
+
+    /// Holds the server's record against what was sent, newest revision first.
+    ///
+    /// - Parameter isRefusal: whether the server says that it has not done what was sent last.
+    private static func compare(
+        _ item: PushItem, with record: JSON, columns: PushColumns, isRefusal: Bool
+    ) -> PushVerdict {
+        let operation = item.operation
+        if columns.isDeleted(record) {
+            if planted(.tombstoneIsDone) { return .done(nil) }
+            if operation.kind == .undelete, let version = item.base?[columns.version],
+                record[columns.version] == version
+            {
+                // It is the tombstone that was to be restored: nothing has happened yet.
+                return .later(.preconditionFailed, uncertain: false)
+            }
+            return operation.kind == .delete ? .done(nil) : .conflict(server: record, isDeleted: true)
+        }
+        if operation.kind == .undelete { return .found(record, nil) }
+        guard let sent = Evidence(item, columns: columns).newestSend(shownBy: record) else {
+            return .conflict(server: record, isDeleted: false)
+        }
+        if says(operation, nothingBeyond: sent) { return .found(record, sent) }
+        // If a later revision has been there too, somebody has set the record back since: the values alone do not say
+        // whether they are ours.
+        let mayBePast = operation.sent.contains { later in
+            later.revision > sent.revision
+                && (later.mayBeDone || (later.revision == operation.revision && !isRefusal))
+        }
+        if mayBePast { return .conflict(server: record, isDeleted: false) }
+        let foreign = ForeignChanges(of: record, since: item.made(by: sent, columns), columns: columns)
+        if operation.kind != .delete, foreign.collide(withEditFrom: sent.local, to: item.local) {
+            return .conflict(server: record, isDeleted: false)
+        }
+        return .earlierRevisionDone(record, sent)
+    }
+
+    /// Whether the operation's last revision is no later edit than that one: it was sealed anew only because a filter
+    /// made another body of it.
+    private static func says(_ operation: TableOperation, nothingBeyond sent: SentBody) -> Bool {
+        guard sent.revision != operation.revision else { return true }
+        let last = operation.sent.last { $0.revision == operation.revision }
+        return last?.request == sent.request && last?.local == sent.local
+    }
+}

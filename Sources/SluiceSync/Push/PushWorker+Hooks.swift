@@ -1,0 +1,65 @@
+internal import HTTPTypes
+internal import SluiceBase
+internal import SluiceWire
+
+extension PushWorker {
+    /// How much of an answer's body hooks see.
+    private static let mostBodyBytes = 65_536
+
+    /// The event, with the points at which hooks want to be asked about its operation.
+    func asking(_ event: OperationSession.Event) -> OperationSession.Event {
+        guard !options.hooks.isEmpty, case .loaded(var item) = event else { return event }
+        for point in [HookPoint.beforePush, .onPushError]
+        where HookChain(options.hooks, point, table: item.operation.table) != nil {
+            item.asks.insert(point)
+        }
+        return .loaded(item)
+    }
+
+    /// Asks the hooks whether to send an operation: the first that does not just send it decides.
+    func review(_ item: PushItem) async -> OperationSession.Event {
+        do {
+            let chain = HookChain(options.hooks, .beforePush, table: item.operation.table)
+            for hook in chain?.hooks ?? [] {
+                try Task.checkCancellation()
+                let (operation, record) = (item.operation, item.local)
+                let decision = try await chain?.ask(
+                    hook, recordID: operation.recordID, operationID: operation.id
+                ) { try await $0.beforePush(operation, record: record) }
+                if let decision, decision != .send {
+                    return .reviewed(item, HookVerdict(decision, by: hook.hookName))
+                }
+            }
+            return .reviewed(item, HookVerdict(.send))
+        } catch {
+            gatherer.leave(item.operation.id)
+            return .failed(SluiceError(wrapping: error))
+        }
+    }
+
+    /// Asks the hooks what becomes of an operation that did not go through: the first that does not leave it to the
+    /// next decides.
+    func consult(_ failure: PushFailure) async throws -> HookVerdict<PushErrorDecision> {
+        let operation = failure.operation
+        let chain = HookChain(options.hooks, .onPushError, table: operation.table)
+        for hook in chain?.hooks ?? [] {
+            let decision = try await chain?.ask(
+                hook, recordID: operation.recordID, operationID: operation.id
+            ) { try await $0.onPushError(failure) }
+            if let decision, decision != .next { return HookVerdict(decision, by: hook.hookName) }
+        }
+        return HookVerdict(.next)
+    }
+
+    /// The answer, with what hooks are to see of a failure.
+    func answer(_ response: Response, for item: PushItem) -> PushAnswer {
+        var answer = client.dialect.pushAnswer(response)
+        answer.record = answer.record?.without(options.localOnly.columns[item.operation.table])
+        guard item.asks.contains(.onPushError), response.status >= 400 else { return answer }
+        answer.body = Array(response.body.bytes.prefix(Self.mostBodyBytes))
+        answer.retryAfter = response.head.headerFields[.retryAfter].flatMap {
+            RetryAfter.duration($0, now: options.environment.now())
+        }
+        return answer
+    }
+}

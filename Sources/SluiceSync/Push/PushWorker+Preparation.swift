@@ -1,0 +1,51 @@
+internal import HTTPTypes
+internal import SluiceBase
+internal import SluiceWire
+
+extension PushWorker {
+    /// What sending an operation begins with.
+    enum Preparation {
+        /// The operation, with all that its request needs.
+        case item(PushItem)
+        /// Nothing has to be sent: this is as good as an answer.
+        case answer(PushAnswer)
+    }
+
+    /// Reads the record first where nothing is known that the change could be made on: its version becomes the
+    /// condition of the first send and of each repeat, so that a repeat never does again what another has undone.
+    ///
+    /// A change or a delete of a record that was never seen is judged by the record as it is. An undelete is made on
+    /// the tombstone; where the wire restores by PUT, that also says what to put.
+    func prepare(_ item: PushItem) async throws -> Preparation {
+        let columns = client.dialect.pushColumns
+        let operation = item.operation
+        func version(_ record: JSON?) -> String? {
+            record?[columns.version]?.string.flatMap { ETag.isVersion($0) ? $0 : nil }
+        }
+        switch operation.kind {
+        case .insert: return .item(item)
+        case .update, .delete: if item.base != nil || planted(.baseForgotten) { return .item(item) }
+        case .undelete: if version(item.base) != nil { return .item(item) }
+        }
+        let isPut = operation.kind == .undelete && client.dialect.undelete == .put
+        guard let record = try await readBack(item) else {
+            // A server that shows no deleted records has to say itself whether there is one.
+            if operation.kind == .undelete, !isPut { return .item(item) }
+            return .answer(PushAnswer(status: 404, message: "the server has no such record, not even a deleted one"))
+        }
+        var item = item
+        if version(record) != nil {
+            // A tombstone that is seen only after a send may be a newer one than that send found.
+            guard operation.kind == .undelete, columns.isDeleted(record), !operation.isUncertain else {
+                return .answer(
+                    PushAnswer(
+                        status: 412, record: record, message: "the change was not made on the server's record"))
+            }
+        } else if !isPut {
+            return .item(item)
+        }
+        item.local = record
+        item.base = record
+        return .item(item)
+    }
+}

@@ -1,0 +1,130 @@
+internal import SluiceWire
+package import SluiceBase
+
+/// A record of a table, wherever ids are compared: two ids are one only if their code points are.
+struct RecordKey: Sendable, Hashable {
+    let table: String
+    let id: RecordID
+
+    init(_ table: String, _ id: RecordID) {
+        self.table = table
+        self.id = id
+    }
+}
+
+/// An operation as the order of a push sees it: nothing of its content but what it refers to.
+package struct QueuedOperation: Sendable, Hashable {
+    /// The operation's id.
+    package var id: String
+    /// The place in the queue.
+    package var sequence: Int64
+    /// The table.
+    package var table: String
+    /// The record.
+    package var recordID: RecordID
+    /// What it does.
+    package var kind: TableOperation.Kind
+    /// The group with which it goes.
+    package var group: String?
+    /// Whose change it is; empty for nobody's in particular.
+    package var user = ""
+    /// What the application says of it.
+    package var tags: Set<String> = []
+    /// Whether it waits for someone: pushes pass it by.
+    package var isHeld = false
+    /// The records that its record refers to, by the columns of the declared dependencies.
+    var parents: Set<RecordKey> = []
+    /// Those that it refers to on the server until this operation is done, as far as that is known.
+    var formerParents: Set<RecordKey> = []
+    /// Whether a dependency without a column orders this table.
+    var isOrderedByTable = false
+
+    package init(id: String, sequence: Int64, table: String, recordID: RecordID, kind: TableOperation.Kind) {
+        self.id = id
+        self.sequence = sequence
+        self.table = table
+        self.recordID = recordID
+        self.kind = kind
+    }
+
+    var key: RecordKey { RecordKey(table, recordID) }
+    var makesRecord: Bool { kind.makesRecord }
+}
+
+extension TableOperation.Kind {
+    /// Whether the server has the record only behind this.
+    fileprivate var makesRecord: Bool { self == .insert || self == .undelete }
+}
+
+/// Reads the queue as the order of a push needs it: once, and then only what has come behind it.
+struct QueueOutline {
+    let store: any StoreReader
+    let dependencies: [TableDependency]
+
+    /// The operations behind that place of the queue, in order.
+    func operations(after sequence: Int64) throws -> [QueuedOperation] {
+        let behind = QueryExpression.binary(.gt, .column("sequence"), .literal(.number(JSONNumber(sequence))))
+        let query = Query(
+            TableOperation.schema.name, filter: sequence > 0 ? behind : nil, order: [.init("sequence")],
+            select: ["id", "sequence", "table", "record", "kind", "state", "group", "tags", "user"])
+        return try store.records(matching: query).map(operation)
+    }
+
+    /// Whether the operation's record refers by now to one that is still to be made, and did not when the order was
+    /// read: then the operation may be ahead of its turn.
+    func isAheadOfParent(_ operation: QueuedOperation) throws -> Bool {
+        let references = references(of: operation.table)
+        guard operation.kind != .delete, !references.isEmpty else { return false }
+        var current = operation
+        try addParents(of: &current, references)
+        let added = current.parents.subtracting(operation.parents).subtracting([operation.key])
+        return try added.contains { parent in
+            try QueueReader(store).all(on: parent.id, in: parent.table).contains { $0.kind.makesRecord }
+        }
+    }
+
+    private func operation(_ record: JSON) throws -> QueuedOperation {
+        guard let id = record["id"]?.string, let sequence = record["sequence"]?.int,
+            let table = record["table"]?.string, let recordID = record["record"]?.textID,
+            let kind = record["kind"]?.string.flatMap(TableOperation.Kind.init),
+            let state = record["state"]?.string.flatMap(TableOperation.State.init)
+        else {
+            throw SluiceError(
+                .storeCorrupt, "the queue holds an operation that cannot be read", operationID: record["id"]?.string)
+        }
+        var operation = QueuedOperation(id: id, sequence: sequence, table: table, recordID: recordID, kind: kind)
+        operation.group = record["group"]?.string
+        operation.user = record["user"]?.string ?? ""
+        operation.tags = Set((record["tags"]?.elements ?? []).compactMap(\.string))
+        operation.isHeld = state == .parked || state == .dead
+        let own = dependencies.filter { $0.child == table || $0.parent == table }
+        operation.isOrderedByTable = own.contains { $0.column == nil }
+        let references = references(of: table)
+        if !references.isEmpty { try addParents(of: &operation, references) }
+        return operation
+    }
+
+    private func references(of table: String) -> [TableDependency] {
+        dependencies.filter { $0.child == table && $0.column != nil }
+    }
+
+    private func addParents(of operation: inout QueuedOperation, _ references: [TableDependency]) throws {
+        func parents(_ record: JSON?) -> [RecordKey] {
+            references.compactMap { reference in
+                record?[reference.column ?? ""]?.textID.map { RecordKey(reference.parent, $0) }
+            }
+        }
+        let queue = QueueReader(store)
+        let stored = try queue.operation(operation.id)
+        let state = try queue.state(of: operation.recordID, in: operation.table)
+        let local = try store.record(operation.recordID, in: operation.table)
+        operation.parents = Set(
+            [local, stored?.frozen, stored?.sent.last?.local, operation.kind == .undelete ? state?.base : nil]
+                .flatMap(parents))
+        // The server's record comes to refer to what stands before this in the queue, too.
+        let earlier = try queue.all(on: operation.recordID, in: operation.table)
+            .filter { $0.sequence < operation.sequence }
+        operation.formerParents = Set(
+            ([state?.base] + earlier.flatMap { [$0.frozen, $0.sent.last?.local] }).flatMap(parents))
+    }
+}

@@ -1,0 +1,63 @@
+public import SluiceBase
+
+/// A row of the server's that could not be stored, with the reason. It stopped neither its page nor the pull; when the
+/// server sends the row in a shape that can be stored, this entry goes.
+public struct QuarantinedRow: Sendable, Hashable, Identifiable {
+    /// The entry's id.
+    public let id: RecordID
+    /// The table.
+    public let table: String
+    /// The row's id, where it has one that can be read.
+    public let recordID: RecordID?
+    /// Why it could not be stored.
+    public let reason: String
+    /// The row as the server wrote it; of more than 64 KiB the beginning.
+    public let raw: String
+    /// When it came last, by the clock here.
+    public let at: Timestamp
+
+    static let mostRawBytes = 65_536
+
+    /// The entry's id: of a row with an id by that, of any other by what it is told from others by.
+    static func id(_ table: String, _ distinction: RecordID) -> RecordID { "\(table)/\(distinction)" }
+
+    init(table: String, recordID: RecordID?, distinction: RecordID, reason: String, raw: String, at: Timestamp) {
+        id = Self.id(table, distinction)
+        self.table = table
+        self.recordID = recordID
+        self.reason = reason
+        self.raw =
+            raw.utf8.count > Self.mostRawBytes
+            ? String(decoding: raw.utf8.prefix(Self.mostRawBytes), as: UTF8.self) : raw
+        self.at = at
+    }
+
+    /// The table of the store in which entries are kept.
+    package static let schema = TableSchema(
+        "sluice_quarantine",
+        columns: [
+            .init("table", .string), .init("record", .string), .init("reason", .string), .init("raw", .string),
+            .init("at", .date),
+        ],
+        indexes: [["table"]])
+
+    var record: JSON {
+        [
+            "id": JSON(id), "table": JSON(table), "record": recordID.map { JSON($0) } ?? .null,
+            "reason": JSON(reason), "raw": JSON(raw), "at": JSON(at.description),
+        ]
+    }
+
+    init?(record: JSON) {
+        guard let id = record["id"]?.textID, let table = record["table"]?.string,
+            let reason = record["reason"]?.string, let raw = record["raw"]?.string,
+            let at = record["at"]?.string.flatMap({ Timestamp($0) })
+        else { return nil }
+        self.id = id
+        self.table = table
+        recordID = record["record"]?.textID
+        self.reason = reason
+        self.raw = raw
+        self.at = at
+    }
+}

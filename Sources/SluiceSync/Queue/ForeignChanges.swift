@@ -1,0 +1,39 @@
+internal import SluiceBase
+
+/// What others have changed of a record behind a send of ours whose answer is not known.
+///
+/// That send is done, and what they wrote stays. But an edit that was made here without knowing of it must not take it
+/// back: where both change one property, or the edit is a delete, it is a conflict.
+struct ForeignChanges {
+    private let server: JSON
+    private let names: Set<PropertyName>
+
+    /// - Parameters:
+    ///   - server: the record as the server has it.
+    ///   - made: the record as our send left it; nil if that is not known.
+    init(of server: JSON, since made: JSON?, columns: PushColumns) {
+        self.server = server
+        names = Set(server.names).union(made?.names ?? []).filter { name in
+            name != columns.id && !columns.system.contains(name)
+                && (server[name] ?? .null) != (made?[name] ?? .null)
+        }
+    }
+
+    /// Whether an edit that leads from the one record to the other says something else of a property than they do.
+    func collide(withEditFrom before: JSON?, to after: JSON?) -> Bool {
+        guard let after else { return !names.isEmpty }
+        return names.contains { name in
+            let value = after[name] ?? .null
+            return value != (before?[name] ?? .null) && value != (server[name] ?? .null)
+        }
+    }
+
+    /// The same for the operations behind that send, up to the record as the application sees it.
+    func collide(with successors: [TableOperation], from before: JSON?, to local: JSON?) -> Bool {
+        successors.contains { successor in
+            let isLast = successor.id == successors.last?.id
+            let after = successor.kind == .delete ? nil : isLast ? local : successor.frozen ?? local
+            return collide(withEditFrom: before, to: after)
+        }
+    }
+}

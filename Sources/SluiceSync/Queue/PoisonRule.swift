@@ -1,0 +1,42 @@
+internal import SluiceBase
+
+/// Which failures make an operation dead in the end: those that lie with the operation or with what the server makes
+/// of it, and not with the way to the server.
+package enum PoisonRule {
+    /// The statuses by which a server, or a gateway before it, says that it cannot now or wants other credentials.
+    package static let passingStatuses: Set<Int> = [401, 408, 429, 502, 503, 504]
+
+    /// Whether a failure counts.
+    ///
+    /// - Parameter reachedServer: whether the request may have reached the server.
+    package static func counts(_ failure: TableOperation.Failure, reachedServer: Bool) -> Bool {
+        if let status = failure.status { return !passingStatuses.contains(status) }
+        let ofTheWay: Set<String> = [
+            SluiceError.Code.network.description, SluiceError.Code.timeout.description,
+            SluiceError.Code.cancelled.description, SluiceError.Code.unauthorized.description,
+        ]
+        return reachedServer && !ofTheWay.contains(failure.code) && !failure.code.hasPrefix("store")
+    }
+}
+
+extension TableOperation.Failure {
+    /// Whether it says that the server is unwell, and would be with other operations.
+    var isOfServer: Bool { status.map { $0 >= 500 || PoisonRule.passingStatuses.contains($0) } ?? false }
+}
+
+extension TableOperation {
+    /// Takes down that a try has failed: at `maximum` in a row the operation is dead.
+    ///
+    /// - Parameters:
+    ///   - state: where the failure leaves it otherwise.
+    ///   - reachedServer: whether the request may have reached the server.
+    package mutating func fail(
+        _ failure: Failure?, _ state: State, reachedServer: Bool, maximum: Int
+    ) {
+        self.failure = failure
+        self.state = state
+        guard let failure, PoisonRule.counts(failure, reachedServer: reachedServer) else { return }
+        failedAttempts += 1
+        if state == .pending, failedAttempts >= maximum { self.state = .dead }
+    }
+}

@@ -1,0 +1,24 @@
+package import SluiceBase
+
+/// An operation that is about to be sent, with all that the session needs to know.
+package struct PushItem: Sendable, Hashable {
+    /// The operation, as it was stored when it was read.
+    package var operation: TableOperation
+    /// What is sent as the local record: that of the frozen body where the operation was in flight when a process
+    /// ended, else the one the application sees.
+    package var local: JSON?
+    /// The server's record on which the change was made.
+    package var base: JSON?
+    /// The points at which hooks are to be asked about it.
+    package var asks: Set<HookPoint> = []
+    /// The names of the plugins that made its answer, or another of the server's.
+    package var answeredBy: [String] = []
+    /// How the server is known to write the values of properties otherwise than they are sent.
+    package var forms: [PropertyName: Set<WrittenForm>] = [:]
+
+    package init(operation: TableOperation, local: JSON?, base: JSON?) {
+        self.operation = operation
+        self.local = local
+        self.base = base
+    }
+}

@@ -1,0 +1,111 @@
+internal import SluiceWire
+package import SluiceBase
+
+/// The queue's reads, in whichever transaction the reader belongs to.
+package struct QueueReader {
+    private let store: any StoreReader
+
+    package init(_ store: any StoreReader) { self.store = store }
+
+    private func operations(
+        _ filter: QueryExpression?, top: Int? = nil, newestFirst: Bool = false
+    ) throws -> [TableOperation] {
+        let query = Query(
+            TableOperation.schema.name, filter: filter, order: [.init("sequence", descending: newestFirst)], top: top)
+        return try store.records(matching: query).map { try TableOperation(record: $0) }
+    }
+
+    private static func equals(_ column: PropertyName, _ value: String) -> QueryExpression {
+        .binary(.eq, .column(column), .literal(.string(value)))
+    }
+
+    /// The operations that the filter takes, in the queue's order.
+    package func all(_ filter: QueueFilter) throws -> [TableOperation] {
+        try operations(filter.expression).filter(filter.matches)
+    }
+
+    /// All operations, or those of a table, in the queue's order.
+    package func all(in table: String? = nil) throws -> [TableOperation] {
+        try operations(table.map { Self.equals("table", $0) })
+    }
+
+    /// The operations on a record, in the queue's order.
+    package func all(on recordID: RecordID, in table: String) throws -> [TableOperation] {
+        try operations(.binary(.and, Self.equals("table", table), Self.equals("record", recordID.text)))
+    }
+
+    /// The operations of a group, in the queue's order.
+    package func members(of group: String) throws -> [TableOperation] {
+        try operations(Self.equals("group", group))
+    }
+
+    /// The operation with that id.
+    package func operation(_ id: String) throws -> TableOperation? {
+        try store.record(RecordID(id), in: TableOperation.schema.name).map { try TableOperation(record: $0) }
+    }
+
+    /// Those of the ids whose records have operations.
+    func recordIDs(in table: String, among ids: [RecordID]) throws -> Set<RecordID> {
+        let ofTable = Self.equals("table", table)
+        let count = try store.count(matching: Query(TableOperation.schema.name, filter: ofTable))
+        if count == 0 || ids.isEmpty { return [] }
+        // A few are looked at all; of many only those that the index leads to.
+        if count <= 64 { return try recordIDs(in: table).intersection(ids) }
+        var found: Set<RecordID> = []
+        for start in stride(from: 0, to: ids.count, by: 500) {
+            let some = ids[start..<min(start + 500, ids.count)].map { QueryLiteral.id($0) }
+            let filter = QueryExpression.binary(.and, ofTable, .membership(.column("record"), some))
+            let records = try store.records(matching: Query(TableOperation.schema.name, filter: filter))
+            for record in records { if let id = record["record"]?.textID { found.insert(id) } }
+        }
+        return found
+    }
+
+    /// The ids of the table's records that have operations.
+    func recordIDs(in table: String) throws -> Set<RecordID> {
+        let query = Query(TableOperation.schema.name, filter: Self.equals("table", table), select: ["id", "record"])
+        return try Set(store.records(matching: query).compactMap { $0["record"]?.textID })
+    }
+
+    /// Whether operations of the table wait to be sent by that user; held ones do not, nor those of others.
+    package func hasWaiting(in table: String, of user: String) throws -> Bool {
+        let ofUser = QueryExpression.binary(
+            .or, .binary(.eq, .column("user"), .literal(.null)), Self.equals("user", user))
+        let filter = QueryExpression.binary(
+            .and, Self.equals("table", table), .binary(.and, Self.isWaiting, ofUser))
+        return try store.count(matching: Query(TableOperation.schema.name, filter: filter)) > 0
+    }
+
+    /// How many operations are of other users.
+    func count(notOf user: String) throws -> Int {
+        let ofOthers = QueryExpression.binary(
+            .and, .binary(.ne, .column("user"), .literal(.null)),
+            .binary(.ne, .column("user"), .literal(.string(user))))
+        return try store.count(matching: Query(TableOperation.schema.name, filter: ofOthers))
+    }
+
+    /// How many operations are in that state.
+    func count(_ state: TableOperation.State) throws -> Int {
+        try store.count(matching: Query(TableOperation.schema.name, filter: Self.equals("state", state.rawValue)))
+    }
+
+    /// How many operations wait for a decision.
+    func countOfHeld() throws -> Int { try count(.parked) + count(.dead) }
+
+    private static var isWaiting: QueryExpression {
+        .binary(
+            .or, equals("state", TableOperation.State.pending.rawValue),
+            equals("state", TableOperation.State.inFlight.rawValue))
+    }
+
+    /// What the engine knows of a record that has operations.
+    package func state(of recordID: RecordID, in table: String) throws -> RecordState? {
+        try store.record(RecordState.id(table, recordID), in: RecordState.schema.name)
+            .map { try RecordState(record: $0) }
+    }
+
+    /// The sequence of a new operation at the end of the queue.
+    package func nextSequence() throws -> Int64 {
+        try (operations(nil, top: 1, newestFirst: true).first?.sequence ?? 0) + 1
+    }
+}

@@ -1,0 +1,96 @@
+package import SluiceBase
+
+/// The queue's writes, in whichever transaction the writer belongs to.
+package struct QueueWriter {
+    private let store: any StoreWriter
+    package let reader: QueueReader
+
+    package init(_ store: any StoreWriter) {
+        self.store = store
+        reader = QueueReader(store)
+    }
+
+    package func put(_ operation: TableOperation) throws {
+        try store.put(operation.record, in: TableOperation.schema.name)
+    }
+
+    package func remove(_ operation: TableOperation) throws {
+        try store.delete([RecordID(operation.id)], from: TableOperation.schema.name)
+        try ChangeStamps.note(operation.recordID, in: operation.table, store)
+    }
+
+    /// The record's operations, after those edits that were made while the first one was sent have become part of it,
+    /// if it is held: nothing of it is under way any more, so that they can repair it.
+    func absorbEdits(of recordID: RecordID, in table: String) throws -> [TableOperation] {
+        let all = try reader.all(on: recordID, in: table)
+        guard var held = all.first, held.isHeld, held.kind == .insert || held.kind == .update, all.count > 1,
+            held.group == nil, all.allSatisfy(held.mayTake),
+            all.dropFirst().allSatisfy({ $0.kind == .update && $0.state == .pending })
+        else { return all }
+        for edit in all.dropFirst() {
+            try remove(edit)
+            held.tags.formUnion(edit.tags)
+        }
+        held.revision += 1
+        held.frozen = nil
+        try put(held)
+        return [held]
+    }
+
+    /// Keeps the record as the operation made it, before a successor changes it. What is sealed is kept already.
+    func freeze(_ operation: TableOperation, as local: JSON?) throws {
+        guard operation.kind != .delete, operation.kind == .undelete || operation.sentAsIs == nil else { return }
+        var operation = operation
+        operation.frozen = local
+        try put(operation)
+    }
+
+    /// Puts the server's answer to the operation before them under the records that successors keep frozen.
+    package func rebase(
+        _ successors: [TableOperation], onto server: JSON, sent: SentBody, system: Set<PropertyName>
+    ) throws {
+        for var successor in successors {
+            guard let frozen = successor.frozen else { continue }
+            successor.frozen = Rebase.record(server: server, local: frozen, sent: sent, system: system)
+            try put(successor)
+        }
+    }
+
+    /// - Parameter isNoted: whether the record is noted as changed, so that a page which was asked for before does not
+    ///   take it back.
+    package func put(_ state: RecordState, isNoted: Bool = true) throws {
+        try store.put(state.record, in: RecordState.schema.name)
+        if isNoted { try ChangeStamps.note(state.recordID, in: state.table, store) }
+    }
+
+    package func removeState(of recordID: RecordID, in table: String) throws {
+        try store.delete([RecordState.id(table, recordID)], from: RecordState.schema.name)
+    }
+
+    /// Writes the local record, or removes it where there is none.
+    package func setLocal(_ record: JSON?, _ recordID: RecordID, in table: String) throws {
+        if let record {
+            try store.put(record, in: table)
+        } else {
+            try store.delete([recordID], from: table)
+        }
+    }
+
+    /// Has the next push try what is held of the group, or waits for its time.
+    func revive(_ group: String) throws {
+        for var member in try reader.members(of: group) where member.isHeld || member.notBefore != nil {
+            member.revive()
+            try put(member)
+        }
+    }
+
+    /// Notes in the audit that the application gave an operation up.
+    package func audit(_ operation: TableOperation, _ what: String, local: JSON?, at time: Timestamp) throws {
+        var entry: JSON = [
+            "id": JSON("\(operation.requestID)-\(time.ticks)"), "at": JSON(time.description), "what": JSON(what),
+            "operation": operation.record,
+        ]
+        if let local { entry["local"] = local }
+        try store.put(entry, in: SyncTables.audit.name)
+    }
+}

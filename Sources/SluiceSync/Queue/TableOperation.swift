@@ -1,0 +1,180 @@
+public import SluiceBase
+
+/// A change that was made locally and waits to reach the server.
+///
+/// It is stored in the same transaction as the row it changes, and removed in the transaction that stores the server's
+/// answer. In between it can be listed, retried and discarded through ``SyncContext/queue``.
+public struct TableOperation: Sendable, Hashable, Identifiable {
+    /// What the operation does on the server.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// Makes the record.
+        case insert
+        /// Changes the record.
+        case update
+        /// Deletes the record.
+        case delete
+        /// Brings a deleted record back.
+        case undelete
+    }
+
+    /// Where the operation stands.
+    public enum State: String, Sendable, Hashable, CaseIterable {
+        /// It will be sent by the next push.
+        case pending
+        /// It is being sent, or was when the process ended. Its body is frozen: a newer edit becomes its successor.
+        case inFlight
+        /// It waits for a decision, with the reason in ``TableOperation/failure``. Successors on the record wait behind
+        /// it.
+        case parked
+        /// It has failed too often, with the reason in ``TableOperation/failure``.
+        case dead
+    }
+
+    /// The operation's id, made before it is first stored; with ``revision`` it is the request's id on the wire.
+    public let id: String
+    /// The place in the queue; smaller goes first.
+    public var sequence: Int64
+    /// The table.
+    public let table: String
+    /// The record.
+    public let recordID: RecordID
+    /// What it does.
+    public var kind: Kind
+    /// Where it stands.
+    public var state: State = .pending
+    /// How often the body has been changed by later edits, from 1.
+    public var revision = 1
+    /// How often it has been sent.
+    public var attempts = 0
+    /// Whether a send ended without an answer that says what became of it: the server may have done it already.
+    public var isUncertain = false
+    /// Why it did not go through the last time.
+    public var failure: Failure?
+    /// When it was made.
+    public var createdAt: Timestamp
+    /// What the application says of it, for its filters and for pushes of a part of the queue.
+    public var tags: Set<String> = []
+    /// The group whose changes reach the server all together or not at all; nil for one that stands alone.
+    public var group: String?
+    /// Whether later edits of the record may become part of it. One that is not goes out as it was made.
+    public var isMergeable = true
+    /// How often in a row it has failed at the server for a reason of its own; at ``SyncOptions/maximumAttempts`` it
+    /// is dead. Failures of the network and of a server that is busy do not count.
+    public var failedAttempts = 0
+    /// Not before that time is it sent, because a hook has it wait; nil where none does.
+    public var notBefore: Timestamp?
+    /// Whose change it is (``SyncOptions/user``): pushes of other users hold it. Empty for one that was made by nobody
+    /// in particular, which is sent by whoever pushes first.
+    public var user = ""
+    /// The local record as this operation made it, kept when a successor changes the record before this one is sent.
+    package var frozen: JSON?
+    /// What has been sent so far and may have taken effect, the newest last.
+    package var sent: [SentBody] = []
+
+    /// Why an operation did not go through.
+    public struct Failure: Sendable, Hashable {
+        /// The reason's code, as ``SluiceError/Code`` prints it.
+        public var code: String
+        /// The reason, for a person.
+        public var message: String
+        /// The status of the server's answer.
+        public var status: Int?
+        /// The server's record, where it sent one; for a conflict the version to decide against.
+        public var serverRecord: JSON?
+
+        /// A reason.
+        public init(code: String, message: String, status: Int? = nil, serverRecord: JSON? = nil) {
+            self.code = code
+            self.message = message
+            self.status = status
+            self.serverRecord = serverRecord
+        }
+
+        init(_ error: SluiceError) {
+            self.init(
+                code: error.code.description, message: error.message, status: error.status,
+                serverRecord: error.serverRecord)
+        }
+    }
+
+    /// An operation that has never been sent.
+    package init(
+        id: String, sequence: Int64, table: String, recordID: RecordID, kind: Kind, createdAt: Timestamp
+    ) {
+        self.id = id
+        self.sequence = sequence
+        self.table = table
+        self.recordID = recordID
+        self.kind = kind
+        self.createdAt = createdAt
+    }
+
+    /// Whether a later change of the record may become part of this operation: neither stands apart, and both are of one
+    /// group and one user.
+    func mayTake(_ later: TableOperation) -> Bool {
+        isMergeable && later.isMergeable && group == later.group && user == later.user
+    }
+
+    /// Whether the operation has gone out at least once.
+    public var wasSent: Bool { attempts > 0 }
+    /// Whether the server has said no, and no send before that can have taken effect.
+    var wasRefused: Bool { isHeld && !isUncertain }
+    /// Whether a push of that user may send it, and a change of that user become part of it.
+    func belongs(to user: String) -> Bool { self.user.isEmpty || self.user == user || planted(.operationsOfAnyUser) }
+    /// Whether it waits for someone: pushes pass it by.
+    var isHeld: Bool { state == .parked || state == .dead }
+    /// The id of the request: stays the same when the same body is sent again, so that a server can recognise it.
+    public var requestID: String {
+        planted(.requestIDPerAttempt) ? "\(id)-\(revision)-\(attempts)" : "\(id)-\(revision)"
+    }
+
+    /// The record as it is without the changes behind this one.
+    func resultingRecord(local: JSON?, mirror: JSON?) -> JSON? {
+        switch kind {
+        case .delete: nil
+        case .undelete: frozen ?? mirror
+        case .insert, .update: frozen ?? sentAsIs?.local ?? sent.last { $0.local != nil }?.local ?? local
+        }
+    }
+
+    /// Whether a hook has it wait at that time. A clock that was set back does not make it longer than a hook may say.
+    func waits(at now: Timestamp) -> Bool {
+        guard let notBefore else { return false }
+        return notBefore > now && now.duration(to: notBefore) <= Self.longestDelay
+    }
+
+    /// The longest time that a hook can have an operation wait.
+    static let longestDelay = Duration.seconds(30 * 86_400)
+
+    /// What was sent for the revision that it has now.
+    var sentAsIs: SentBody? { sent.last { $0.revision == revision } }
+
+    /// Notes that the last send ended without an answer that says what became of it.
+    mutating func doubt() {
+        isUncertain = true
+        if let index = sent.lastIndex(where: { $0.revision == revision }) { sent[index].mayBeDone = true }
+    }
+
+    /// Whether it may have made a record on the server that was never seen here.
+    ///
+    /// - Parameter mirror: the newest record that is known from the server.
+    func mayHaveMadeRecord(mirror: JSON?) -> Bool {
+        mirror == nil && (isUncertain || state == .inFlight) && (kind == .insert || kind == .delete)
+    }
+
+    /// Ready to be sent with a new body, whatever it waited for before.
+    mutating func revise() {
+        if !planted(.revisionNotCounted), !(planted(.noSuccessor) && state == .inFlight) { revision += 1 }
+        frozen = nil
+        revive()
+    }
+
+    /// Ready to be sent again, whatever it waited for before.
+    mutating func revive() {
+        if planted(.retryForgetsWhatWasSent) { (sent, isUncertain) = ([], false) }
+        state = .pending
+        failure = nil
+        failedAttempts = 0
+        notBefore = nil
+    }
+}

@@ -1,0 +1,324 @@
+internal import SluiceBase
+internal import SluiceWire
+
+/// Compares what a query holds here with what the server has of it, and mends what differs.
+///
+/// Digests by ranges of ids find the places that differ, where the server offers them; else all ids and versions are
+/// listed. Equal counts prove nothing. A row that the server did not list is asked for by its id, and let go only if
+/// that misses it too and nothing has touched it here since the listing began.
+struct ReconcileDriver: Sendable {
+    let exchange: RowExchange
+    let query: Query
+    private var cursor: Cursor
+    private var removals: RemovalGuard
+    private var mark = ChangeStamps.Mark()
+    private var pending: Set<RecordID> = []
+    private var result = ReconcileResult()
+    /// How many digests and lists were asked for, and how many rows came.
+    private var (asked, came) = (0, 0)
+
+    /// How many rows of a range are listed rather than taken apart further.
+    private static let leastRange = 500
+    /// How often a range is taken apart: with ranges by the dozen that is enough for any table.
+    private static let mostDepth = 16
+
+    init(exchange: RowExchange, query: Query, cursor: Cursor, removals: RemovalGuard) {
+        self.exchange = exchange
+        self.query = query
+        self.cursor = cursor
+        self.removals = removals
+    }
+
+    private var dialect: Dialect { exchange.client.dialect }
+    private var table: String { query.table }
+    private var environment: SyncEnvironment { exchange.options.environment }
+
+    mutating func run() async throws -> ReconcileResult {
+        let table = table
+        (mark, pending) = try await exchange.store.read { reader in
+            (try ChangeStamps.mark(of: table, in: reader), try QueueReader(reader).recordIDs(in: table))
+        }
+        let held = try await HeldRows(of: cursor, version: dialect.columns.version, in: exchange.store)
+        result.compared = held.ids.count
+        let difference = try await differences(held)
+        result.pending = difference.pending
+        let late = try await behindChanges(difference, held)
+        // A pull that begins afresh is not told which of these rows leave before it does.
+        cursor.needsReconcile = cursor.position == nil && !(held.ids.isEmpty && difference.wanted.isEmpty)
+        cursor.heldAll = false
+        cursor.pulls = 0
+        _ = cursor.takeOwed()
+        cursor.owe(late.lost)
+        // In an order that hangs on the rows alone.
+        try await bring((difference.wanted + late.old).sorted())
+        try await letGo(difference.missing, held.versions)
+        return result
+    }
+
+    /// Looks again at the rows that the query may have lost, as far as no change of theirs waits any more.
+    ///
+    /// - Returns: what was done; nil if there was none to look at, and then the cursor is not saved.
+    mutating func settle() async throws -> ReconcileResult? {
+        let (table, owed, version) = (table, cursor.owed, dialect.columns.version)
+        let (now, waiting, here) = try await exchange.store.read { reader in
+            let waiting = try QueueReader(reader).recordIDs(in: table, among: owed)
+            var here: [RecordID: String?] = [:]
+            for id in owed where !waiting.contains(id) {
+                guard let record = try reader.record(id, in: table) else { continue }
+                here[id] = .some(record[version]?.string)
+            }
+            return (try ChangeStamps.mark(of: table, in: reader), waiting, here)
+        }
+        mark = now
+        let free = cursor.takeOwed(waiting)
+        if free.isEmpty { return nil }
+        let owner = cursor
+        let held = try await exchange.store.read { reader in
+            try free.filter { try here[$0] != nil && Membership.holds(owner, $0, in: reader) }
+        }
+        try await letGo(held, here)
+        return result
+    }
+
+    // MARK: What differs
+
+    /// What the server and the store disagree on.
+    private struct Difference {
+        /// Rows that are missing here or have another version.
+        var wanted: [RecordID] = []
+        /// Rows that the server did not list.
+        var missing: [RecordID] = []
+        var pending = 0
+        /// Rows whose changes wait: the versions of those that the server listed.
+        var listed: [RecordID: String?] = [:]
+        /// Rows whose changes wait and that the server did not list.
+        var unlisted: Set<RecordID> = []
+    }
+
+    private mutating func differences(_ held: HeldRows) async throws -> Difference {
+        guard let digest = try await digest(of: nil) else {
+            var difference = Difference()
+            compare(held.ids, held, with: try await list(nil), &difference)
+            return difference
+        }
+        result.usedDigest = true
+        var difference = Difference()
+        if digest.sum != held.sum(of: held.ids) {
+            try await descend(digest, held.ids, held, &difference, depth: 1)
+        }
+        return difference
+    }
+
+    /// Compares the ranges of a digest with those of `ids` that lie in them; what lies in none, the server does not
+    /// have.
+    private mutating func descend(
+        _ digest: TableDigest, _ ids: [RecordID], _ held: HeldRows, _ difference: inout Difference, depth: Int
+    ) async throws {
+        var outside = Set(ids)
+        for range in digest.ranges {
+            let here = held.ids(in: range)
+            for id in here { outside.remove(id) }
+            if held.sum(of: here) == range.sum { continue }
+            if range.sum.count > Self.leastRange, depth < Self.mostDepth, let finer = try await self.digest(of: range),
+                finer.ranges.count > 1
+            {
+                try await descend(finer, Array(here), held, &difference, depth: depth + 1)
+            } else {
+                compare(Array(here), held, with: try await list(range), &difference)
+            }
+        }
+        compare(ids.filter { outside.contains($0) }, held, with: [:], &difference)
+    }
+
+    private mutating func compare(
+        _ ids: [RecordID], _ held: HeldRows, with listed: [RecordID: (id: RecordID, version: String?)],
+        _ difference: inout Difference
+    ) {
+        for (key, row) in listed {
+            let isPending = pending.contains(key)
+            if isPending { difference.listed[key] = .some(row.version) }
+            if held.versions[key] == .some(row.version) { continue }
+            if isPending { difference.pending += 1 } else { difference.wanted.append(row.id) }
+        }
+        for id in ids where listed[id] == nil {
+            if pending.contains(id) {
+                difference.pending += 1
+                difference.unlisted.insert(id)
+            } else {
+                difference.missing.append(id)
+            }
+        }
+    }
+
+    /// Of the rows whose changes wait, those of which a newer copy is to be had, and those that the server has no
+    /// longer though it once had. If such a change is given up, the record is as the server last had it.
+    private func behindChanges(_ difference: Difference, _ held: HeldRows) async throws -> (
+        old: [RecordID], lost: [RecordID]
+    ) {
+        let (table, version, pending, cursor) = (table, dialect.columns.version, pending, cursor)
+        if pending.isEmpty { return ([], []) }
+        return try await exchange.store.read { reader in
+            let queue = QueueReader(reader)
+            var (old, lost): ([RecordID], [RecordID]) = ([], [])
+            for key in pending {
+                let mirror = try queue.state(of: key, in: table)?.mirror
+                if let listed = difference.listed[key] {
+                    if mirror == nil || mirror?[version]?.string != listed { old.append(key) }
+                } else if mirror != nil {
+                    // A record that a waiting delete has taken away is in no digest of what is here.
+                    let isLost =
+                        held.versions[key] == nil
+                        ? try Membership.holds(cursor, key, in: reader) : difference.unlisted.contains(key)
+                    if isLost { lost.append(key) }
+                }
+            }
+            return (old, lost.sorted())
+        }
+    }
+
+    /// The server's digest; nil where it offers none that is of use.
+    private mutating func digest(of range: TableDigest.Range?) async throws -> TableDigest? {
+        try checkLimits()
+        var request = try dialect.digest(
+            table: table, query: query, range: range, endpoint: exchange.client.endpoint)
+        request.context.source = .pull
+        let response = try await exchange.client.send(request)
+        if [400, 404, 405, 501].contains(response.status) { return nil }
+        if let failure = dialect.failure(response, for: request.context) { throw failure }
+        let digest = (try? response.body.json).flatMap { TableDigest($0) }
+        return digest.flatMap { $0.isOrdered(within: range) ? $0 : nil }
+    }
+
+    /// A server could take ranges apart without end, and list rows without end.
+    private mutating func checkLimits() throws(SluiceError) {
+        let limits = exchange.options.pull
+        guard asked < limits.mostPages, came < limits.mostRows else {
+            throw SluiceError(
+                .limitReached,
+                "the server has listed \(came.counted("row")) in \(asked.counted("answer")), as many as its limits allow",
+                table: table)
+        }
+        asked += 1
+    }
+
+    /// The ids and versions of the query's rows, or of those in a range.
+    private mutating func list(_ range: TableDigest.Range?) async throws -> [RecordID: (id: RecordID, version: String?)]
+    {
+        let columns = dialect.columns
+        var query = query
+        query.select = [columns.id, columns.version]
+        if let range {
+            query.restrict(.binary(.ge, .column(columns.id), .literal(.id(range.from))))
+            query.restrict(.binary(.le, .column(columns.id), .literal(.id(range.to))))
+        }
+        let requests = PullRequests(
+            dialect: dialect, endpoint: exchange.client.endpoint, query: query, isNamed: false,
+            includesDeleted: false)
+        var listed: [RecordID: (id: RecordID, version: String?)] = [:]
+        var session = FullPullSession(query: query, pageSize: exchange.options.pageSize, sorts: sorts(range))
+        var page: RowPage?
+        var effect = session.handle(.began)
+        while true {
+            switch effect {
+            case .request(let wanted):
+                try Task.checkCancellation()
+                try checkLimits()
+                do {
+                    let answer = try await exchange.receive(try requests.request(for: wanted))
+                    page = answer.page
+                    came += answer.page.rows.count
+                    effect = session.handle(.page(PullPage(rows: answer.page.rows)))
+                } catch let error as SluiceError {
+                    effect = session.handle(.failed(error))
+                }
+            case .commit(let rows, _):
+                for row in rows.compactMap({ page?.rows[$0] }) where !row.isDeleted && !row.isUnfit {
+                    listed[row.id] = (row.id, row.version)
+                }
+                effect = session.handle(.committed)
+            case .finish(nil): return listed
+            case .finish(let error?): throw error
+            }
+        }
+    }
+
+    /// Whether the server sorts, as far as a digest in the order of ids, or the pull before, has shown it.
+    private func sorts(_ range: TableDigest.Range?) -> Bool? {
+        if range != nil { return true }
+        return cursor.position?.grade == .keyset ? true : nil
+    }
+
+    // MARK: What is done about it
+
+    /// A commit of rows that are asked for by their ids.
+    private var commit: PageCommit {
+        get throws {
+            var commit = PageCommit(
+                table: table, page: try RowPage(records: []), rows: [], cursor: cursor, removals: removals)
+            commit.version = dialect.columns.version
+            return commit
+        }
+    }
+
+    private mutating func bring(_ ids: [RecordID]) async throws {
+        if ids.isEmpty { return }
+        let outcome = try await fetch(ids)
+        result.stored += outcome.stored
+        result.removed += outcome.deleted
+        removals.removed += outcome.deleted
+    }
+
+    /// Fetches rows, and does not take for a change here what the fetch itself has stored.
+    private mutating func fetch(_ ids: [RecordID]) async throws -> PageCommit.Outcome {
+        let table = table
+        let before = try await exchange.store.read { try ChangeStamps.mark(of: table, in: $0) }
+        let outcome = try await exchange.fetch(ids, like: try commit, since: before)
+        mark.pages += Int64(outcome.commits)
+        cursor.owe(outcome.owed)
+        return outcome
+    }
+
+    /// Lets rows go that a second read misses too, and saves the cursor.
+    ///
+    /// - Parameter versions: of the rows as they were when it began.
+    private mutating func letGo(_ ids: [RecordID], _ versions: [RecordID: String?]) async throws {
+        var gone: [RecordID] = []
+        if !ids.isEmpty {
+            let outcome = try await fetch(ids)
+            result.stored += outcome.stored
+            result.removed += outcome.deleted
+            removals.removed += outcome.deleted
+            gone = ids.filter { !outcome.found.contains($0) }
+        }
+        let (table, held, mark, removals) = (table, cursor, mark, removals)
+        let (version, system) = (dialect.columns.version, dialect.pushColumns.system)
+        let missing = gone
+        result.removed += try await exchange.store.write(at: .membership, environment) { writer in
+            var cursor = held
+            let membership = try Membership(of: cursor, in: writer)
+            let touched = try ChangeStamps.changed(missing, in: table, since: mark, writer)
+            let waiting = try QueueReader(writer).recordIDs(in: table, among: missing)
+            let busy = touched.union(waiting)
+            let free = missing.filter { !busy.contains($0) }
+            cursor.owe(missing.filter { busy.contains($0) })
+            let same = try free.filter { id in
+                guard let record = try writer.record(id, in: table) else { return false }
+                // What a hook keeps here alone the server never had: it has nothing that only the server sets.
+                if !system.contains(where: { record[$0] != nil }),
+                    try writer.record(RecordState.id(table, id), in: RecordState.schema.name) != nil
+                {
+                    return false
+                }
+                return versions[id] == .some(record[version]?.string)
+            }
+            // What is not in the whole table is nowhere, whatever queries of a part of it remember.
+            if cursor.isOfAll { try membership.forget(same) }
+            let released = cursor.isOfAll ? same : try membership.release(same)
+            try removals.check(released.count, of: table, in: writer)
+            try writer.delete(released, from: table)
+            if cursor.isOfAll { try membership.forgetAll() }
+            try writer.put(cursor.record, in: Cursor.schema.name)
+            return released.count
+        }
+    }
+}

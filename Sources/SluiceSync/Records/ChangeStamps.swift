@@ -1,0 +1,84 @@
+package import SluiceBase
+
+/// What has changed in a table's records since some moment, but by waiting operations, which tell for themselves.
+///
+/// A page that was asked for before a record changed knows nothing of the change. Whoever ends an operation, or moves a
+/// record's base, notes the record under the table's next stamp; whoever stores a page counts it. As all is kept in the
+/// store, it holds between contexts and processes too.
+package struct ChangeStamps {
+    /// The table of the store: one record for each table, and one for each of its records that was noted lately.
+    package static let schema = TableSchema(
+        "sluice_changes",
+        columns: [.init("table", .string), .init("stamp", .integer), .init("pages", .integer)],
+        indexes: [["table", "stamp"]])
+    /// How many notes of a table are kept at least.
+    package static let kept: Int64 = 1024
+
+    /// A moment.
+    package struct Mark: Sendable, Hashable {
+        package var stamp: Int64 = 0
+        package var pages: Int64 = 0
+
+        package init() {}
+    }
+
+    /// The moment now.
+    package static func mark(of table: String, in store: any StoreReader) throws -> Mark {
+        var mark = Mark()
+        guard let record = try store.record(RecordID(table), in: schema.name) else { return mark }
+        mark.stamp = record["stamp"]?.int ?? 0
+        mark.pages = record["pages"]?.int ?? 0
+        return mark
+    }
+
+    /// Notes that a record has changed.
+    package static func note(_ recordID: RecordID, in table: String, _ store: any StoreWriter) throws {
+        var mark = try mark(of: table, in: store)
+        mark.stamp += 1
+        try put(mark, of: table, store)
+        // A table's name holds no slash.
+        try store.put(
+            ["id": JSON("\(table)/\(recordID)"), "table": JSON(table), "stamp": JSON(mark.stamp)], in: schema.name)
+        guard mark.stamp % kept == 0 else { return }
+        let old = QueryExpression.binary(
+            .and, .binary(.eq, .column("table"), .literal(.string(table))),
+            .binary(.le, .column("stamp"), .literal(.number(JSONNumber(mark.stamp - kept)))))
+        _ = try store.delete(
+            matching: Query(
+                schema.name, filter: .binary(.and, old, .binary(.ne, .column("id"), .literal(.string(table))))))
+    }
+
+    /// Counts a page.
+    ///
+    /// - Returns: the moment behind it.
+    package static func notePage(of table: String, _ store: any StoreWriter) throws -> Mark {
+        var mark = try mark(of: table, in: store)
+        mark.pages += 1
+        try put(mark, of: table, store)
+        return mark
+    }
+
+    private static func put(_ mark: Mark, of table: String, _ store: any StoreWriter) throws {
+        try store.put(
+            [
+                "id": JSON(table), "table": JSON(table), "stamp": JSON(mark.stamp), "pages": JSON(mark.pages),
+            ], in: schema.name)
+    }
+
+    /// Those of the ids whose records may have changed since `mark`.
+    package static func changed(
+        _ ids: [RecordID], in table: String, since mark: Mark, _ store: any StoreReader
+    ) throws -> Set<RecordID> {
+        let now = try self.mark(of: table, in: store)
+        if now == mark { return [] }
+        // Pages that another pull has stored are not noted row by row, and old notes are not kept.
+        guard now.pages == mark.pages, now.stamp - mark.stamp < kept else { return Set(ids) }
+        return try Set(
+            ids.filter { id in
+                guard let stamp = try store.record("\(table)/\(id)", in: schema.name)?["stamp"]?.int else {
+                    return false
+                }
+                return stamp > mark.stamp
+            })
+    }
+}

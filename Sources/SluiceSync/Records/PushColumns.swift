@@ -1,0 +1,38 @@
+package import SluiceBase
+
+/// The names of the columns that the wire gives a meaning.
+package struct PushColumns: Sendable, Hashable {
+    package var id: PropertyName
+    package var version: PropertyName
+    package var deleted: PropertyName
+    /// All names that only the server sets, the id not among them.
+    package var system: Set<PropertyName>
+    /// Whether an update replaces the record: a property that its body does not name is gone then.
+    package var replaces: Bool
+
+    package init(
+        id: PropertyName, version: PropertyName, deleted: PropertyName, system: Set<PropertyName>,
+        replaces: Bool = false
+    ) {
+        self.id = id
+        self.version = version
+        self.deleted = deleted
+        self.system = system
+        self.replaces = replaces
+    }
+
+    func id(_ record: JSON) -> RecordID? { record[id]?.textID }
+    func isDeleted(_ record: JSON) -> Bool { record[deleted]?.bool == true }
+
+    /// Whether the record has every value that was sent. Null and absent are the same here: servers differ in which
+    /// of the two they write.
+    ///
+    /// - Parameter forms: how the server is known to write values otherwise than they are sent.
+    func holds(_ record: JSON, _ sent: JSON, _ forms: [PropertyName: Set<WrittenForm>]) -> Bool {
+        (sent.members ?? []).allSatisfy { name, value in
+            let written = record[name] ?? .null
+            return name == id || system.contains(name) || written == value
+                || forms[name]?.contains { $0.leads(from: value, to: written) } ?? false
+        }
+    }
+}

@@ -1,0 +1,48 @@
+internal import SluiceBase
+internal import SluiceWire
+internal import Synchronization
+
+/// A way in which a server writes a value otherwise than it was sent.
+package enum WrittenForm: Sendable, Hashable, CaseIterable {
+    /// 5 becomes "5".
+    case numberAsText
+    /// "5" becomes 5.
+    case textAsNumber
+    /// 9007199254740993 becomes 9007199254740992, which is the same double.
+    case rounded
+
+    /// Whether the value, sent so, may have been written as the other.
+    func leads(from sent: JSON, to written: JSON) -> Bool {
+        switch self {
+        case .numberAsText: sent.number.map { $0.description == written.string } ?? false
+        case .textAsNumber: written.number.map { $0.description == sent.string } ?? false
+        case .rounded:
+            if let sent = sent.number, let written = written.number, sent != written,
+                let double = Double(sent.description), double.isFinite
+            {
+                Double(written.description) == double
+            } else {
+                false
+            }
+        }
+    }
+}
+
+/// What has been learnt of how the server writes the values of each property: from answers that say what became of a
+/// change. So a change is known again whose answer is lost later. It is remembered for the context's life.
+final class WrittenForms: Sendable {
+    private let known = Mutex<[ExactName: [PropertyName: Set<WrittenForm>]]>([:])
+
+    /// What is known of a table's properties.
+    func known(in table: String) -> [PropertyName: Set<WrittenForm>] { known.withLock { $0[ExactName(table)] ?? [:] } }
+
+    /// Learns from the server's record by its answer to a change.
+    func learn(from sent: JSON, writtenAs record: JSON, in table: String) {
+        for (name, value) in sent.members ?? [] {
+            guard let written = record[name], written != value,
+                let form = WrittenForm.allCases.first(where: { $0.leads(from: value, to: written) })
+            else { continue }
+            known.withLock { _ = $0[ExactName(table), default: [:]][name, default: []].insert(form) }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+internal import Logging
+internal import SluiceBase
+
+/// What the schedule hooks say of a scheduler's next step.
+struct ScheduleSay {
+    private let context: SyncContext
+    /// The tables to which a hook has restricted the run that is next; nil means all.
+    private(set) var tables: Set<String>?
+    /// Until when a hook wants nothing to be done.
+    private(set) var holdsUntil: Timestamp?
+
+    init(_ context: SyncContext) { self.context = context }
+
+    /// The step as the first hook wants it that has an opinion; without one the schedule's own.
+    mutating func direct(
+        _ machine: inout ScheduleMachine, _ reason: ScheduleQuestion.Reason, _ effect: ScheduleMachine.Effect
+    ) async -> ScheduleMachine.Effect {
+        (tables, holdsUntil) = (nil, nil)
+        if context.options.scheduleHooks.isEmpty || Task.isCancelled { return effect }
+        switch await decision(machine, reason) {
+        case nil: return effect
+        case .push: return machine.direct(pulls: false, now: context.options.environment.now()) ?? effect
+        case .pull(let wanted):
+            guard let directed = machine.direct(pulls: true, now: context.options.environment.now()) else {
+                return effect
+            }
+            tables = wanted
+            return directed
+        case .wait(let time):
+            let now = context.options.environment.now()
+            guard time > now else { return effect }
+            holdsUntil = time
+            return machine.hold(until: time, now: now)
+        }
+    }
+
+    private func decision(
+        _ machine: ScheduleMachine, _ reason: ScheduleQuestion.Reason
+    ) async -> ScheduleDecision? {
+        let pending = try? await context.store.read { reader in
+            try QueueReader(reader).count(.pending) + QueueReader(reader).count(.inFlight)
+        }
+        let question = ScheduleQuestion(
+            reason: reason, now: context.options.environment.now(), next: machine.next, pulls: machine.pullsNext,
+            pending: pending ?? 0, failures: machine.failures, notBefore: machine.notBefore)
+        for hook in context.options.scheduleHooks {
+            do {
+                if let decision = try await hook.onSchedule(question) { return decision }
+            } catch {
+                if Task.isCancelled { return nil }
+                context.options.logger.warning(
+                    "a schedule hook failed", metadata: ["hook": "\(hook.hookName)", "error": "\(error)"])
+            }
+        }
+        return nil
+    }
+}
+
+extension ScheduleQuestion.Reason {
+    init(_ event: ScheduleMachine.Event) {
+        switch event {
+        case .changed: self = .change
+        case .requested: self = .request
+        case .networkAvailable: self = .network
+        case .due, .finished, .postponed: self = .timer
+        }
+    }
+}

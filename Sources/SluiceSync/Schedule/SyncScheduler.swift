@@ -1,0 +1,217 @@
+internal import SluiceBase
+internal import SluiceWire
+internal import Synchronization
+
+/// Pushes and pulls by itself: at an interval, soon after local writes, when asked, and after failures with growing
+/// pauses by chance, but not before a server wants it (`Retry-After`), also across restarts.
+///
+/// ```swift
+/// let scheduler = SyncScheduler(context, SyncSchedule(pulls: [.init(Query("todos"), named: "all")]))
+/// let syncing = Task { try await scheduler.run() }
+/// ```
+///
+/// One run at a time; what is asked for meanwhile leads to one more. Everything is carried out by the task that calls
+/// ``run()``.
+public final class SyncScheduler: Sendable {
+    private let context: SyncContext
+    private let schedule: SyncSchedule
+    private let hints = Mailbox(ScheduleHints())
+    private let ended = Broadcast<ScheduledRun>()
+    private let isRunning = Mutex(false)
+
+    /// A scheduler for a context.
+    public init(_ context: SyncContext, _ schedule: SyncSchedule) {
+        self.context = context
+        self.schedule = schedule
+    }
+
+    /// Asks for a run now, whatever the pause after a failure is; where the server asked to wait, as soon as that is
+    /// over.
+    public func syncNow() { hints.send(.requested) }
+
+    /// Says that the network may be there again: the next run comes within the schedule's spread.
+    public func networkAvailable() { hints.send(.networkAvailable) }
+
+    /// Each run as it ends, from now on. Of those that wait for a slow consumer the newest 16 are kept.
+    public var runs: SyncEvents<ScheduledRun> {
+        let (mailbox, subscription) = ended.subscribe(into: Newest(16))
+        return SyncEvents(mailbox, subscription)
+    }
+
+    /// Runs the schedule until the task is cancelled, and returns then.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for a context without a client and where the scheduler runs
+    ///   already, or of the store if it cannot be read.
+    public func run() async throws {
+        let client = try context.requireClient()
+        guard isRunning.withLock({ $0.claim() }) else {
+            throw SluiceError(.invalidArgument, "this scheduler runs already; one task at a time runs it")
+        }
+        defer { isRunning.withLock { $0 = false } }
+        defer { context.board.change { $0.waitsUntil = nil } }
+        let writes = context.hub.commits.subscribe { [hints] source in
+            if source == .local { hints.send(.changed) }
+        }
+        defer { withExtendedLifetime(writes) {} }
+        try await follow(client)
+    }
+
+    private func follow(_ client: SluiceClient) async throws {
+        let environment = context.options.environment
+        let id = client.endpoint.description
+        let found = try await context.store.read { try $0.record(RecordID(id), in: ScheduleState.schema.name) }
+        var saved = found.map { ScheduleState(record: $0) } ?? ScheduleState()
+        var machine = ScheduleMachine(
+            schedule, failures: saved.failures, notBefore: saved.notBefore, now: environment.now(),
+            random: environment.random())
+        var say = ScheduleSay(context)
+        // What has failed in part, and waits for the pause to be over.
+        var failed: Set<String> = []
+        var effect = await say.direct(&machine, .start, machine.pause(from: environment.now()))
+        while !Task.isCancelled {
+            context.board.change { $0.waitsUntil = say.holdsUntil ?? machine.waitsUntil }
+            switch effect {
+            case .wait(let pause):
+                var last: ScheduleMachine.Event?
+                for event in await events(within: pause) {
+                    last = event
+                    let isEarly = event == .due && say.holdsUntil != nil && machine.next > environment.now()
+                    effect =
+                        isEarly
+                        ? machine.pause(from: environment.now())
+                        : machine.handle(event, now: environment.now(), random: environment.random())
+                }
+                if let last { effect = await say.direct(&machine, .init(last), effect) }
+            case .run(let pulls):
+                let passedBy = machine.passesBy ? await stillFailed(failed) : []
+                var run = await carryOut(pulls: pulls, of: say.tables, passingBy: passedBy)
+                if run.error?.code == .cancelled, Task.isCancelled { return }
+                let isPartial = run.hasFailedInPart(knowing: failed)
+                let isAddition = machine.passesBy && (isPartial || !run.hasFailed)
+                failed = (isAddition ? failed : []).union(isPartial ? run.delayed.map(\.id) : [])
+                let outcome = ScheduleMachine.Outcome(
+                    failed: run.hasFailed, isPartial: isPartial, asked: client.pace.asked)
+                effect = machine.handle(.finished(outcome), now: environment.now(), random: environment.random())
+                if run.push?.waiting ?? 0 > 0 {
+                    effect = machine.handle(.changed, now: environment.now(), random: environment.random())
+                }
+                if let due = run.push?.nextDue {
+                    effect = machine.handle(
+                        .postponed(until: due), now: environment.now(), random: environment.random())
+                }
+                run.next = machine.next
+                let state = ScheduleState(failures: machine.failures, notBefore: machine.notBefore)
+                if state != saved {
+                    saved = state
+                    await save(state, id)
+                }
+                context.board.change { $0.waitsUntil = machine.waitsUntil }
+                ended.send(run)
+            }
+        }
+    }
+
+    /// What happens within that time, at least its end; nothing if the task is cancelled.
+    private func events(within pause: Duration) async -> [ScheduleMachine.Event] {
+        let sleep = context.options.environment.sleep
+        return await withTaskGroup(of: ScheduleMachine.Event?.self) { group in
+            group.addTask { (try? await sleep(pause)).map { .due } }
+            group.addTask { [hints] in await hints.next() }
+            defer { group.cancelAll() }
+            var events: [ScheduleMachine.Event] = []
+            while let event = await group.next() {
+                group.cancelAll()
+                if let event { events.append(event) }
+            }
+            // A pause that ended while something else happened has ended: only the last event says what to do.
+            return events.filter { $0 != .due } + events.filter { $0 == .due }
+        }
+    }
+
+    /// Those of the operations that nobody has changed or revived since they failed, and that wait for no time of their
+    /// own.
+    private func stillFailed(_ ids: Set<String>) async -> Set<String> {
+        let found = try? await context.store.read { store in
+            try ids.filter { id in
+                let operation = try QueueReader(store).operation(id)
+                return operation?.failure != nil && operation?.notBefore == nil
+            }
+        }
+        return found ?? ids
+    }
+
+    /// - Parameter failed: operations that an earlier push has tried, and this one leaves alone.
+    private func carryOut(
+        pulls: Bool, of tables: Set<String>?, passingBy failed: Set<String>
+    ) async -> ScheduledRun {
+        let now = context.options.environment.now()
+        var run = ScheduledRun(startedAt: now, next: now)
+        do {
+            let push = try await context.push(PushSelection(excluded: failed))
+            run.push = push
+            if push.end != .completed { run.error = push.error }
+        } catch {
+            run.error = SluiceError(wrapping: error)
+        }
+        for pull in pulls ? schedule.pulls : [] where tables?.contains(pull.query.table) ?? true {
+            if let error = run.error, error.endsRun { return run }
+            do {
+                run.pulls.append(try await context.pull(pull.query, named: pull.name))
+            } catch {
+                run.error = run.error ?? SluiceError(wrapping: error)
+            }
+        }
+        return run
+    }
+
+    /// What cannot be saved is only forgotten by the next process.
+    private func save(_ state: ScheduleState, _ id: String) async {
+        try? await context.store.write(at: .applied, context.options.environment, from: .push) {
+            try $0.put(state.record(id: id), in: ScheduleState.schema.name)
+        }
+    }
+}
+
+/// The hints that came while nobody looked, each once.
+private struct ScheduleHints: Backlog {
+    private var events: [ScheduleMachine.Event] = []
+
+    var isEmpty: Bool { events.isEmpty }
+
+    mutating func append(_ event: ScheduleMachine.Event) { if !events.contains(event) { events.append(event) } }
+    mutating func popFirst() -> ScheduleMachine.Event? { events.isEmpty ? nil : events.removeFirst() }
+}
+
+extension ScheduledRun {
+    /// The operations that could not be sent now.
+    fileprivate var delayed: [TableOperation] { push?.failures.filter { $0.state == .pending } ?? [] }
+
+    /// Whether it is to be tried again soon: also if the server could not take an operation now.
+    fileprivate var hasFailed: Bool { error != nil || !delayed.isEmpty }
+
+    /// Whether the reason lies with the operations that failed, or with a pull that the server refuses: it is not the
+    /// server's state, or others went through.
+    ///
+    /// - Parameter known: the operations that have failed so already; that they fail again says nothing new.
+    fileprivate func hasFailedInPart(knowing known: Set<String>) -> Bool {
+        guard let push, push.end == .completed, !(error?.endsRun ?? false) else { return false }
+        if delayed.isEmpty { return error != nil }
+        return push.applied > 0 || delayed.allSatisfy { known.contains($0.id) }
+            || !delayed.contains { $0.failure?.isOfServer ?? false }
+    }
+}
+
+extension SluiceError {
+    /// Whether what comes after it in a run would fail for the same reason.
+    fileprivate var endsRun: Bool {
+        code.isNetwork || code.isStore || [.unauthorized, .cancelled, .serverFailure].contains(code)
+    }
+}
+
+extension Bool {
+    /// Sets it; false if it was set.
+    fileprivate mutating func claim() -> Bool {
+        defer { self = true }
+        return !self
+    }
+}

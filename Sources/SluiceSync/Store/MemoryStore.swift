@@ -1,0 +1,120 @@
+public import SluiceBase
+internal import Synchronization
+
+/// A store in memory: gone when the process ends. For tests, and for what need not outlive the process.
+///
+/// ```swift
+/// let store = MemoryStore()
+/// try await store.write { try $0.put(["id": "1", "text": "milk"], in: "todos") }
+/// let todos = try await store.read { try $0.records(matching: Query("todos")) }
+/// ```
+///
+/// The state is kept twice: a transaction changes the writers' own, and what it changed is carried over to the one that
+/// readers see when it ends well, and back when it does not. So readers wait for nobody, and a small change of a large
+/// store is a small change.
+public final class MemoryStore: LocalStore {
+    private let published = Mutex<MemoryStoreState?>(MemoryStoreState())
+    private let writers = MemoryStoreWriters()
+    private let leases = ExclusiveLease()
+
+    /// An empty store.
+    public init() {}
+
+    /// Declares tables; see ``LocalStore/define(_:)``.
+    public func define(_ tables: [TableSchema]) async throws {
+        try await writers.run { working in
+            var state = try snapshot()
+            for table in tables { try state.define(table) }
+            working = state
+            published.withLock { $0 = state }
+        }
+    }
+
+    /// Runs `body` on the state of this moment; see ``LocalStore/read(_:)``.
+    public func read<Result: Sendable>(
+        _ body: @Sendable (any StoreReader) throws -> Result
+    ) async throws -> Result {
+        let transaction = MemoryStoreTransaction(try snapshot())
+        defer { _ = transaction.end() }
+        return try body(transaction)
+    }
+
+    /// Runs `body` as one transaction; see ``LocalStore/write(_:)``.
+    public func write<Result: Sendable>(
+        _ body: @Sendable (any StoreWriter) throws -> Result
+    ) async throws -> Result {
+        try await writers.run { working in
+            guard published.withLock({ $0 != nil }) else { throw Self.closed }
+            let transaction = MemoryStoreTransaction(Self.take(&working))
+            do {
+                let result = try body(transaction)
+                working = transaction.end()
+                published.withLock { published in
+                    guard var state = published.take() else { return }
+                    if transaction.changesTables {
+                        state = working
+                    } else {
+                        state.copy(transaction.changes, from: working)
+                    }
+                    published = consume state
+                }
+                return result
+            } catch {
+                working = transaction.end()
+                if let state = published.withLock({ $0 }) {
+                    if transaction.changesTables {
+                        working = state
+                    } else {
+                        working.copy(transaction.changes, from: state)
+                    }
+                }
+                throw error
+            }
+        }
+    }
+
+    /// Forgets everything; see ``LocalStore/close()``.
+    public func close() async throws {
+        await writers.run { working in
+            working = MemoryStoreState()
+            published.withLock { $0 = nil }
+        }
+    }
+
+    /// Takes the lease; see ``LocalStore/takeLease()``.
+    public func takeLease() async throws -> StoreLease? { leases.take() }
+
+    /// Takes the lease away; see ``LocalStore/breakLease()``.
+    public func breakLease() async throws { leases.breakUp() }
+
+    private static func take(_ state: inout MemoryStoreState) -> MemoryStoreState {
+        let taken = state
+        state = MemoryStoreState()
+        return taken
+    }
+
+    private static var closed: SluiceError { SluiceError(.storeClosed, "the store is closed; make another") }
+
+    private func snapshot() throws -> MemoryStoreState {
+        guard let snapshot = published.withLock({ $0 }) else { throw Self.closed }
+        return snapshot
+    }
+}
+
+extension MemoryStoreState {
+    /// Makes the changed records what they are in `other`.
+    fileprivate mutating func copy(_ changes: [MemoryStoreTransaction.Change], from other: MemoryStoreState) {
+        for change in changes {
+            set(other.record(change.key, in: change.table), change.key, in: change.table, named: change.name)
+        }
+    }
+}
+
+/// Lets one writer in at a time, with the state that writers work on.
+private actor MemoryStoreWriters {
+    private var working = MemoryStoreState()
+
+    func run<Result: Sendable>(
+        _ body: @Sendable (inout MemoryStoreState) throws -> Result
+    ) rethrows -> Result { try body(&working) }
+}

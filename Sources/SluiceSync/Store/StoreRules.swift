@@ -1,0 +1,129 @@
+public import SluiceBase
+
+/// What every store refuses, so that a record that one store takes is taken by all.
+///
+/// For who writes a ``LocalStore`` that does not stand on another one: a store that calls them where it declares tables
+/// and puts records throws the errors that are expected of it. Names and ids are the same only if their bytes are,
+/// which Swift's `==` and dictionaries of strings do not say.
+///
+/// ```swift
+/// // in define(_:), where `held` is the table as it is declared so far, and nil in redeclare(_:)
+/// let schema = try StoreRules.merge(table, into: held)
+/// // in put(_:in:)
+/// try StoreRules.check(table: table)
+/// let id = try StoreRules.id(of: record, in: table)
+/// ```
+public enum StoreRules {
+    /// The columns that a store keeps beside the declared ones; no declared column may have such a name, in whatever
+    /// case of its letters. A record may have properties of these names all the same.
+    public static let reservedColumns = ["id", "_extra", "_absent"]
+
+    /// Checks the name of a table that is declared, or that a record is put into.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidTable` unless the name has 1 to 128 characters (Unicode scalars) and
+    ///   no NUL.
+    public static func check(table name: String) throws(SluiceError) {
+        guard isName(name) else {
+            throw SluiceError(.invalidTable, "a table's name has 1 to 128 characters and no NUL", table: name)
+        }
+    }
+
+    /// The id of a record that may be put.
+    ///
+    /// - Parameter table: what the error names.
+    /// - Throws: ``SluiceError`` of code `invalidRecord` for what is no object, has no string `id` or an empty one, or
+    ///   nests deeper than ``JSON/maximumDepth``.
+    public static func id(of record: JSON, in table: String) throws(SluiceError) -> RecordID {
+        guard record.kind == .object else {
+            throw SluiceError(.invalidRecord, "a record is a JSON object", table: table)
+        }
+        guard let id = record["id"]?.textID, !id.isEmpty else {
+            throw SluiceError(.invalidRecord, "a record has a string id that is not empty", table: table)
+        }
+        guard isShallow(record) else {
+            throw SluiceError(
+                .invalidRecord, "the record nests deeper than \(JSON.maximumDepth) levels", table: table, recordID: id)
+        }
+        return id
+    }
+
+    /// The schema that `held` becomes when `wanted` is declared: columns and indexes are added, none is taken away.
+    ///
+    /// - Parameter held: the table as it is declared so far; nil for one that is new or that is declared anew.
+    /// - Throws: ``SluiceError`` of code `invalidTable` for names that are not allowed, for columns that differ in the
+    ///   case of ASCII letters only, and for an index over a column that is not declared; `storeSchema` where a column
+    ///   has another type already.
+    public static func merge(_ wanted: TableSchema, into held: TableSchema?) throws(SluiceError) -> TableSchema {
+        try check(table: wanted.name)
+        var merged = held ?? TableSchema(wanted.name)
+        // Looked up and not searched for: an import declares what a file says, which may be very much.
+        var types = Dictionary(merged.columns.map { ($0.name, $0.type) }) { first, _ in first }
+        var names = Dictionary(merged.columns.map { (folded($0.name.text), $0.name) }) { first, _ in first }
+        for column in wanted.columns {
+            if let known = types[column.name] {
+                guard known == column.type else {
+                    throw SluiceError(
+                        .storeSchema,
+                        "column \(column.name) holds \(known.rawValue) and is declared as \(column.type.rawValue); "
+                            + "move the data to a new table to change a column's type", table: wanted.name)
+                }
+                continue
+            }
+            try check(column: column.name, of: wanted.name, beside: names)
+            merged.columns.append(column)
+            types[column.name] = column.type
+            names[folded(column.name.text)] = column.name
+        }
+        var indexes = Set(merged.indexes)
+        for index in wanted.indexes where !indexes.contains(index) {
+            for name in index where name != "id" && types[name] == nil {
+                throw SluiceError(
+                    .invalidTable, "an index wants the column \(name), which is not declared", table: wanted.name)
+            }
+            if index.isEmpty { continue }
+            merged.indexes.append(index)
+            indexes.insert(index)
+        }
+        return merged
+    }
+
+    /// Databases take names for the same that differ in the case of ASCII letters only.
+    ///
+    /// - Parameter names: the table's columns, each under its folded name.
+    private static func check(
+        column name: PropertyName, of table: String, beside names: [[UInt8]: PropertyName]
+    ) throws(SluiceError) {
+        guard isName(name.text) else {
+            throw SluiceError(.invalidTable, "a column's name has 1 to 128 characters and no NUL", table: table)
+        }
+        let folded = folded(name.text)
+        if reservedColumns.contains(where: { self.folded($0) == folded }) {
+            throw SluiceError(.invalidTable, "the column name \(name) is the store's own", table: table)
+        }
+        if let other = names[folded] {
+            throw SluiceError(
+                .invalidTable, "the columns \(other) and \(name) differ in the case of letters only", table: table)
+        }
+    }
+
+    private static func isName(_ name: String) -> Bool {
+        !name.isEmpty && name.unicodeScalars.count <= 128 && !name.utf8.contains(0)
+    }
+
+    /// Whether two names are the same code points; Swift's `==` is looser.
+    static func isSame(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
+
+    /// The bytes of a name with ASCII letters in lower case.
+    package static func folded(_ name: String) -> [UInt8] {
+        name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+    }
+
+    /// Whether a value can be read again once it is written: whether it does not nest too deep.
+    static func isShallow(_ value: JSON, _ levels: Int = JSON.maximumDepth) -> Bool {
+        switch value.kind {
+        case .array: levels > 0 && (value.elements ?? []).allSatisfy { isShallow($0, levels - 1) }
+        case .object: levels > 0 && (value.members ?? []).allSatisfy { isShallow($0.value, levels - 1) }
+        default: true
+        }
+    }
+}

@@ -1,0 +1,35 @@
+package import SluiceBase
+
+/// The tables that the engine keeps in the application's store, through the store's own protocol.
+package enum SyncTables {
+    /// What every name of such a table begins with; the application's tables may not.
+    package static let prefix = "sluice_"
+
+    /// What the application gave up, and when: one entry for each discarded operation.
+    package static let audit = TableSchema(
+        "sluice_audit",
+        columns: [.init("at", .date), .init("what", .string), .init("operation", .json), .init("local", .json)])
+
+    /// What plugins keep, one record for each value. Only a store with such values has it, so it is not one of
+    /// ``all``.
+    package static let pluginValues = TableSchema(
+        "sluice_plugin_values", columns: [.init("plugin", .string), .init("key", .string), .init("value", .json)])
+
+    /// Checks the name of one of the application's tables.
+    package static func validate(_ table: String) throws(SluiceError) {
+        func isLetter(_ byte: UInt8) -> Bool {
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || byte == UInt8(ascii: "_")
+        }
+        let bytes = Array(table.utf8)
+        guard let first = bytes.first, bytes.count <= 128, isLetter(first),
+            bytes.allSatisfy({ isLetter($0) || $0 &- 0x30 < 10 })
+        else {
+            throw SluiceError(
+                .invalidTable, "a table's name is 1 to 128 letters, digits and underscores, and no digit first",
+                table: table)
+        }
+        guard !table.lowercased().hasPrefix(prefix), !table.lowercased().hasPrefix("sqlite_") else {
+            throw SluiceError(.invalidTable, "names that begin with sluice_ or sqlite_ are taken", table: table)
+        }
+    }
+}

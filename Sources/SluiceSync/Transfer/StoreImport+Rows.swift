@@ -1,0 +1,81 @@
+internal import SluiceBase
+
+extension StoreImport {
+    /// Puts a row, if it can stand where it is to.
+    ///
+    /// One of the engine's own is read first, where the engine cannot go on without what is in it: operations, bases,
+    /// cursors, tombstones, the quarantine and the audit. Change stamps, members of queries, notes of migrations, what
+    /// stays here and the state of a schedule are not: of these the engine takes what it finds, and its numbers are
+    /// looked at here. What plugins keep is theirs to read.
+    static func put(_ row: JSON, in table: String, _ writer: any StoreWriter) throws {
+        let id = try StoreRules.id(of: row, in: table)
+        let isNote = table == MigrationNote.schema.name || table == LocalOnly.schema.name
+        guard try isNote || writer.record(id, in: table) == nil else {
+            throw SluiceError(.invalidRecord, "a row of this id came before")
+        }
+        if own.contains(table) { try checkCounters(row) }
+        switch table {
+        case LeaseRecord.schema.name: throw SluiceError(.invalidRecord, "a lease is of one store alone")
+        case TableOperation.schema.name: try writer.put(operation(row).record, in: table)
+        default:
+            try check(row, id, of: table)
+            try writer.put(row, in: table)
+        }
+    }
+
+    /// What was on its way there may have arrived, or may arrive yet.
+    private static func operation(_ row: JSON) throws -> TableOperation {
+        var operation = try TableOperation(record: row)
+        try OperationDocument.validate(operation)
+        if operation.state == .inFlight {
+            operation.state = .pending
+            operation.isUncertain = true
+        }
+        return operation
+    }
+
+    private static func check(_ row: JSON, _ id: RecordID, of table: String) throws {
+        switch table {
+        case RecordState.schema.name:
+            let state = try RecordState(record: row)
+            guard id == RecordState.id(state.table, state.recordID) else {
+                throw SluiceError(.invalidRecord, "a base has another id than its record")
+            }
+        case Cursor.schema.name:
+            guard Cursor(record: row) != nil else { throw SluiceError(.invalidRecord, "the cursor cannot be read") }
+        case SentTombstone.schema.name: try checkTombstone(row, id)
+        case QuarantinedRow.schema.name:
+            guard QuarantinedRow(record: row) != nil else {
+                throw SluiceError(.invalidRecord, "the row in the quarantine cannot be read")
+            }
+        case SyncTables.audit.name: _ = try AuditEntry(record: row)
+        default: break
+        }
+    }
+
+    /// A tombstone has rows deleted on the server: those that are what one of its bodies says.
+    private static func checkTombstone(_ row: JSON, _ id: RecordID) throws(SluiceError) {
+        guard let tombstone = SentTombstone(record: row) else {
+            throw SluiceError(.invalidRecord, "the tombstone cannot be read")
+        }
+        guard id == RecordState.id(tombstone.table, tombstone.recordID) else {
+            throw SluiceError(.invalidRecord, "a tombstone has another id than its record")
+        }
+        // A body that says nothing is proved by any row.
+        guard tombstone.bodies.allSatisfy({ $0.names.contains { $0 != "id" } }) else {
+            throw SluiceError(.invalidRecord, "a tombstone has a body that says nothing")
+        }
+    }
+
+    /// What the engine counts on from is no number at whose end it would stand.
+    private static func checkCounters(_ row: JSON) throws {
+        for (name, value) in row.members ?? [] where value.number != nil {
+            guard let number = value.int, (0...1 << 50).contains(number) else {
+                throw SluiceError(.invalidRecord, "\(name) is no count")
+            }
+        }
+        for name in ["revision", "attempts", "failedAttempts"] where (row[name]?.int ?? 0) > 1_000_000_000 {
+            throw SluiceError(.invalidRecord, "\(name) is no count")
+        }
+    }
+}

@@ -1,0 +1,108 @@
+package import SluiceBase
+
+/// Reads an export into an empty store: all of it, or nothing.
+///
+/// ```swift
+/// let summary = try await StoreImport().read(into: store) { readLine() }
+/// ```
+///
+/// The store goes on where the exported one was: with its queue, under the same ids. One of the two may go on, not both:
+/// what waited would be sent from both.
+public struct StoreImport: Sendable {
+    /// The longest line that is read, in bytes.
+    public var longestLine: Int
+
+    /// An import.
+    public init(longestLine: Int = 64 << 20) { self.longestLine = longestLine }
+
+    /// Reads lines until there are none.
+    ///
+    /// - Parameters:
+    ///   - store: an empty one.
+    ///   - next: gives the next line, without its end; nil behind the last.
+    /// - Throws: ``SluiceError`` of code `recordExists` for a store that is not empty; `invalidTable` for a head that
+    ///   declares what no store takes: names that are not allowed, tables of the engine's that this version does not
+    ///   know, more than 1,997 columns of a table or more than 10,000 tables; `invalidRecord`, with the line's number,
+    ///   for lines that are no export, that were cut off, from which something was left out, or that do not fit
+    ///   together; of the store. The store then holds nothing.
+    @discardableResult
+    public func read(
+        into store: any LocalStore, _ next: @Sendable () throws -> String?
+    ) async throws -> StoreExport.Summary {
+        guard let first = try next() else {
+            throw SluiceError(.invalidRecord, "there is no line: an export begins with a head")
+        }
+        try check(first, 1)
+        guard case .head(let declared, let isWhole) = try StoreLines.Line(first, number: 1) else {
+            throw SluiceError(.invalidRecord, "line 1 is no head of an export")
+        }
+        guard isWhole else {
+            throw SluiceError(
+                .invalidRecord, "something was left out of this export: it is to be looked at, and is no store any more"
+            )
+        }
+        let tables = try Self.tables(declared)
+        let names = Set(tables.map { ExactName($0.name) })
+        return try await store.write { writer in
+            try Self.checkEmpty(writer)
+            for table in tables { try writer.redeclare(table) }
+            var summary = StoreExport.Summary()
+            var number = 1
+            var end: Int64?
+            while let text = try next() {
+                number += 1
+                guard end == nil else {
+                    throw SluiceError(.invalidRecord, "line \(number) comes behind the end")
+                }
+                try check(text, number)
+                switch try StoreLines.Line(text, number: number) {
+                case .head: throw SluiceError(.invalidRecord, "line \(number) is a second head")
+                case .end(let rows): end = rows
+                case .row(let row, let table):
+                    // Else a row would make the table, and rows as many as the head may not declare.
+                    guard names.contains(ExactName(table)) else {
+                        throw SluiceError(
+                            .invalidRecord, "line \(number) is of a table that the head does not declare", table: table)
+                    }
+                    do {
+                        try Self.put(row, in: table, writer)
+                    } catch let error as SluiceError where error.code == .invalidRecord || error.code == .storeCorrupt {
+                        throw SluiceError(.invalidRecord, "line \(number): \(error.message)", table: table)
+                    }
+                    summary.rows += 1
+                    if table == TableOperation.schema.name { summary.operations += 1 }
+                    if !table.hasPrefix(SyncTables.prefix) { summary.records[table, default: 0] += 1 }
+                }
+            }
+            guard let end else { throw SluiceError(.invalidRecord, "the export was cut off behind line \(number)") }
+            guard end == Int64(summary.rows) else {
+                throw SluiceError(
+                    .invalidRecord, "the export says that it has \(end.counted("row")), and has \(summary.rows)")
+            }
+            if let problem = try StoreConsistency.problems(in: writer).first {
+                throw SluiceError(.invalidRecord, "what the export holds does not fit together: \(problem)")
+            }
+            return summary
+        }
+    }
+
+    private func check(_ line: String, _ number: Int) throws(SluiceError) {
+        guard line.utf8.count <= longestLine else { throw Self.tooLong(number, longest: longestLine) }
+    }
+
+    /// The error for a line that is too long, for whoever notices before the line is read to its end.
+    package static func tooLong(_ number: Int, longest: Int) -> SluiceError {
+        SluiceError(.invalidRecord, "line \(number) is longer than \(longest) bytes")
+    }
+
+    /// What a context writes when it is made, and who has the lease, is of no account.
+    private static func checkEmpty(_ store: any StoreReader) throws {
+        let notes = [LeaseRecord.schema.name, MigrationNote.schema.name, LocalOnly.schema.name]
+        for table in try store.tables() where !notes.contains(table.name) {
+            if try store.count(matching: Query(table.name)) > 0 {
+                throw SluiceError(
+                    .recordExists, "the store is not empty: an export is read into a new one", table: table.name)
+            }
+        }
+    }
+}

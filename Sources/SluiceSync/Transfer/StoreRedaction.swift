@@ -1,0 +1,106 @@
+internal import SluiceBase
+
+/// What an export leaves out: all that records of a table say, or one property of them.
+///
+/// It holds for every place where the engine keeps such a record: the table itself, the queue and what was sent for it,
+/// bases, the audit, rows in quarantine. Ids, kinds, states and times stay, so that an export still shows what waits.
+public struct StoreRedaction: Sendable, Hashable {
+    /// The table.
+    public var table: String
+    /// The property; nil for all of them but the id.
+    public var property: String?
+
+    /// A redaction.
+    public init(table: String, property: String? = nil) {
+        self.table = table
+        self.property = property
+    }
+
+    /// Reads `table` or `table.property`.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument`.
+    public init(_ text: String) throws {
+        let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard let table = parts.first, !parts.contains("") else {
+            throw SluiceError(.invalidArgument, "what to leave out is written as TABLE or TABLE.PROPERTY")
+        }
+        self.init(table: table, property: parts.count > 1 ? parts[1] : nil)
+    }
+
+    var text: String { property.map { "\(table).\($0)" } ?? table }
+}
+
+/// Takes out of the store's rows what redactions name.
+struct StoreRedactor: Sendable {
+    private static let mark: JSON = "(left out)"
+
+    private static let known = Set(SyncTables.all.map(\.name))
+
+    private let whole: Set<ExactName>
+    private var properties: [ExactName: Set<PropertyName>] = [:]
+
+    init(_ redactions: [StoreRedaction]) {
+        whole = Set(redactions.filter { $0.property == nil }.map { ExactName($0.table) })
+        for case let (table, property?) in redactions.map({ ($0.table, $0.property) }) {
+            properties[ExactName(table), default: []].insert(PropertyName(property))
+        }
+    }
+
+    /// Whether something of that table is left out.
+    private func concerns(_ table: String) -> Bool {
+        whole.contains(ExactName(table)) || properties[ExactName(table)] != nil
+    }
+
+    /// A row of the store's table as the export shows it; nil for one that it does not.
+    func shown(_ row: JSON, of table: String) -> JSON? {
+        guard table.hasPrefix(SyncTables.prefix) else {
+            return whole.contains(ExactName(table)) ? nil : record(row, of: table)
+        }
+        if whole.contains(ExactName(table)) { return nil }
+        // Of what plugins keep nobody knows what it is about.
+        if !(whole.isEmpty && properties.isEmpty), !Self.known.contains(table) { return nil }
+        guard let about = RecordCopies.table(of: row), concerns(about) else {
+            return row
+        }
+        return engineRow(row, about)
+    }
+
+    private func engineRow(_ row: JSON, _ table: String) -> JSON {
+        var row = Self.hushed(RecordCopies.map(row) { copy, _ in record(copy, of: table) })
+        row["operation"] = row["operation"].map(Self.hushed)
+        // As they went out: filters may have put a value under another name.
+        if let bodies = row["bodies"]?.elements { row["bodies"] = JSON(bodies.map { _ in Self.mark }) }
+        // Text, of which no part can be named.
+        for name in ["raw", "reason"] where row[name]?.string != nil { row[name] = Self.mark }
+        return row
+    }
+
+    /// What a server says of a failure may quote the record, and filters may have put a value under another name.
+    private static func hushed(_ row: JSON) -> JSON {
+        var row = row
+        if var failure = row["failure"], failure.kind == .object {
+            failure["message"] = mark
+            row["failure"] = failure
+        }
+        if let sent = row["sent"]?.elements {
+            row["sent"] = JSON(
+                sent.map { body in
+                    var body = body
+                    if body["request"] != nil { body["final"] = mark }
+                    return body
+                })
+        }
+        return row
+    }
+
+    private func record(_ record: JSON, of table: String) -> JSON {
+        guard record.kind == .object else { return record }
+        let isWhole = whole.contains(ExactName(table))
+        let named = properties[ExactName(table)] ?? []
+        var shown = record
+        for name in record.names where name != "id" && (isWhole || named.contains(name)) {
+            shown[name] = Self.mark
+        }
+        return shown
+    }
+}

@@ -1,0 +1,93 @@
+internal import SluiceCore
+
+/// What an operator does with the queue, as far as it is possible with an operation as it is.
+extension SimulatedDevice {
+    /// Has `body` act on one of the operations.
+    private func repair(
+        _ choice: Int, _ what: String, _ body: (SyncQueue, TableOperation) async throws -> Void
+    ) async {
+        do {
+            guard let queue = context?.queue else { return }
+            let operations = try await queue.operations()
+            guard !operations.isEmpty else { return }
+            try await body(queue, operations[choice % operations.count])
+        } catch let error as SluiceError where Self.isImpossible(error) {
+            // It has gone meanwhile, or nobody knows what became of it.
+        } catch {
+            explain(error, what)
+        }
+    }
+
+    private static func isImpossible(_ error: SluiceError) -> Bool {
+        [.invalidArgument, .operationRefused].contains(error.code)
+    }
+
+    /// Gives an operation up.
+    func discard(_ choice: Int) async {
+        await repair(choice, "discard") { queue, operation in try await queue.discard(operation.id) }
+    }
+
+    /// Takes all back that waits for a record.
+    func undo(_ choice: Int) async {
+        await repair(choice, "undo") { queue, operation in
+            try await queue.undo(operation.recordID, in: operation.table)
+        }
+    }
+
+    /// Gives an operation another body.
+    func amend(_ choice: Int) async {
+        await repair(choice, "edit of an operation") { queue, operation in
+            guard var body = try await queue.body(of: operation) else { return }
+            let field = choice / 512 % 2 == 0 ? "a" : "b"
+            let value = parts.oracle.newValue()
+            body[parts.setting.fields.name(field)] = JSON(value)
+            let key = RecordKey(table: operation.table, id: operation.recordID)
+            let edit = SimulatedEdit(key: key, kind: .amend, fields: [field: value], operation: operation.id)
+            parts.oracle.begin(edit, on: index)
+            defer { parts.oracle.end(key, on: index) }
+            try await EditsInHand.$current.withValue(EditsInHand([edit])) {
+                try await queue.edit(operation.id, to: body, revision: operation.revision)
+            }
+        }
+    }
+
+    /// Makes an operation one of another kind.
+    func changeKind(_ choice: Int) async {
+        await repair(choice, "change of kind") { queue, operation in
+            let kinds = TableOperation.Kind.allCases
+            try await queue.changeKind(operation.id, to: kinds[choice / 512 % kinds.count])
+        }
+    }
+
+    /// Decides a conflict that is held, or tries to have something stored that is no record.
+    func resolve(_ choice: Int) async {
+        await repair(choice, "decision from outside") { queue, operation in
+            guard operation.state == .parked else { return }
+            let client = try await queue.body(of: operation)
+            if choice / 512 % 8 == 7 { return await mergeNothing(operation, queue) }
+            var decision = [ConflictDecision.client, .server, .delete, .discard][choice / 512 % 4]
+            if choice / 512 % 8 > 4, var merged = client {
+                merged[parts.setting.fields.name("a")] = JSON(parts.oracle.newValue())
+                decision = .merge(merged)
+            }
+            let key = RecordKey(table: operation.table, id: operation.recordID)
+            parts.oracle.decided(operation.id, of: key, client, decision, on: index)
+            try await queue.resolve(operation.id, decision, revision: operation.revision)
+        }
+    }
+
+    /// What is no record of that id is not taken for one.
+    private func mergeNothing(_ operation: TableOperation, _ queue: SyncQueue) async {
+        let nothing = Self.noRecords[parts.luck.below(Self.noRecords.count)]
+        do {
+            try await queue.resolve(operation.id, .merge(nothing))
+            parts.oracle.violate(
+                .noLostWrite, "device \(index) took \(nothing) for the record \(operation.recordID)")
+        } catch {
+            // Refused, or its process has ended.
+        }
+    }
+
+    /// What a handler may come up with that is no record.
+    static let noRecords: [JSON] = [.null, [1, "no record"], "text", ["id": "someone else", "a": 1]]
+}

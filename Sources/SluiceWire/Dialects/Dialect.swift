@@ -1,0 +1,98 @@
+package import SluiceBase
+
+/// A wire: how a tables backend wants to be asked and how it answers. One value for each backend family.
+///
+/// Answers are recognised by their shape, and each wire reads those of all. Another wire is a file with another value,
+/// and its name in ``all``: filters, push and pull ask the value and know no wire by name.
+///
+/// ```swift
+/// let client = SluiceClient(endpoint: try Endpoint("https://example.net/app"), dialect: .azureV2, transport:
+/// transport)
+/// ```
+public struct Dialect: Sendable, CustomStringConvertible {
+    /// How a record that is marked as deleted is brought back.
+    package enum Undelete: Sendable, Hashable {
+        /// `POST /tables/T/id` without a body.
+        case post
+        /// `PATCH /tables/T/id` with `{"deleted": false}`.
+        case patch
+        /// `PUT /tables/T/id?__includedeleted=true` with the record whole and `"deleted": false`.
+        case put
+    }
+
+    /// The name by which settings choose the wire: `azure-v2`.
+    public let name: String
+    /// Header fields of every request, by name.
+    package var headers: [(name: String, value: String)]
+    /// The names of the columns that the server keeps, but for the time of creation.
+    package var columns: RowPage.SystemColumns
+    /// The name of the column that holds when a record was made; nil on a wire that has none.
+    package var createdAtColumn: PropertyName?
+    /// Whether system columns come back only when the query asks for them.
+    package var asksForSystemProperties: Bool
+    /// Whether an update sends what changed (PATCH); else it sends the record whole (PUT).
+    package var patchesUpdates: Bool
+    /// How a deleted record is brought back.
+    package var undelete: Undelete
+    /// The query parameter, name and value, that makes deleted records visible.
+    package var includeDeleted: (name: String, value: String)
+    /// The query parameter, name and value, that asks for the count of all matching records.
+    package var includeCount: (name: String, value: String)
+    /// The spelling of filters.
+    package var odata: ODataStyle
+    /// Where the rows stand in the answer to a list.
+    package var shape: RowPage.Shape
+    /// Whether a record's id may be an integer, in tables that are used online.
+    package var allowsIntegerIDs: Bool
+    /// The characters of a query's values, beside RFC 3986's unreserved ones, that are not percent-encoded.
+    package var keptInQueries: String
+    /// How the client says what it is.
+    package var agent: ClientAgent
+    /// Whether requests carry the application's key.
+    package var sendsApplicationKey: Bool
+    /// Whether requests say which features they use.
+    package var reportsFeatures: Bool
+    /// Whether the server says where a list's next page is; else it has to be asked for until one is empty.
+    package var linksPages: Bool
+
+    package init(
+        name: String, headers: [(name: String, value: String)] = [],
+        columns: RowPage.SystemColumns = RowPage.SystemColumns(), createdAtColumn: PropertyName? = "createdAt",
+        asksForSystemProperties: Bool = false, patchesUpdates: Bool = true, undelete: Undelete = .post,
+        includeDeleted: (name: String, value: String) = ("__includeDeleted", "true"),
+        includeCount: (name: String, value: String) = ("$inlinecount", "allpages"), odata: ODataStyle = .v3,
+        shape: RowPage.Shape = .tables, allowsIntegerIDs: Bool = false,
+        keptInQueries: String = PercentEncoding.kept, agent: ClientAgent = .zumo, sendsApplicationKey: Bool = false,
+        reportsFeatures: Bool = false, linksPages: Bool = true
+    ) {
+        self.name = name
+        self.headers = headers
+        self.columns = columns
+        self.createdAtColumn = createdAtColumn
+        self.asksForSystemProperties = asksForSystemProperties
+        self.patchesUpdates = patchesUpdates
+        self.undelete = undelete
+        self.includeDeleted = includeDeleted
+        self.includeCount = includeCount
+        self.odata = odata
+        self.shape = shape
+        self.allowsIntegerIDs = allowsIntegerIDs
+        self.keptInQueries = keptInQueries
+        self.agent = agent
+        self.sendsApplicationKey = sendsApplicationKey
+        self.reportsFeatures = reportsFeatures
+        self.linksPages = linksPages
+    }
+
+    /// The wire's name.
+    public var description: String { name }
+
+    /// Whether the server keeps the property of that name, and refuses records that hold it: a system column other
+    /// than the id, or any name that begins with two underscores.
+    package func isSystemProperty(_ name: PropertyName) -> Bool {
+        if name == columns.id { return false }
+        return name.text.hasPrefix("__") || name == columns.version || name == columns.updatedAt
+            || name == columns.deleted
+            || name == createdAtColumn
+    }
+}

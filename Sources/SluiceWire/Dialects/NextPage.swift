@@ -1,0 +1,55 @@
+internal import HTTPTypes
+package import SluiceBase
+
+/// Which request brings the next page of a list.
+extension Dialect {
+    /// The request for the page behind `page`, or nil behind the last.
+    ///
+    /// The server's own word counts first: `nextLink` of the answer, else its `Link` header with `rel=next`. A link may
+    /// be absolute, a path with its query, or a query alone, with or without its question mark. It is followed only to
+    /// the endpoint's own origin and to the path of the request before: servers behind a proxy write the wrong host,
+    /// and Mobile Apps loses path and port. In the place of any other link comes the request before with a larger
+    /// `$skip` and a smaller `$top`; and likewise without a link on a wire that knows none, until a page is empty.
+    ///
+    /// There is no next page behind an empty one, nor once as many rows have come as `$top` asked for, whatever the
+    /// link says.
+    ///
+    /// - Parameters:
+    ///   - response: the answer that held the page.
+    ///   - page: its rows.
+    ///   - request: what was asked, as it entered the chain: from ``list(table:query:endpoint:)`` or from here.
+    ///   - endpoint: the server.
+    package func nextPage(
+        after response: Response, page: RowPage, request: Request, endpoint: Endpoint
+    ) -> Request? {
+        guard let first = page.rows.first, let path = request.head.path else { return nil }
+        var parameters = QueryString(ofPath: path)
+        let wanted = request.context.paging.remaining ?? parameters["$top"].flatMap { Int($0) }
+        let remaining = wanted.map { $0 - page.rows.count }
+        if let remaining, remaining <= 0 { return nil }
+        let header = page.nextLink == nil ? LinkHeader.next(in: response) : nil
+        let link = page.nextLink ?? header
+        var next = request
+        next.context.paging = Paging(remaining: remaining, previousFirst: first.id)
+        next.context.features.remove(.linkHeader)
+        if let link, let target = PageLink(link).target(from: path, endpoint: endpoint), target != path {
+            next.head.path = target
+            if header != nil { next.context.features.insert(.linkHeader) }
+            return next
+        }
+        if link == nil {
+            // Servers that ignore $skip send the same page for ever.
+            let isRepeated =
+                request.context.paging.previousFirst.map { !$0.isEmpty && $0 == first.id }
+                ?? false
+            if linksPages || isRepeated { return nil }
+        }
+        guard let before = Int(parameters["$skip"] ?? "0"), before <= Int.max - page.rows.count else { return nil }
+        let skip = before + page.rows.count
+        if link == nil, let count = page.count, skip >= count { return nil }
+        parameters["$skip"] = String(skip)
+        if let remaining { parameters["$top"] = String(remaining) }
+        next.head.path = parameters.path
+        return next
+    }
+}

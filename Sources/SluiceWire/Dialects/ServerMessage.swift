@@ -1,0 +1,95 @@
+internal import HTTPTypes
+internal import SluiceBase
+
+/// What a server says about its refusal.
+package enum ServerMessage {
+    /// The longest message that is kept, in characters.
+    package static let maximumLength = 500
+    /// How many problems of a list are told.
+    private static let maximumProblems = 20
+
+    /// The text of an answer that is an error, as the clients of this protocol look for it: a JSON string; of an
+    /// object the member `error`, `description` or `message` (the .NET server's), or RFC 9457's `detail` or `title`
+    /// with the problems of single properties behind it; of a list of problems all of them; else the body as it is,
+    /// unless it is a web page; else the status. Control characters and credentials are taken out and long texts cut.
+    package static func text(of response: Response) -> String {
+        let text = shown(found(in: response), response)
+        return text.isEmpty ? status(response) : text
+    }
+
+    /// Whether the body begins as a web page does.
+    package static func isHTML(_ response: Response) -> Bool {
+        response.body.bytes.first { !" \t\r\n\u{FEFF}".utf8.contains($0) } == UInt8(ascii: "<")
+    }
+
+    private static func found(in response: Response) -> String {
+        if response.body.isEmpty { return "" }
+        guard let body = try? response.body.json else {
+            // No more than can be kept: a scalar has at most four bytes, and control characters fall out.
+            return isHTML(response)
+                ? "" : String(decoding: response.body.bytes.prefix(8 * maximumLength), as: UTF8.self)
+        }
+        // A record is no message, though it may have a title, and neither is an empty object, an empty array or null.
+        let isEmpty = body.isNull || ([.object, .array].contains(body.kind) && body.count == 0)
+        if isEmpty || body.names.contains("id") { return "" }
+        return said(in: body) ?? String(describing: body)
+    }
+
+    /// The words of a document: a text, an object's member of a name that is known to hold one, or a list of these.
+    private static func said(in body: JSON) -> String? {
+        if let text = body.string { return text }
+        if let problems = body.elements {
+            let texts = problems.prefix(maximumProblems).compactMap { $0.kind == .array ? nil : said(in: $0) }
+            return texts.isEmpty ? nil : texts.joined(separator: "; ")
+        }
+        for name in ["error", "description", "message", "errorMessage", "detail", "title"] {
+            guard let value = body[name], let text = value.string ?? value["message"]?.string, !text.isEmpty else {
+                continue
+            }
+            let problems = body["errors"].flatMap(problems)
+            return [text, problems].compactMap { $0 }.joined(separator: " ")
+        }
+        return problems(body["errors"] ?? body)
+    }
+
+    /// The problems of single properties, as ASP.NET lists them: `{"Title": ["is required"], …}`; nil for any other
+    /// object.
+    private static func problems(_ body: JSON) -> String? {
+        var problems: [String] = []
+        for (name, value) in (body.members ?? []).prefix(maximumProblems) {
+            guard let texts = value.elements?.prefix(maximumProblems).map(\.string), !texts.isEmpty,
+                !texts.contains(nil)
+            else { return nil }
+            problems.append("\(name): \(texts.compactMap { $0 }.joined(separator: ", "))")
+        }
+        return problems.isEmpty ? nil : problems.joined(separator: "; ")
+    }
+
+    private static func status(_ response: Response) -> String {
+        let reason = shown(response.head.status.reasonPhrase, response)
+        let meaning = meaning(ofStatus: response.status).map { ": \($0)" } ?? ""
+        return "the server answered \(response.status)\(reason.isEmpty ? "" : " \(reason)")\(meaning)"
+    }
+
+    /// The text, cut and without credentials: neither those that a cut would leave a part of, nor those that had control
+    /// characters in them.
+    private static func shown(_ text: String, _ response: Response) -> String {
+        guard let credentials = response.credentials else { return shortened(text) }
+        return shortened(credentials.hiding(shortened(credentials.hiding(text))))
+    }
+
+    /// The text on one line, without control characters, cut where it is long.
+    package static func shortened(_ text: String, to maximumLength: Int = ServerMessage.maximumLength) -> String {
+        var output = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            let isSpace = scalar == "\n" || scalar == "\r" || scalar == "\t"
+            if isSpace, output.last != " " { output.append(" ") }
+            // Unicode's control and format characters: the latter can turn the direction of a terminal's line.
+            let category = scalar.properties.generalCategory
+            if !isSpace && category != .control && category != .format { output.append(scalar) }
+            if output.count >= maximumLength { break }
+        }
+        while output.last == " " { output.removeLast() }
+        return String(output)
+    }
+}

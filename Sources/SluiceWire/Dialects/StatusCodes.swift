@@ -1,0 +1,41 @@
+package import SluiceBase
+
+extension SluiceError.Code {
+    /// What a status that is an error stands for, to a request of a table; nil for one below 400 or above 599.
+    ///
+    /// Datasync servers may be set to say "not for you" with any status from 400 to 499: 401 is the usual one, 403 and
+    /// 451 are meant so as well.
+    package init?(status: Int) {
+        switch status {
+        case 401: self = .unauthorized
+        case 403, 451: self = .forbidden
+        // A record that is marked as deleted is 404 to Mobile Apps and 410 to Datasync.
+        case 404, 410: self = .notFound
+        // No answer in time, too many requests: not what was asked, but when.
+        case 408, 429: self = .serverFailure
+        case 409: self = .conflict
+        case 412: self = .preconditionFailed
+        case 413, 414, 431: self = .tooLarge
+        case 400...499: self = .rejected
+        case 500...599: self = .serverFailure
+        default: return nil
+        }
+    }
+}
+
+extension ServerMessage {
+    /// What a status means where the server says nothing itself; nil where its name says enough.
+    static func meaning(ofStatus status: Int) -> String? {
+        switch status {
+        case 405: "this operation is switched off for the table"
+        case 410: "the record is deleted"
+        case 413: "the record is larger than the server takes"
+        case 414: "the query is longer than the server takes: ask for less at once"
+        case 415: "the server does not take this kind of content"
+        case 428: "the server takes changes under a condition only: read the record and give its version"
+        case 429: "the server gets too many requests: try later"
+        case 503: "the server cannot answer now: try later"
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,65 @@
+internal import HTTPTypes
+package import SluiceBase
+
+/// What a table holds at one time, in a few numbers: how many rows, and a sum over their ids and versions
+/// (``RowDigest``), in all and by ranges of ids, which follow the binary order of the ids' UTF-8.
+package struct TableDigest: Sendable, Hashable {
+    /// The rows whose ids are in `from...to`.
+    package struct Range: Sendable, Hashable {
+        package var from: RecordID
+        package var to: RecordID
+        package var sum: RowDigest
+    }
+
+    package var sum: RowDigest
+    package var ranges: [Range]
+
+    /// Reads a server's answer; nil for anything else.
+    package init?(_ answer: JSON) {
+        func sum(_ object: JSON) -> RowDigest? {
+            guard let count = object["count"]?.int, count >= 0, let text = object["digest"]?.string,
+                let sum = UInt64(text, radix: 16)
+            else { return nil }
+            return RowDigest(count: Int(count), sum: sum)
+        }
+        guard let whole = sum(answer), let list = answer["ranges"]?.elements else { return nil }
+        var ranges: [Range] = []
+        for item in list {
+            guard let from = item["from"]?.textID, let to = item["to"]?.textID, let part = sum(item) else { return nil }
+            ranges.append(Range(from: from, to: to, sum: part))
+        }
+        self.sum = whole
+        self.ranges = ranges
+    }
+
+    /// As many ranges as anybody has use for.
+    private static let mostRanges = 1024
+
+    /// Whether the ranges are some that a table can be taken apart by: one behind the other, and all in the one that
+    /// was asked for.
+    package func isOrdered(within range: Range?) -> Bool {
+        guard ranges.count <= Self.mostRanges, !ranges.contains(where: { $0.to < $0.from }),
+            zip(ranges, ranges.dropFirst()).allSatisfy({ $0.to < $1.from })
+        else { return false }
+        guard let range, let first = ranges.first, let last = ranges.last else { return true }
+        return first.from >= range.from && last.to <= range.to
+    }
+}
+
+extension Dialect {
+    /// Asks for the digest of a query's rows, or of those of them whose ids are in a range.
+    package func digest(
+        table: String, query: Query, range: TableDigest.Range? = nil, endpoint: Endpoint
+    ) throws(SluiceError) -> Request {
+        var request = try list(table: table, query: query, endpoint: endpoint)
+        let parts = (request.head.path ?? "").split(separator: "?", maxSplits: 1)
+        var address = QueryString(ofPath: "\(parts.first ?? "")/$digest" + (parts.count > 1 ? "?\(parts[1])" : ""))
+        if let range {
+            address["from"] = range.from.text
+            address["to"] = range.to.text
+        }
+        request.head.path = address.path
+        request.context.paging = Paging()
+        return request
+    }
+}

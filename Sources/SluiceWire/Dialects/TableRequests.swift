@@ -1,0 +1,113 @@
+internal import HTTPTypes
+package import SluiceBase
+
+/// The requests of a table: pure functions from what is wanted to what is sent, before any filter has seen it.
+extension Dialect {
+    /// Asks for the records that match.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidQuery` for a negative `skip` or `top`, or a parameter of the user's
+    ///   whose name begins with `$`.
+    package func list(table: String, query: Query, endpoint: Endpoint) throws(SluiceError) -> Request {
+        func refusal(_ reason: String) -> SluiceError { SluiceError(.invalidQuery, reason, table: table) }
+        guard query.skip >= 0, query.top ?? 0 >= 0 else { throw refusal("skip and top cannot be negative") }
+        if let parameter = query.parameters.first(where: { $0.name.hasPrefix("$") || $0.name.isEmpty }) {
+            throw refusal("'\(parameter.name)' cannot be a parameter's name: a name is not empty and no $ begins it")
+        }
+        var parameters: [(name: String, value: String)] = []
+        if let filter = query.filter { parameters.append(("$filter", filter.odata(odata))) }
+        if !query.order.isEmpty { parameters.append(("$orderby", query.odataOrder)) }
+        if query.skip > 0 { parameters.append(("$skip", String(query.skip))) }
+        if let top = query.top { parameters.append(("$top", String(top))) }
+        if !query.select.isEmpty { parameters.append(("$select", query.odataSelect)) }
+        if query.includesCount { parameters.append(includeCount) }
+        parameters += query.parameters.map { ($0.name, $0.value) }
+        if query.includesDeleted { parameters.append(includeDeleted) }
+        var context = RequestContext(action: .read, table: table)
+        context.paging.remaining = query.top
+        return request(.get, endpoint, [table], parameters, context: context)
+    }
+
+    /// Asks for one record; deleted ones too, where the server shows them by id. A version makes the lookup
+    /// conditional: the answer is 304 if the record still has it.
+    package func lookup(
+        table: String, id: RecordID, includeDeleted: Bool = false, version: String? = nil, endpoint: Endpoint
+    ) -> Request {
+        request(
+            .get, endpoint, [table, id.text], includeDeleted ? [self.includeDeleted] : [],
+            context: RequestContext(action: .lookup, table: table, recordID: id, version: version))
+    }
+
+    /// Makes a record.
+    package func insert(table: String, record: JSON, endpoint: Endpoint) -> Request {
+        request(
+            .post, endpoint, [table], body: record,
+            context: RequestContext(action: .insert, table: table, recordID: record[columns.id]?.textID))
+    }
+
+    /// Changes a record: by PATCH of what changed, or by PUT on a wire that has no PATCH, where `changes` must be the
+    /// record whole. The version is the one the change was made on; filters see it in the body, and it leaves in
+    /// `If-Match`. Without it a version in `changes` counts.
+    package func update(
+        table: String, id: RecordID, changes: JSON, version: String?, endpoint: Endpoint
+    ) -> Request {
+        change(patchesUpdates ? .patch : .put, table, id, changes, version, endpoint)
+    }
+
+    /// Puts a record in the place of the one that the server has.
+    package func replace(table: String, id: RecordID, record: JSON, version: String?, endpoint: Endpoint) -> Request {
+        change(.put, table, id, record, version, endpoint)
+    }
+
+    /// Deletes a record.
+    package func delete(table: String, id: RecordID, version: String?, endpoint: Endpoint) -> Request {
+        request(
+            .delete, endpoint, [table, id.text],
+            context: RequestContext(action: .delete, table: table, recordID: id, version: version))
+    }
+
+    /// Brings a deleted record back: by POST without a body, by PATCH with `deleted` alone, or by PUT, where `record`
+    /// must be the record whole, since what a PUT leaves out is lost.
+    package func undelete(
+        table: String, id: RecordID, record: JSON? = nil, version: String?, endpoint: Endpoint
+    ) -> Request {
+        let context = RequestContext(action: .undelete, table: table, recordID: id, version: version)
+        switch undelete {
+        case .post: return request(.post, endpoint, [table, id.text], context: context)
+        case .patch:
+            let body = JSON(members: [(columns.deleted, JSON(false))])
+            return request(.patch, endpoint, [table, id.text], body: body, context: context)
+        case .put:
+            var body = record ?? .object
+            body[columns.id] = JSON(id)
+            body[columns.deleted] = JSON(false)
+            if let version { body[columns.version] = JSON(version) }
+            return request(.put, endpoint, [table, id.text], [includeDeleted], body: body, context: context)
+        }
+    }
+
+    private func change(
+        _ method: HTTPRequest.Method, _ table: String, _ id: RecordID, _ body: JSON, _ version: String?,
+        _ endpoint: Endpoint
+    ) -> Request {
+        var body = body
+        if let version { body[columns.version] = JSON(version) }
+        return request(
+            method, endpoint, [table, id.text], body: body,
+            context: RequestContext(action: .update, table: table, recordID: id, version: version))
+    }
+
+    private func request(
+        _ method: HTTPRequest.Method, _ endpoint: Endpoint, _ segments: [String],
+        _ parameters: [(name: String, value: String)] = [], body: JSON? = nil, context: RequestContext
+    ) -> Request {
+        var head = HTTPRequest(
+            method: method, scheme: endpoint.scheme, authority: endpoint.authority,
+            path: endpoint.target(["tables"] + segments, parameters, keeping: keptInQueries))
+        head.headerFields[.accept] = "application/json"
+        if body != nil { head.headerFields[.contentType] = "application/json" }
+        for (name, value) in headers {
+            if let name = HTTPField.Name(name) { head.headerFields[name] = value }
+        }
+        return Request(head, body: body.map { Body(json: $0) } ?? .empty, context: context)
+    }
+}

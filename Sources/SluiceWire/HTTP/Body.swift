@@ -1,0 +1,92 @@
+public import SluiceBase
+internal import Synchronization
+
+/// The body of a request or a response: bytes or JSON, turned into the other at most once, whoever asks.
+public struct Body: Sendable {
+    private final class Storage: Sendable {
+        struct State {
+            var bytes: [UInt8]?
+            var json: Result<JSON, JSONParseError>?
+        }
+        let state: Mutex<State>
+        init(_ state: State) { self.state = Mutex(state) }
+    }
+
+    private let storage: Storage
+    /// How many names and values are read from the bytes at the most.
+    package let maximumValues: Int
+
+    /// How many levels an answer may nest that something reads as a document: more than a record may, so that one record
+    /// does not stop the page that it is on.
+    private static let maximumDepth = 4 * JSON.maximumDepth
+
+    /// A body of those bytes.
+    public init(bytes: [UInt8]) { self.init(bytes: bytes, maximumValues: .max) }
+
+    /// A body of those bytes, of which no more than that many names and values are read.
+    package init(bytes: [UInt8], maximumValues: Int) {
+        storage = Storage(.init(bytes: bytes, json: nil))
+        self.maximumValues = maximumValues
+    }
+
+    /// A body of that document.
+    public init(json: JSON) {
+        storage = Storage(.init(bytes: nil, json: .success(json)))
+        maximumValues = .max
+    }
+
+    /// A body without a byte.
+    public static var empty: Body { Body(bytes: []) }
+
+    /// The body as bytes; a document is printed at the first call.
+    public var bytes: [UInt8] {
+        storage.state.withLock { state in
+            if let bytes = state.bytes { return bytes }
+            let bytes = (try? state.json?.get().bytes()) ?? []
+            state.bytes = bytes
+            return bytes
+        }
+    }
+
+    /// The body as a document; bytes are parsed at the first call.
+    ///
+    /// - Throws: ``JSONParseError`` if the bytes are not JSON, or hold more than ``Limits/responseValues``.
+    public var json: JSON {
+        get throws(JSONParseError) {
+            try storage.state.withLock { state in
+                if let json = state.json { return json }
+                let json: Result<JSON, JSONParseError>
+                do throws(JSONParseError) {
+                    json = .success(
+                        try JSON(
+                            parsing: state.bytes ?? [], maximumValues: maximumValues,
+                            maximumDepth: maximumValues == .max ? JSON.maximumDepth : Self.maximumDepth))
+                } catch {
+                    json = .failure(error)
+                }
+                state.json = json
+                return json
+            }.get()
+        }
+    }
+
+    /// Whether the body has no byte. A document is never empty.
+    public var isEmpty: Bool { storage.state.withLock { $0.bytes?.isEmpty ?? false } }
+
+    /// The bytes, if nobody has asked to see them as a document: the fast way of a page into the store.
+    package var untouchedBytes: [UInt8]? { storage.state.withLock { $0.json == nil ? $0.bytes : nil } }
+}
+
+extension RowPage {
+    /// Reads the page of a body: from its bytes if nobody asked for a document, else from what the document is now.
+    ///
+    /// - Throws: as ``init(bytes:columns:shape:table:)``.
+    package init(
+        body: Body, columns: SystemColumns = SystemColumns(), shape: Shape = .results, table: String? = nil,
+        allowsIntegerIDs: Bool = false, requiresIDs: Bool = true, setsAside: Bool = false
+    ) throws(SluiceError) {
+        try self.init(
+            bytes: body.bytes, columns: columns, shape: shape, table: table, allowsIntegerIDs: allowsIntegerIDs,
+            requiresIDs: requiresIDs, setsAside: setsAside, maximumValues: body.maximumValues)
+    }
+}

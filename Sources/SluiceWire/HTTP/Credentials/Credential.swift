@@ -1,0 +1,103 @@
+/// A value that a request was sent with and that no error may repeat.
+struct Credential: Sendable, Hashable {
+    /// The shortest text that is looked for in errors: a shorter one would be found in ordinary words.
+    private static let shortest = 4
+    /// The same for an encoded text, a part of a JSON Web Token, and a value that is not known to be a credential.
+    private static let shortestPart = 8
+
+    private let value: Secret
+    /// Whether the value was sent under a credential's name.
+    let isNamed: Bool
+
+    init(_ value: String, isNamed: Bool) {
+        self.value = Secret(value)
+        self.isNamed = isNamed
+    }
+
+    /// A text that repeats the credential or a part of it, in lower case.
+    struct Form: Sendable {
+        var bytes: [UInt8]
+        /// Whether it is in base64 or hexadecimal.
+        var isEncoded: Bool
+    }
+
+    /// All forms that are looked for.
+    var forms: [Form] {
+        var forms: [Form] = []
+        for part in parts {
+            let bytes = Array(part.utf8)
+            forms.append(Form(bytes: Self.folded(bytes), isEncoded: false))
+            forms.append(Form(bytes: Self.hexadecimal(bytes), isEncoded: true))
+            for skipped in 0..<3 {
+                let digits = Base64Digits.inner(bytes, after: skipped)
+                guard digits.count >= Self.shortestPart else { continue }
+                forms.append(Form(bytes: Self.folded(digits), isEncoded: true))
+                let other = digits.map(Self.urlDigit)
+                if other != digits { forms.append(Form(bytes: Self.folded(other), isEncoded: true)) }
+            }
+        }
+        return forms
+    }
+
+    /// The value and what it is made of: the token after a scheme's name, the values of cookies and of a scheme's
+    /// parameters, user and password of `Basic`, the three parts of a JSON Web Token.
+    private var parts: [String] {
+        let whole = value.text
+        guard isNamed else { return whole.utf8.count >= Self.shortestPart ? [whole] : [] }
+        var parts = [whole]
+        var words = whole.split { " ,;".contains($0) }
+        var scheme = ""
+        if words.count > 1, let first = words.first, first.utf8.allSatisfy(Self.isOfName), !first.contains("=") {
+            scheme = words.removeFirst().lowercased()
+        }
+        for word in words {
+            parts.append(String(word))
+            if let equals = word.firstIndex(of: "="), word[equals...].contains(where: { $0 != "=" }) {
+                parts.append(word[word.index(after: equals)...].trimmingQuotes)
+            }
+            parts += Self.tokenParts(of: word)
+            if scheme == "basic", let bytes = Base64Digits.decoded(word) {
+                let pair = String(decoding: bytes, as: UTF8.self)
+                parts.append(pair)
+                if let colon = pair.firstIndex(of: ":") { parts.append(String(pair[pair.index(after: colon)...])) }
+            }
+        }
+        var seen: Set<[UInt8]> = []
+        return parts.filter { $0.utf8.count >= Self.shortest && seen.insert(Array($0.utf8)).inserted }
+    }
+
+    /// The parts of a JSON Web Token.
+    private static func tokenParts(of word: Substring) -> [String] {
+        let parts = word.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count < 3 ? [] : parts.filter { $0.utf8.count >= shortestPart }.map(String.init)
+    }
+
+    /// Whether the byte may stand in the name of a scheme of authentication.
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || byte == UInt8(ascii: "-")
+    }
+
+    private static func urlDigit(_ digit: UInt8) -> UInt8 {
+        switch digit {
+        case UInt8(ascii: "+"): UInt8(ascii: "-")
+        case UInt8(ascii: "/"): UInt8(ascii: "_")
+        default: digit
+        }
+    }
+
+    private static func hexadecimal(_ bytes: [UInt8]) -> [UInt8] {
+        let digits = Array("0123456789abcdef".utf8)
+        return bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+    }
+
+    private static func folded(_ bytes: [UInt8]) -> [UInt8] { bytes.map(EscapedBytes.folded) }
+}
+
+extension Substring {
+    fileprivate var trimmingQuotes: String {
+        var text = self
+        if text.first == "\"" { text.removeFirst() }
+        if text.last == "\"" { text.removeLast() }
+        return String(text)
+    }
+}

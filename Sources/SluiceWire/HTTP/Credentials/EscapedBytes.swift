@@ -1,0 +1,94 @@
+/// Reads a text's bytes in lower case, with the escapes of URLs, JSON and HTML resolved.
+struct EscapedBytes {
+    private let text: UnsafeBufferPointer<UInt8>
+    /// The place after what has been read.
+    private(set) var index: Int
+    /// The bytes of a character that was escaped, of which the first have been read.
+    private var waiting: [UInt8] = []
+
+    init(_ text: UnsafeBufferPointer<UInt8>, at index: Int) {
+        self.text = text
+        self.index = index
+    }
+
+    /// Whether the last escape has been read whole.
+    var isAtBoundary: Bool { waiting.isEmpty }
+
+    /// The next byte; nil at the end.
+    mutating func next() -> UInt8? {
+        if !waiting.isEmpty { return waiting.removeFirst() }
+        guard index < text.count else { return nil }
+        let byte = text[index]
+        switch byte {
+        case UInt8(ascii: "%"): return Self.folded(percentEncoded())
+        case UInt8(ascii: "\\"): return escapedInJSON()
+        case UInt8(ascii: "&"): return escapedInHTML()
+        default:
+            index += 1
+            return Self.folded(byte)
+        }
+    }
+
+    /// A letter of ASCII in lower case.
+    static func folded(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    }
+
+    /// `%2B`, or `%252B` where an encoded text was encoded once more.
+    private mutating func percentEncoded() -> UInt8 {
+        var byte = UInt8(ascii: "%")
+        index += 1
+        while byte == UInt8(ascii: "%"), let decoded = number(index, digits: 2) {
+            byte = UInt8(truncatingIfNeeded: decoded)
+            index += 2
+        }
+        return byte
+    }
+
+    /// `\u002B`, `\/` and their like.
+    private mutating func escapedInJSON() -> UInt8? {
+        index += 1
+        guard index < text.count else { return UInt8(ascii: "\\") }
+        let byte = text[index]
+        if byte == UInt8(ascii: "u"), let value = number(index + 1, digits: 4), let scalar = Unicode.Scalar(value) {
+            index += 5
+            return begin(scalar)
+        }
+        guard "\"\\/".utf8.contains(byte) else { return UInt8(ascii: "\\") }
+        index += 1
+        return byte
+    }
+
+    /// `&#x2B;`, `&#43;` and `&amp;`.
+    private mutating func escapedInHTML() -> UInt8? {
+        let end = text[index...].prefix(10).firstIndex(of: UInt8(ascii: ";"))
+        if let end {
+            let name = String(decoding: text[index + 1..<end], as: UTF8.self).lowercased()
+            let value =
+                name.hasPrefix("#x")
+                ? UInt32(name.dropFirst(2), radix: 16) : name.hasPrefix("#") ? UInt32(name.dropFirst()) : nil
+            let named = ["amp": "&", "quot": "\"", "lt": "<", "gt": ">", "apos": "'"] as [String: Unicode.Scalar]
+            if let scalar = value.flatMap({ Unicode.Scalar($0) }) ?? named[name] {
+                index = end + 1
+                return begin(scalar)
+            }
+        }
+        index += 1
+        return UInt8(ascii: "&")
+    }
+
+    private mutating func begin(_ scalar: Unicode.Scalar) -> UInt8? {
+        waiting = Array(String(Character(scalar)).utf8)
+        return Self.folded(waiting.removeFirst())
+    }
+
+    private func number(_ start: Int, digits: Int) -> UInt32? {
+        guard start + digits <= text.count else { return nil }
+        var value: UInt32 = 0
+        for byte in text[start..<start + digits] {
+            guard let digit = PercentEncoding.digit(byte) else { return nil }
+            value = value << 4 | UInt32(digit)
+        }
+        return value
+    }
+}

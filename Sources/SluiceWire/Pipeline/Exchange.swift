@@ -1,0 +1,70 @@
+internal import HTTPTypes
+public import SluiceBase
+
+/// The request and the answer that an error is about, kept for whoever wants to look closer.
+///
+/// Fields and query parameters whose names are those of credentials are taken out of both; the rest is what the caller
+/// asked and the server said, so think before you log it. Its own description says no more than method and status.
+public struct Exchange: Sendable {
+    /// Behind a reference, so that an error stays small.
+    private final class Storage: Sendable {
+        let request: Request
+        let response: Response
+        let dialect: Dialect
+        let properties: Set<SystemProperty>
+
+        init(_ request: Request, _ response: Response, _ dialect: Dialect, _ properties: Set<SystemProperty>) {
+            self.request = request
+            self.response = response
+            self.dialect = dialect
+            self.properties = properties
+        }
+    }
+    private let storage: Storage
+
+    /// The request as it entered the chain of filters.
+    public var request: Request { storage.request }
+    /// The answer as it left the chain.
+    public var response: Response { storage.response }
+    /// The wire, by which the record of the answer is read.
+    var dialect: Dialect { storage.dialect }
+    /// Which system properties the table takes for the server's.
+    var properties: Set<SystemProperty> { storage.properties }
+
+    init(_ request: Request, _ response: Response, _ dialect: Dialect, _ properties: Set<SystemProperty> = .all) {
+        var request = request
+        var response = response
+        request.head.headerFields = Self.withoutCredentials(request.head.headerFields)
+        response.head.headerFields = Self.withoutCredentials(response.head.headerFields)
+        // Also of an answer that was carried out and could not be read: the error's text has lost them.
+        response.body = response.credentials?.hiding(response.body) ?? response.body
+        request.head.path = request.head.path.map { path in
+            var query = QueryString(ofPath: path)
+            for name in query.parts.map(QueryString.name(of:)) where CredentialNames.isCredential(parameter: name) {
+                query[name] = nil
+            }
+            return query.path
+        }
+        storage = Storage(request, response, dialect, properties)
+    }
+
+    private static func withoutCredentials(_ fields: HTTPFields) -> HTTPFields {
+        HTTPFields(fields.filter { !CredentialNames.isCredential($0.name) })
+    }
+}
+
+extension Exchange: CustomStringConvertible, CustomReflectable {
+    /// Method and status: `PATCH, answered 412`.
+    public var description: String { "\(request.head.method.rawValue), answered \(response.status)" }
+
+    /// No more than ``description``, so that a dump of an error shows no header and no body.
+    public var customMirror: Mirror { Mirror(self, children: [("exchange", description)]) }
+}
+
+extension SluiceError {
+    /// The request and the answer, where an online table or a custom call was refused.
+    public var exchange: Exchange? {
+        get { details as? Exchange }
+        set { details = newValue }
+    }
+}

@@ -1,0 +1,62 @@
+internal import HTTPTypes
+internal import SluiceBase
+
+/// Says to the server who asks: the wire's own header fields, the client's kind and version, the installation, on
+/// Mobile Services the application's key, and which features the request uses.
+///
+/// The fields go to the endpoint's own origin and nowhere else; a field that is there already stays. The filter stands
+/// behind those of the user, so that none of them gets to see the key, and none that sends a request elsewhere takes it
+/// along.
+struct ClientHeaders: Filter {
+    let dialect: Dialect
+    let endpoint: Endpoint
+    let applicationKey: Secret?
+    let installationID: String?
+
+    func handle(_ request: Request, next: Next) async throws -> Response {
+        guard endpoint.isOrigin(of: request.head) else { return try await next(request) }
+        var request = request
+        var fields = dialect.headers
+        fields += [("X-ZUMO-VERSION", dialect.agent.text), ("User-Agent", dialect.agent.text)]
+        if let installationID { fields.append(("X-ZUMO-INSTALLATION-ID", installationID)) }
+        if dialect.sendsApplicationKey {
+            // Without a key too: the field is what marks this wire.
+            fields.append(("X-ZUMO-APPLICATION", applicationKey?.text ?? ""))
+        }
+        if dialect.reportsFeatures {
+            let features = features(of: request).description
+            if !features.isEmpty { fields.append(("X-ZUMO-FEATURES", features)) }
+        }
+        for (name, value) in fields {
+            guard let field = HTTPField.Name(name), request.head.headerFields[field] == nil else { continue }
+            guard HTTPField.isValidValue(value) else {
+                throw SluiceError(.invalidArgument, "the value for \(name) holds characters that a header field cannot")
+            }
+            request.head.headerFields[field] = value
+        }
+        return try await next(request)
+    }
+
+    /// What the request says of itself, and what it shows: a push of a record is one of an untyped table.
+    private func features(of request: Request) -> RequestFeatures {
+        var features = request.context.features
+        if request.context.source != .online { features.insert(.offline) }
+        if request.context.source == .push, ![.read, .lookup].contains(request.context.action) {
+            features.insert(.untypedTable)
+        }
+        if request.head.headerFields[.ifMatch] != nil { features.insert(.concurrency) }
+        if hasParameters(request.head.path ?? "") { features.insert(.queryParameters) }
+        return features
+    }
+
+    /// Whether the query has a parameter that is none of OData's, not the endpoint's own, and not one by which the
+    /// wire itself is told apart.
+    private func hasParameters(_ path: String) -> Bool {
+        let own = Set(endpoint.query.split(separator: "&"))
+        return QueryString(ofPath: path).parts.contains { part in
+            let name = QueryString.name(of: part).lowercased()
+            return !name.hasPrefix("$") && !own.contains(part[...])
+                && name != "__systemproperties" && name != "zumo-api-version"
+        }
+    }
+}

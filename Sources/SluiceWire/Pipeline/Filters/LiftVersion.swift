@@ -1,0 +1,60 @@
+internal import HTTPTypes
+internal import SluiceBase
+
+/// Makes a record's version the condition of its change, and the entity tag of an answer the record's version.
+///
+/// Down: the version in the body, else that of the context, leaves as `If-Match` on PATCH, PUT, DELETE and undelete,
+/// never on insert, and as `If-None-Match` on a lookup. A version that is no string, or empty, is none, and so is that
+/// of a record whose id is an integer: such tables have no versions. A condition that is there already stays. Up: a
+/// strong `ETag` of an answer that is one record without a version is written into it. The body's own version wins: a
+/// web server in front may have changed the tag (`"…-gzip"`). A weak tag is a hash of the answer and no version.
+struct LiftVersion: Filter {
+    let dialect: Dialect
+
+    func handle(_ request: Request, next: Next) async throws -> Response {
+        guard request.context.table != nil else { return try await next(request) }
+        var request = request
+        if let field = conditionField(request), request.head.headerFields[field] == nil, let version = version(request)
+        {
+            let value = ETag.quoted(version)
+            guard HTTPField.isValidValue(value) else {
+                throw SluiceError(
+                    .invalidRecord, "the record's version holds characters that a header field cannot",
+                    table: request.context.table, recordID: request.context.recordID,
+                    operationID: request.context.operationID)
+            }
+            request.head.headerFields[field] = value
+        }
+        return tagged(try await next(request), for: request.context)
+    }
+
+    private func conditionField(_ request: Request) -> HTTPField.Name? {
+        switch request.context.action {
+        case .insert: nil
+        case .undelete: .ifMatch
+        case .lookup: request.head.method == .get ? .ifNoneMatch : nil
+        default: [.patch, .put, .delete].contains(request.head.method) ? .ifMatch : nil
+        }
+    }
+
+    private func version(_ request: Request) -> String? {
+        if !request.body.isEmpty, let body = try? request.body.json {
+            if body[dialect.columns.id]?.number != nil { return nil }
+            if let version = body[dialect.columns.version]?.string, !version.isEmpty { return version }
+        }
+        return request.context.version.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    private func tagged(_ response: Response, for context: RequestContext) -> Response {
+        // A refusal may echo what it was sent, under a tag that is a hash of the echo.
+        guard context.action != .read, context.action != .custom, [200, 201].contains(response.status),
+            let version = response.head.headerFields[.eTag].flatMap({ ETag($0).version }), !version.isEmpty,
+            !response.body.isEmpty, var record = try? response.body.json,
+            record[dialect.columns.id]?.string != nil, record[dialect.columns.version]?.string?.isEmpty ?? true
+        else { return response }
+        record[dialect.columns.version] = JSON(version)
+        var response = response
+        response.body = Body(json: record)
+        return response
+    }
+}

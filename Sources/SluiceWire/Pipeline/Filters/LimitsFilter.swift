@@ -1,0 +1,53 @@
+internal import SluiceBase
+
+/// Sets the bounds of the exchange, ends it at the deadline, and refuses an answer that is too large.
+///
+/// At the deadline the transport's task is cancelled, and the error is thrown when the transport has let go.
+struct LimitsFilter: Filter {
+    let limits: Limits
+    let timer: @Sendable (Duration) async throws -> Void
+
+    func handle(_ request: Request, next: Next) async throws -> Response {
+        var request = request
+        request.context.limits = limits
+        var response = try await beforeDeadline(request, next)
+        if let bytes = response.body.untouchedBytes {
+            guard bytes.count <= limits.responseBytes else {
+                let most = limits.responseBytes.counted("byte")
+                throw error(.tooLarge, "the answer is larger than \(most)", request.context)
+            }
+            response.body = Body(bytes: bytes, maximumValues: limits.responseValues)
+        }
+        return response
+    }
+
+    private enum Event: Sendable { case answer(Response), deadline, noDeadline }
+
+    private func beforeDeadline(_ request: Request, _ next: Next) async throws -> Response {
+        try await withoutActuallyEscaping(next) { next in
+            try await withThrowingTaskGroup(of: Event.self) { group in
+                group.addTask { .answer(try await next(request)) }
+                group.addTask {
+                    do {
+                        try await timer(limits.deadline)
+                        return .deadline
+                    } catch {
+                        // Cancelled: the transport is too, and an answer that is here already is not thrown away.
+                        return .noDeadline
+                    }
+                }
+                defer { group.cancelAll() }
+                while let event = try await group.next() {
+                    if case .answer(let response) = event { return response }
+                    if case .deadline = event { break }
+                }
+                throw error(.timeout, "the exchange took longer than \(limits.deadline)", request.context)
+            }
+        }
+    }
+
+    private func error(_ code: SluiceError.Code, _ message: String, _ context: RequestContext) -> SluiceError {
+        SluiceError(
+            code, message, table: context.table, recordID: context.recordID, operationID: context.operationID)
+    }
+}

@@ -1,0 +1,167 @@
+public import SluiceBase
+
+/// What a link of a chain is for: tables, methods, statuses and more. A link whose match fails is not entered.
+///
+/// All conditions that are given have to hold; a condition with several values holds if one of them does. A match
+/// without conditions holds always. Where a condition asks for what is not known (the status of an answer that has not
+/// come, the table of a request that has none) it does not hold.
+///
+/// ```swift
+/// let match = try Match(tables: ["todo*"], methods: ["POST", "PATCH"], sample: 0.1)
+/// ```
+public struct Match: Sendable, Hashable {
+    /// How many values a condition may have.
+    public static let maximumValues = 64
+    /// The match that holds always.
+    public static let all = Match(MatchRules())
+
+    /// Behind a reference, so that a copy costs little: matches are looked at for every request and record.
+    private final class Box: Sendable, Hashable {
+        let rules: MatchRules
+        init(_ rules: MatchRules) { self.rules = rules }
+        static func == (left: Box, right: Box) -> Bool { left === right || left.rules == right.rules }
+        func hash(into hasher: inout Hasher) { hasher.combine(rules) }
+    }
+    private let box: Box
+
+    private init(_ rules: MatchRules) { box = Box(rules) }
+
+    /// A match.
+    ///
+    /// - Parameters:
+    ///   - tables: Names of tables, in which `*` stands for any characters and `?` for one.
+    ///   - methods: HTTP methods.
+    ///   - kinds: What is done.
+    ///   - status: Statuses of the answer: `412`, or `5xx` for all of the five hundreds.
+    ///   - hosts: Names of hosts, with `*` and `?` as in tables, whatever the case.
+    ///   - deployment: Labels of the deployment, all of which it must have, with one of those values each.
+    ///   - fieldsChanged: Names of fields, with `*` and `?`, of which the change touches one.
+    ///   - sample: The share of records, from 0 to 1.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for more than ``maximumValues`` values in a condition, one
+    ///   of more than 128 bytes, and what is no method, status or share.
+    public init(
+        tables: [String] = [], methods: [String] = [], kinds: [RequestContext.Action] = [], status: [String] = [],
+        hosts: [String] = [], deployment: [String: [String]] = [:], fieldsChanged: [String] = [],
+        sample: Double? = nil
+    ) throws(SluiceError) {
+        var rules = MatchRules()
+        rules.tables = try Self.globs(tables, .tables)
+        for method in try Self.bounded(methods, .methods) {
+            let method = method.uppercased()
+            guard Self.methods.contains(method) else {
+                throw Self.refusal(.methods, "expected one of \(Self.methods.joined(separator: ", "))")
+            }
+            rules.methods.append(method)
+        }
+        rules.kinds = kinds
+        for text in try Self.bounded(status, .status) {
+            guard let pattern = StatusPattern(text) else {
+                throw Self.refusal(.status, "expected a status such as 412, or a class of them such as 5xx")
+            }
+            rules.status.append(pattern)
+        }
+        rules.hosts = try Self.globs(hosts.map { $0.lowercased() }, .hosts)
+        for (label, values) in try Self.bounded(deployment, .deployment) {
+            rules.labels[label] = try Self.globs(values, .deployment)
+        }
+        rules.fields = try Self.globs(fieldsChanged, .fieldsChanged)
+        if let sample {
+            guard (0...1).contains(sample) else { throw Self.refusal(.sample, "expected a share from 0 to 1") }
+            rules.share = sample
+        }
+        box = Box(rules)
+    }
+
+    static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+
+    private static func globs(_ texts: [String], _ condition: MatchCondition) throws(SluiceError) -> [Glob] {
+        var globs: [Glob] = []
+        for text in try bounded(texts, condition) {
+            guard let glob = Glob(text) else {
+                throw refusal(condition, "expected a pattern of 1 to \(Glob.maximumLength) bytes")
+            }
+            globs.append(glob)
+        }
+        return globs
+    }
+
+    private static func bounded<Values: Collection>(
+        _ values: Values, _ condition: MatchCondition
+    ) throws(SluiceError) -> Values {
+        guard values.count <= maximumValues else {
+            throw refusal(condition, "expected at most \(maximumValues) values, found \(values.count)")
+        }
+        return values
+    }
+
+    private static func refusal(_ condition: MatchCondition, _ reason: String) -> SluiceError {
+        SluiceError(.invalidArgument, "match \(condition.rawValue): \(reason)")
+    }
+
+    /// The same match, but for those tables.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for too many names, or one that is too long.
+    public func excluding(tables: [String]) throws(SluiceError) -> Match {
+        guard !tables.isEmpty else { return self }
+        var rules = box.rules
+        rules.excluded = try Self.globs(rules.excluded.map(\.text) + tables, .tables)
+        return Match(rules)
+    }
+
+    /// The same match in a deployment with those labels: what it asks of the deployment is decided once.
+    public func bound(to labels: [String: String]) -> Match {
+        guard !box.rules.labels.isEmpty else { return self }
+        var rules = box.rules
+        let holds = rules.labels.allSatisfy { name, values in
+            labels[name].map { label in values.contains { $0.matches(label) } } ?? false
+        }
+        rules.labels = [:]
+        rules.isNever = rules.isNever || !holds
+        return Match(rules)
+    }
+
+    /// The same match without what it asks of the answer, as far as it is known before the request is sent.
+    public var beforeAnswer: Match {
+        guard !box.rules.status.isEmpty else { return self }
+        var rules = box.rules
+        rules.status = []
+        return Match(rules)
+    }
+
+    /// The same match for all records, in a sample or not.
+    var ofAllRecords: Match {
+        guard box.rules.share != nil else { return self }
+        var rules = box.rules
+        rules.share = nil
+        return Match(rules)
+    }
+
+    /// What the match asks for.
+    public var conditions: Set<MatchCondition> { box.rules.conditions }
+
+    /// Whether the match can hold at all: not if it was bound to a deployment that it is not for.
+    public var isPossible: Bool { !box.rules.isNever }
+
+    /// Whether the name of the table decides.
+    var looksAtTables: Bool { !box.rules.tables.isEmpty || !box.rules.excluded.isEmpty }
+
+    /// Whether all conditions hold.
+    public func matches(_ subject: MatchSubject) -> Bool { box.rules.matches(subject) }
+
+    /// Whether the match can hold for something of that table, whatever else it asks for.
+    public func isFor(table: String) -> Bool { box.rules.isFor(table: table) }
+
+    /// How narrow the match is: more for names of tables than for patterns of names, more for each condition. Of two
+    /// conflict handlers the narrower one is asked first.
+    public var specificity: Int {
+        let tables = box.rules.tables
+        let forTables = tables.isEmpty ? 0 : tables.allSatisfy(\.isExact) ? 20 : 10
+        return forTables + conditions.subtracting([.tables]).count
+    }
+}
+
+extension Match: CustomStringConvertible {
+    /// The conditions, as a person reads them: `tables todo*; methods POST, PATCH`; empty for a match that holds
+    /// always.
+    public var description: String { box.rules.description }
+}

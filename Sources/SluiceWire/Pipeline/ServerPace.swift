@@ -1,0 +1,48 @@
+internal import HTTPTypes
+package import SluiceBase
+internal import Synchronization
+
+/// What one server's answers say about the pace at which it wants to be asked, and how many repeats it is still owed.
+///
+/// A client's filtered copies share it on purpose: they ask the same server.
+package final class ServerPace: Sendable {
+    /// How long the server asked to be left alone, and when it did.
+    package struct Pause: Sendable, Hashable {
+        package var length: Duration
+        package var since: Timestamp
+    }
+    private struct State {
+        var pause: Pause?
+        var repeats: Double
+    }
+    private let state: Mutex<State>
+    private let budget: Double
+
+    init(budget: Int) {
+        self.budget = Double(max(0, budget))
+        state = Mutex(State(repeats: self.budget))
+    }
+
+    /// What the last answer asked for; nil if it asked for nothing.
+    package var asked: Pause? { state.withLock { $0.pause } }
+
+    /// Notes an answer, and gives the pause it asks for.
+    func note(_ response: Response, now: Timestamp) -> Duration? {
+        let isRefused = response.status == 429 || response.status >= 500
+        let pause = response.head.headerFields[.retryAfter].flatMap { RetryAfter.duration($0, now: now) }
+        state.withLock { state in
+            state.pause = isRefused ? pause.map { Pause(length: $0, since: now) } : nil
+            if !isRefused { state.repeats = min(budget, state.repeats + 0.1) }
+        }
+        return pause
+    }
+
+    /// Takes a repeat out of the budget; false if there is none left.
+    func takeRepeat() -> Bool {
+        state.withLock { state in
+            guard state.repeats >= 1 else { return false }
+            state.repeats -= 1
+            return true
+        }
+    }
+}

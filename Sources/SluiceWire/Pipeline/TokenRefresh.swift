@@ -1,0 +1,98 @@
+internal import SluiceBase
+
+/// Sees to it that requests in need of a token at the same time cause one refresh.
+///
+/// A client's filtered copies share it on purpose: they have the same provider, whose refresh must not run twice.
+actor TokenRefresh {
+    private typealias Waiter = CheckedContinuation<String?, any Error>
+
+    private let provider: any TokenProvider
+    private let now: @Sendable () -> Timestamp
+    private let lead: Duration
+    private let coolDown: Duration
+    private let executor: (any TaskExecutor)?
+    private var isRunning = false
+    private var waiting: [Int: Waiter] = [:]
+    private var lastWaiter = 0
+    /// The refresh before, and when it ended.
+    private var last: (refused: String?, outcome: Result<String?, any Error>, at: Timestamp)?
+
+    init(_ provider: any TokenProvider, _ options: ClientOptions) {
+        self.provider = provider
+        now = options.environment.now
+        lead = options.tokenLead
+        coolDown = options.tokenCoolDown
+        executor = options.environment.executor
+    }
+
+    /// The token to send now: the provider's, or a fresh one if that is about to expire.
+    func current() async throws -> String? {
+        guard let token = try await provider.token() else { return nil }
+        guard let expiry = try await provider.expiry(of: token) else { return token }
+        let now = now()
+        guard now.advanced(by: lead) >= expiry else { return token }
+        // A token may live for less than the lead: one that was just fetched is used until it has expired.
+        let isValid = now < expiry
+        if isValid, !isRunning, let last, isRecent(last.at) { return token }
+        do {
+            return try await fresh(inPlaceOf: token) ?? token
+        } catch  where isValid && !(error is CancellationError) {
+            return token
+        }
+    }
+
+    /// The token in the place of `refused`: from the refresh that is running, from the one that has just replaced this
+    /// token, or from a new one. Nil where the one before was not long ago and brought nothing better.
+    func token(inPlaceOf refused: String?) async throws -> String? {
+        if !isRunning, let last {
+            if last.refused == refused, case .success(let token?) = last.outcome, token != refused { return token }
+            if isRecent(last.at) { return try last.outcome.get().flatMap { $0 == refused ? nil : $0 } }
+        }
+        return try await fresh(inPlaceOf: refused)
+    }
+
+    private func isRecent(_ time: Timestamp) -> Bool {
+        let now = now()
+        return now >= time && now < time.advanced(by: coolDown)
+    }
+
+    /// Waits for the refresh that runs, or for a new one. A cancelled task waits no longer; the refresh goes on.
+    private func fresh(inPlaceOf refused: String?) async throws -> String? {
+        if !isRunning {
+            isRunning = true
+            Task(executorPreference: executor) { [provider] in
+                do {
+                    await self.end(refused, .success(try await provider.refresh(refused: refused)))
+                } catch {
+                    await self.end(refused, .failure(error))
+                }
+            }
+        }
+        lastWaiter += 1
+        let waiter = lastWaiter
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                if Task.isCancelled {
+                    continuation.resume(throwing: CancellationError())
+                } else {
+                    waiting[waiter] = continuation
+                }
+            }
+        } onCancel: {
+            Task(executorPreference: executor) { await self.cancel(waiter) }
+        }
+    }
+
+    private func end(_ refused: String?, _ outcome: Result<String?, any Error>) {
+        isRunning = false
+        last = (refused, outcome, now())
+        // Without a network nothing was learned: the next request asks again, at the pace of its own retries.
+        if case .failure(let error as SluiceError) = outcome, error.code.isNetwork { last = nil }
+        for (_, waiter) in waiting.sorted(by: { $0.key < $1.key }) { waiter.resume(with: outcome) }
+        waiting = [:]
+    }
+
+    private func cancel(_ waiter: Int) {
+        waiting.removeValue(forKey: waiter)?.resume(throwing: CancellationError())
+    }
+}

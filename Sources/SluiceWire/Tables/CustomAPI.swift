@@ -1,0 +1,97 @@
+public import HTTPTypes
+public import SluiceBase
+
+/// A custom call of the server: `/api/name`, with whatever its author made of it.
+///
+/// ```swift
+/// struct Order: Codable { var sku: String }
+/// struct Receipt: Codable { var total: Double }
+///
+/// let orders = client.api("orders")
+/// let receipt = try await orders.call(Order(sku: "A-1"), returning: Receipt.self)
+/// let open = try await orders.call(method: .get, path: ["open"], parameters: ["limit": 5])
+/// let report = try await orders.send(Body(bytes: csv), headers: [.contentType: "text/csv"])
+/// ```
+///
+/// Name and path are encoded segment by segment, so no call leaves the endpoint's `/api/name`. Every call throws
+/// ``SluiceError`` by the answer's status as a table's calls do, with ``SluiceError/exchange``; `invalidArgument` for a
+/// name, path, parameter or header that is not sent at all. A call is not queued: without a network it fails.
+public struct CustomAPI: Sendable {
+    /// The client.
+    public let client: SluiceClient
+    /// The call's name.
+    public let name: String
+
+    init(_ name: String, client: SluiceClient) {
+        self.client = client
+        self.name = name
+    }
+
+    /// Calls with bytes or nothing, and gives the answer as it is: any status of 2xx, or 304.
+    ///
+    /// - Parameters:
+    ///   - body: the body; say its `Content-Type` in `headers`.
+    ///   - path: further segments behind the name, not encoded.
+    public func send(
+        _ body: Body = .empty, method: HTTPRequest.Method = .post, path: [String] = [],
+        parameters: RequestParameters = [:], headers: HTTPFields = [:]
+    ) async throws -> Response {
+        try await answer(body, .apiGeneric, method, path, parameters, headers).response
+    }
+
+    /// Calls with JSON or nothing, and gives the JSON of the answer: null if it is empty.
+    ///
+    /// - Throws: see ``CustomAPI``; `brokenProtocol` for an answer that is not JSON.
+    @discardableResult
+    public func call(
+        _ body: JSON? = nil, method: HTTPRequest.Method = .post, path: [String] = [],
+        parameters: RequestParameters = [:], headers: HTTPFields = [:]
+    ) async throws -> JSON {
+        let body = body.map { Body(json: $0) } ?? .empty
+        return try document(await answer(body, .apiJSON, method, path, parameters, headers))
+    }
+
+    /// Calls with a value, and gives the answer as a value.
+    ///
+    /// - Throws: see ``CustomAPI``; `brokenProtocol` for an answer that is not JSON; `invalidRecord` for a value that
+    ///   cannot be sent, or an answer that does not fit `type`, with the `EncodingError` or `DecodingError` as cause.
+    public func call<Output: Decodable & Sendable>(
+        _ body: some Encodable & Sendable, returning type: Output.Type, method: HTTPRequest.Method = .post,
+        path: [String] = [], parameters: RequestParameters = [:], headers: HTTPFields = [:]
+    ) async throws -> Output {
+        let document: JSON
+        do {
+            document = try JSONRecordEncoder().encode(body)
+        } catch {
+            throw SluiceError(.invalidRecord, "the body of api \(name) cannot be sent", cause: error)
+        }
+        return try await typed(Body(json: document), type, method, path, parameters, headers)
+    }
+
+    /// Calls with nothing, and gives the answer as a value.
+    ///
+    /// - Throws: see ``CustomAPI``; `brokenProtocol` for an answer that is not JSON; `invalidRecord` for one that does
+    ///   not fit `type`, with the `DecodingError` as cause.
+    public func call<Output: Decodable & Sendable>(
+        returning type: Output.Type, method: HTTPRequest.Method = .post, path: [String] = [],
+        parameters: RequestParameters = [:], headers: HTTPFields = [:]
+    ) async throws -> Output {
+        try await typed(.empty, type, method, path, parameters, headers)
+    }
+
+    private func typed<Output: Decodable>(
+        _ body: Body, _ type: Output.Type, _ method: HTTPRequest.Method, _ path: [String],
+        _ parameters: RequestParameters, _ headers: HTTPFields
+    ) async throws -> Output {
+        let answer = try await answer(body, .apiTyped, method, path, parameters, headers)
+        let document = try document(answer)
+        do {
+            return try JSONRecordDecoder().decode(type, from: document)
+        } catch {
+            throw SluiceError(
+                .invalidRecord, "the answer of api \(name) does not fit \(type)", status: answer.response.status,
+                cause: error
+            ).with(Exchange(answer.request, answer.response, client.dialect))
+        }
+    }
+}

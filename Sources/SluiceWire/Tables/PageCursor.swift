@@ -1,0 +1,46 @@
+internal import HTTPTypes
+internal import SluiceBase
+
+/// Where a list goes on behind a page, and what keeps a walk through it from going round in a circle.
+struct PageCursor: Sendable {
+    /// What asks for the next page.
+    let request: Request
+    /// The addresses asked so far, this page's included.
+    private let asked: Set<String>
+    /// The page before that one.
+    private let page: RowPage
+
+    /// The cursor behind `page`, or nil behind the last.
+    ///
+    /// - Parameter previous: the cursor that led to this page; nil for the first.
+    /// - Throws: ``SluiceError`` of code `brokenProtocol` if the page is the one before once more, or the next page's
+    ///   address one that was asked already.
+    static func behind(
+        _ page: RowPage, _ response: Response, to request: Request, previous: PageCursor?, client: SluiceClient
+    ) throws(SluiceError) -> PageCursor? {
+        if let previous, isSame(page, previous.page) {
+            throw failure("the server answers with the same page again and again", request)
+        }
+        let next = client.dialect.nextPage(after: response, page: page, request: request, endpoint: client.endpoint)
+        guard var next else { return nil }
+        // Rows without an id are compared as bytes instead; see below.
+        if page.rows.first?.id.isEmpty == true { next.context.paging.previousFirst = nil }
+        var asked = previous?.asked ?? []
+        if let path = request.head.path { asked.insert(path) }
+        if let path = next.head.path, asked.contains(path) {
+            throw failure("the server's next page is one that was there before", request)
+        }
+        return PageCursor(request: next, asked: asked, page: page)
+    }
+
+    /// Whether both hold the same rows. Rows that cannot be told apart by an id are the same if all their bytes are.
+    private static func isSame(_ one: RowPage, _ other: RowPage) -> Bool {
+        guard one.rows.count == other.rows.count, !one.rows.isEmpty else { return false }
+        if one.rows.contains(where: { $0.id.isEmpty }) { return one.bytes == other.bytes }
+        return zip(one.rows, other.rows).allSatisfy { $0.id == $1.id }
+    }
+
+    private static func failure(_ message: String, _ request: Request) -> SluiceError {
+        SluiceError(.brokenProtocol, message, table: request.context.table)
+    }
+}

@@ -1,0 +1,64 @@
+internal import SluiceBase
+
+/// Turns typed records into the wire's and back: the coding of the type, with the system properties under the names
+/// that each side has for them.
+struct RecordCoder: Sendable {
+    /// The names of the system properties that differ: in the type, and on the wire.
+    private let renamed: [(member: PropertyName, column: PropertyName)]
+
+    /// A coder for what the type declares, as far as it is among `properties`.
+    init(_ declared: DeclaredProperties, among properties: Set<SystemProperty> = .all, dialect: Dialect) {
+        renamed = declared.names.compactMap { property, member in
+            guard properties.contains(property), let column = dialect.column(for: property) else { return nil }
+            let name = PropertyName(member)
+            return column == name ? nil : (name, column)
+        }
+    }
+
+    /// The record as the wire has it.
+    ///
+    /// - Parameter withNulls: whether properties that are nil are written as null, which clears them at the server;
+    ///   else they are left out, which leaves them as they are, or to the server's default.
+    /// - Throws: ``SluiceError`` of code `invalidRecord`; the cause is the `EncodingError`.
+    func encode(_ record: some Encodable, withNulls: Bool, table: String) throws(SluiceError) -> JSON {
+        var document: JSON
+        do {
+            var encoder = JSONRecordEncoder()
+            encoder.writesNulls = withNulls
+            document = try encoder.encode(record)
+        } catch {
+            throw SluiceError(.invalidRecord, "a \(type(of: record)) cannot be sent", table: table, cause: error)
+        }
+        guard document.kind == .object else {
+            throw SluiceError(.invalidRecord, "a \(type(of: record)) is no JSON object", table: table)
+        }
+        for (member, column) in renamed {
+            guard let value = document[member] else { continue }
+            document[member] = nil
+            document[column] = value
+        }
+        return document
+    }
+
+    /// The typed record of a document from the wire.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidRecord`, with the document as ``SluiceError/serverRecord``; the cause
+    ///   is the `DecodingError`.
+    func decode<Record: Decodable>(_ type: Record.Type, from document: JSON, table: String?) throws(SluiceError)
+        -> Record
+    {
+        var renamed = document
+        for (member, column) in self.renamed {
+            guard let value = document[column] else { continue }
+            renamed[column] = nil
+            renamed[member] = value
+        }
+        do {
+            return try JSONRecordDecoder().decode(type, from: renamed)
+        } catch {
+            throw SluiceError(
+                .invalidRecord, "the server's record does not fit \(type)", table: table,
+                recordID: document["id"]?.textID, serverRecord: document, cause: error)
+        }
+    }
+}

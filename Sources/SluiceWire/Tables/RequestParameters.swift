@@ -1,0 +1,69 @@
+internal import HTTPTypes
+public import SluiceBase
+
+/// Further parameters of a request's query, which a server's scripts look at.
+///
+/// ```swift
+/// try await people.insert(ada, parameters: ["source": "import", "tag": ["new", "vip"]])   //
+/// …?source=import&tag=new&tag=vip
+/// ```
+///
+/// An array repeats the name. Names that begin with `$` are the protocol's own, and are refused where the request is
+/// made.
+public struct RequestParameters: Sendable, Hashable {
+    /// The parameters in order.
+    public var list: [Query.Parameter]
+    /// The first name whose value is no text, number, truth value, or array of such.
+    private var unfit: String?
+
+    /// Those parameters.
+    public init(_ list: [Query.Parameter] = []) { self.list = list }
+
+    /// Adds a parameter for a text, a number, or a truth value, and one for each element of an array.
+    public mutating func append(_ name: String, _ value: JSON) {
+        for element in value.elements ?? [value] {
+            switch element.kind {
+            case .string: list.append(.init(name, element.string ?? ""))
+            case .number, .bool: list.append(.init(name, element.description))
+            case .null, .array, .object: unfit = unfit ?? name
+            }
+        }
+    }
+
+    /// Checks what the caller gave.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for a name that is empty or begins with `$`, and for a value
+    ///   that is null or an object.
+    package func validated(table: String?) throws(SluiceError) -> [Query.Parameter] {
+        if let unfit {
+            throw SluiceError(
+                .invalidArgument, "the parameter '\(unfit)' is no text, number, truth value, or array of such",
+                table: table)
+        }
+        if let parameter = list.first(where: { $0.name.isEmpty || $0.name.hasPrefix("$") }) {
+            throw SluiceError(
+                .invalidArgument,
+                "'\(parameter.name)' cannot be a parameter's name: a name is not empty and no $ begins it",
+                table: table)
+        }
+        return list
+    }
+}
+
+extension RequestParameters: ExpressibleByDictionaryLiteral {
+    /// Parameters in the order written; an array repeats its name.
+    public init(dictionaryLiteral elements: (String, JSON)...) {
+        self.init()
+        for (name, value) in elements { append(name, value) }
+    }
+}
+
+extension Request {
+    /// Puts parameters behind those that the request has.
+    mutating func append(_ parameters: [Query.Parameter]) {
+        guard !parameters.isEmpty, let path = head.path else { return }
+        let text = parameters.map { "\(PercentEncoding.query($0.name))=\(PercentEncoding.query($0.value))" }
+        let separator = path.contains("?") ? (path.hasSuffix("?") || path.hasSuffix("&") ? "" : "&") : "?"
+        head.path = path + separator + text.joined(separator: "&")
+    }
+}

@@ -1,0 +1,106 @@
+internal import HTTPTypes
+public import SluiceBase
+
+extension Table {
+    /// The record with that id.
+    ///
+    /// - Parameter includeDeleted: whether a record that is marked as deleted is given too, where the server does so.
+    /// - Throws: see ``Table``; `notFound` if there is none.
+    public func lookup(
+        id: some RecordIDConvertible, includeDeleted: Bool = false, parameters: RequestParameters = [:]
+    ) async throws -> JSON {
+        let id = try validated(id)
+        let request = dialect.lookup(
+            table: name, id: id, includeDeleted: includeDeleted, endpoint: client.endpoint)
+        guard let record = try await record(request, parameters) else {
+            throw SluiceError(
+                .brokenProtocol, "the server's answer is empty where a record was due", table: name, recordID: id)
+        }
+        return record
+    }
+
+    /// The record as the server has it now. The server is asked for it only if it has another version
+    /// (`If-None-Match`); otherwise what comes back is `record`. A record without an id is given back without a
+    /// request.
+    ///
+    /// - Throws: see ``Table``; `notFound` if there is none any more.
+    public func refresh(_ record: JSON, parameters: RequestParameters = [:]) async throws -> JSON {
+        try TableRules.validate(table: name)
+        guard let id = try TableRules.id(of: record, table: name, dialect: dialect) else { return record }
+        let version = usable(record[dialect.columns.version]?.string, for: id)
+        var request = dialect.lookup(table: name, id: id, version: version, endpoint: client.endpoint)
+        request.context.features.insert(.refresh)
+        return try await self.record(request, parameters) ?? record
+    }
+
+    /// The first page of the records that match. The query's table is this one, whatever it says.
+    ///
+    /// - Throws: see ``Table``; `invalidQuery` for a query that cannot be.
+    public func read(_ query: Query? = nil, parameters: RequestParameters = [:]) async throws -> TablePage<JSON> {
+        try TableRules.validate(table: name)
+        return try await page(try list(query), parameters, behind: nil)
+    }
+
+    /// The page behind that one; nil behind the last. User parameters go along.
+    ///
+    /// - Throws: see ``Table``; `brokenProtocol` if the server sends the same page once more.
+    public func read(after page: TablePage<JSON>) async throws -> TablePage<JSON>? {
+        guard let cursor = page.cursor else { return nil }
+        return try await self.page(cursor.request, [:], behind: cursor)
+    }
+
+    /// The first page of what a text of OData asks for.
+    ///
+    /// - Parameter odata: a query (`$filter=year ge 1990&$top=5`, with or without a question mark), a path below the
+    ///   endpoint's with or without a query (`/api/films?$top=5`: a custom call that answers as a table does), or a
+    ///   whole address at the endpoint's own origin. What no address may hold is percent-encoded; `&`, `+` and `%` in
+    ///   a value must be so already.
+    /// - Throws: see ``Table``; `invalidArgument` for an address at another origin.
+    public func read(odata: String, parameters: RequestParameters = [:]) async throws -> TablePage<JSON> {
+        try TableRules.validate(table: name)
+        var request = try dialect.list(table: name, query: Query(name), endpoint: client.endpoint)
+        request.head.path = try ODataAddress(odata, table: name).path(at: client.endpoint)
+        request.context.features.insert(.readRaw)
+        return try await page(request, parameters, behind: nil)
+    }
+
+    /// How many records match the query's filter, whatever its `top` and `skip` are.
+    ///
+    /// - Throws: see ``Table``; `brokenProtocol` if the server does not say.
+    public func count(_ query: Query? = nil, parameters: RequestParameters = [:]) async throws -> Int {
+        var query = query ?? Query(name)
+        query.order = []
+        query.select = []
+        query.skip = 0
+        query.top = 0
+        query.includesCount = true
+        let page = try await read(query, parameters: parameters)
+        guard let count = page.count else {
+            throw SluiceError(.brokenProtocol, "the server did not say how many records there are", table: name)
+        }
+        return count
+    }
+
+    /// All pages of the records that match, each asked for when it is wanted. A query for some properties brings the
+    /// `id` as well, by which the pages are told apart.
+    public func pages(_ query: Query? = nil, parameters: RequestParameters = [:]) -> TablePages<JSON> {
+        var query = query ?? Query(name)
+        if !query.select.isEmpty, !query.select.contains(dialect.columns.id) { query.select.append(dialect.columns.id) }
+        return TablePages(
+            first: { [query] in try await read(query, parameters: parameters) },
+            next: { try await read(after: $0) })
+    }
+
+    /// All records that match, page after page; as ``pages(_:parameters:)``.
+    public func records(_ query: Query? = nil, parameters: RequestParameters = [:]) -> TableRecords<JSON> {
+        TableRecords(pages: pages(query, parameters: parameters))
+    }
+
+    private func list(_ query: Query?) throws(SluiceError) -> Request {
+        var query = query ?? Query(name)
+        query.table = name
+        var request = try dialect.list(table: name, query: query, endpoint: client.endpoint)
+        request.context.features.insert(.readQuery)
+        return request
+    }
+}

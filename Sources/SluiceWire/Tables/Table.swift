@@ -1,0 +1,126 @@
+public import SluiceBase
+
+/// A table at the server, without a type: its records are JSON objects.
+///
+/// Every call goes to the server through the client's filters, at once, and stores nothing here: for a program that
+/// must go on without a network there is ``SyncTable``.
+///
+/// ```swift
+/// let people = client.table("people")
+/// var ada = try await people.insert(["name": "Ada"])
+/// ada["name"] = "Ada L."
+/// ada = try await people.update(ada)
+/// ```
+///
+/// What comes back is the server's record. A change carries the version of the record it was made on, and is refused
+/// with `preconditionFailed` if the server has another by now; a record without a version is changed as it stands.
+///
+/// Calls throw ``SluiceError``: `invalidTable`, `invalidRecord` and `invalidArgument` for what is not sent at all;
+/// `notFound`, `conflict`, `preconditionFailed` and the like for what the server refuses, with
+/// ``SluiceError/serverRecord`` where it sent one and ``SluiceError/exchange``; `network`, `timeout` and `cancelled`.
+/// After one of the last three the server may have done what it was asked, or not.
+public struct Table: Sendable {
+    /// The client.
+    public let client: SluiceClient
+    /// The table's name.
+    public let name: String
+    /// Which system properties to ask for on a wire that gives them only when asked; nil leaves it to the client's
+    /// options, whose default is all.
+    public var systemProperties: Set<SystemProperty>?
+    /// What the server is told of the kind of table.
+    let kind: RequestFeatures
+
+    init(_ name: String, client: SluiceClient, kind: RequestFeatures = .untypedTable) {
+        self.client = client
+        self.name = name
+        self.kind = kind
+    }
+
+    var dialect: Dialect { client.dialect }
+
+    /// Adds a record. Without an `id` the server makes one; an integer id must be absent, null or 0.
+    ///
+    /// - Returns: the server's record.
+    /// - Throws: see ``Table``; `conflict` if there is a record with that id already.
+    @discardableResult
+    public func insert(_ record: JSON, parameters: RequestParameters = [:]) async throws -> JSON {
+        try TableRules.validate(table: name)
+        var record = record
+        switch try TableRules.id(of: record, table: name, dialect: dialect, isNew: true) {
+        case .integer(let number)?:
+            throw TableRules.refusal("the server gives out integer ids: insert without one", name, .integer(number))
+        case .string?: break
+        case nil: record[dialect.columns.id] = nil
+        }
+        let request = dialect.insert(table: name, record: record, endpoint: client.endpoint)
+        return try await changed(request, parameters, sent: record)
+    }
+
+    /// Changes properties of a record: those that `changes` does not name stay. On a wire whose updates are PUT
+    /// (`azure-v3`, `datasync`) it must be the record whole, as for ``replace(_:parameters:)``.
+    ///
+    /// - Parameter changes: the new values, the record's `id`, and its version where the change depends on it.
+    /// - Returns: the server's record.
+    /// - Throws: see ``Table``.
+    @discardableResult
+    public func update(_ changes: JSON, parameters: RequestParameters = [:]) async throws -> JSON {
+        let (id, record) = try identified(changes)
+        let request = dialect.update(
+            table: name, id: id, changes: record, version: nil, endpoint: client.endpoint)
+        return try await changed(request, parameters, sent: record)
+    }
+
+    /// Puts a record in the place of the one that the server has (PUT): what it does not name is lost.
+    ///
+    /// - Returns: the server's record.
+    /// - Throws: see ``Table``.
+    @discardableResult
+    public func replace(_ record: JSON, parameters: RequestParameters = [:]) async throws -> JSON {
+        let (id, record) = try identified(record)
+        let request = dialect.replace(
+            table: name, id: id, record: record, version: nil, endpoint: client.endpoint)
+        return try await changed(request, parameters, sent: record)
+    }
+
+    /// Deletes a record, if it still has the version that `record` has.
+    ///
+    /// - Throws: see ``Table``; `notFound` if there is none.
+    public func delete(_ record: JSON, parameters: RequestParameters = [:]) async throws {
+        let (id, record) = try identified(record)
+        try await delete(id: id, version: record[dialect.columns.version]?.string, parameters: parameters)
+    }
+
+    /// Deletes a record, whatever its version unless one is given.
+    ///
+    /// - Throws: see ``Table``; `notFound` if there is none.
+    public func delete(
+        id: some RecordIDConvertible, version: String? = nil, parameters: RequestParameters = [:]
+    ) async throws {
+        let id = try validated(id)
+        let request = dialect.delete(
+            table: name, id: id, version: usable(version, for: id), endpoint: client.endpoint)
+        _ = try await record(request, parameters)
+    }
+
+    /// The record with its id checked, and without its version where the id is an integer: servers keep versions only
+    /// of records with text ids.
+    private func identified(_ record: JSON) throws(SluiceError) -> (RecordID, JSON) {
+        try TableRules.validate(table: name)
+        let id = try TableRules.requiredID(of: record, table: name, dialect: dialect)
+        var record = record
+        if case .integer = id { record[dialect.columns.version] = nil }
+        return (id, record)
+    }
+
+    func validated(_ id: some RecordIDConvertible) throws(SluiceError) -> RecordID {
+        try TableRules.validate(table: name)
+        let id = id.recordID
+        try TableRules.validate(id, table: name, dialect: dialect)
+        return id
+    }
+
+    func usable(_ version: String?, for id: RecordID) -> String? {
+        if case .integer = id { return nil }
+        return version
+    }
+}

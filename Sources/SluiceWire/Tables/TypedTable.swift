@@ -1,0 +1,116 @@
+public import SluiceBase
+
+/// A table at the server whose records are values of a type.
+///
+/// ```swift
+/// let people = client.table(Person.self)
+/// var ada = try await people.insert(Person(name: "Ada"))
+/// ada.name = "Ada L."
+/// ada = try await people.update(ada)
+/// ```
+///
+/// It does what ``Table`` does, and gives the server's record back as a new value. The type codes itself: a property
+/// that it does not declare is not read, and on `update` not touched where the wire has PATCH. A property that is nil
+/// is left out of an insert, so that the server's default stands, and sent as null by an update, which clears it.
+///
+/// Beside the errors of ``Table`` there is `invalidRecord` for a record of the server's that does not fit the type; the
+/// change was made all the same, and ``SluiceError/serverRecord`` is what the server has.
+public struct TypedTable<Record: Codable & Sendable>: Sendable {
+    private var base: Table
+    private let declared: DeclaredProperties
+
+    init(_ name: String, client: SluiceClient) {
+        base = Table(name, client: client, kind: .typedTable)
+        declared = DeclaredProperties(of: Record.self)
+        base.systemProperties = Set(declared.names.keys)
+    }
+
+    /// The client.
+    public var client: SluiceClient { base.client }
+    /// The table's name.
+    public var name: String { base.name }
+
+    /// Which of the properties `createdAt`, `updatedAt`, `version` and `deleted` are the server's: those that the type
+    /// declares. Take one away where a table of Mobile Services has a column of its own by that name.
+    public var systemProperties: Set<SystemProperty> {
+        get { base.systemProperties ?? [] }
+        set { base.systemProperties = newValue }
+    }
+
+    /// The same table without the type: same server, same filters.
+    var untyped: Table { base }
+
+    /// Adds a record. Without an id (nil, or 0 for an integer) the server makes one.
+    ///
+    /// - Returns: the server's record.
+    /// - Throws: see ``TypedTable``; `conflict` if there is a record with that id already.
+    @discardableResult
+    public func insert(_ record: Record, parameters: RequestParameters = [:]) async throws -> Record {
+        try value(await base.insert(try document(record, withNulls: false), parameters: parameters))
+    }
+
+    /// Changes a record, if it still has the version that `record` has.
+    ///
+    /// - Returns: the server's record.
+    /// - Throws: see ``TypedTable``.
+    @discardableResult
+    public func update(_ record: Record, parameters: RequestParameters = [:]) async throws -> Record {
+        try value(await base.update(try document(record, withNulls: true), parameters: parameters))
+    }
+
+    /// Puts a record in the place of the one that the server has (PUT): columns that the type does not declare are
+    /// lost.
+    ///
+    /// - Returns: the server's record.
+    /// - Throws: see ``TypedTable``.
+    @discardableResult
+    public func replace(_ record: Record, parameters: RequestParameters = [:]) async throws -> Record {
+        try value(await base.replace(try document(record, withNulls: true), parameters: parameters))
+    }
+
+    /// Deletes a record, if it still has the version that `record` has.
+    ///
+    /// - Throws: see ``TypedTable``; `notFound` if there is none.
+    public func delete(_ record: Record, parameters: RequestParameters = [:]) async throws {
+        try await base.delete(try document(record, withNulls: false), parameters: parameters)
+    }
+
+    /// Deletes a record, whatever its version unless one is given.
+    ///
+    /// - Throws: see ``TypedTable``; `notFound` if there is none.
+    public func delete(
+        id: some RecordIDConvertible, version: String? = nil, parameters: RequestParameters = [:]
+    ) async throws {
+        try await base.delete(id: id, version: version, parameters: parameters)
+    }
+
+    /// Brings a deleted record back, if it still has the version that `record` has.
+    ///
+    /// - Returns: the server's record.
+    /// - Throws: as ``Table/undelete(id:version:parameters:)``.
+    @discardableResult
+    public func undelete(_ record: Record, parameters: RequestParameters = [:]) async throws -> Record {
+        try value(await base.undelete(try document(record, withNulls: true), parameters: parameters))
+    }
+
+    /// Brings a deleted record back.
+    ///
+    /// - Returns: the server's record.
+    /// - Throws: as ``Table/undelete(id:version:parameters:)``.
+    @discardableResult
+    public func undelete(
+        id: some RecordIDConvertible, version: String? = nil, parameters: RequestParameters = [:]
+    ) async throws -> Record {
+        try value(await base.undelete(id: id, version: version, parameters: parameters))
+    }
+
+    private var coder: RecordCoder { RecordCoder(declared, among: systemProperties, dialect: client.dialect) }
+
+    func document(_ record: Record, withNulls: Bool) throws(SluiceError) -> JSON {
+        try coder.encode(record, withNulls: withNulls, table: name)
+    }
+
+    func value(_ document: JSON) throws(SluiceError) -> Record {
+        try coder.decode(Record.self, from: document, table: name)
+    }
+}

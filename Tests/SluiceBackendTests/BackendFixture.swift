@@ -1,9 +1,12 @@
 import Foundation
 import HTTPTypes
+import SluiceCore
 import Synchronization
 
 @testable import SluiceBackend
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceWire
 
 /// A backend in memory whose clock stands still, and short ways to ask it.
 struct BackendFixture {

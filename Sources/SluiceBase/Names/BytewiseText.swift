@@ -54,7 +54,7 @@ extension String {
     }
 }
 
-/// A name that is neither a record's id nor a property's: of a table, a user, a migration.
+/// A name that is neither a record's id nor a property's: of a table, a user, a migration; or a key of any kind.
 package struct ExactName: BytewiseText {
     package let text: String
 

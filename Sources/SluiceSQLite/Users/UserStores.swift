@@ -28,8 +28,7 @@ public actor UserStores {
     private let names: UserNames
     private let options: SQLiteStore.Options
     private var open: (user: ExactName, store: SQLiteStore)?
-    private var isBusy = false
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private let activity = SerialActivity()
 
     /// The stores in that folder, which is made where it is missing, if the one above is there.
     ///
@@ -69,12 +68,8 @@ public actor UserStores {
 
     /// One call after the other: where one waits, the actor would let others in.
     private func alone<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
-        while isBusy { await withCheckedContinuation { waiting.append($0) } }
-        isBusy = true
-        defer {
-            isBusy = false
-            if !waiting.isEmpty { waiting.removeFirst().resume() }
-        }
+        try await activity.begin()
+        defer { activity.end() }
         return try await body()
     }
 

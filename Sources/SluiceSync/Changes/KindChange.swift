@@ -39,6 +39,7 @@ struct KindChange {
                 recordID: id, operationID: given.id)
         }
         guard given.state != .inFlight else { throw given.unknownOutcome("the operation is on its way") }
+        try queue.reader.refuseDoubt(inGroupOf: given)
         guard let need = Self.need(given.kind, kind) else { throw refuse("that makes no sense") }
         guard let operation = try queue.absorbEdits(of: id, in: table).first(where: { $0.id == given.id }),
             try queue.reader.all(on: id, in: table).count == 1

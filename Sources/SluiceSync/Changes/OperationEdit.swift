@@ -15,6 +15,7 @@ struct OperationEdit {
                 .operationRefused, "\(operation.kind.rawValue) has no body; discard it, or change its kind",
                 table: table, recordID: id, operationID: operation.id)
         }
+        try queue.reader.refuseDoubt(inGroupOf: operation)
         try RecordRules.validate(whole: record, id: id, table: table)
         let local = try store.record(id, in: table)
         let state = try queue.reader.state(of: id, in: table)

@@ -22,4 +22,12 @@ public enum ConflictDecision: Sendable, Hashable {
     case abort
     /// The next handler is asked; behind the last one the configured policy.
     case next
+
+    /// Whether it has the operation say something that its maker did not.
+    var speaks: Bool {
+        switch self {
+        case .merge, .delete: true
+        default: false
+        }
+    }
 }

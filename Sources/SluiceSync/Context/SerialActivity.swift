@@ -1,8 +1,8 @@
 internal import SluiceBase
 internal import Synchronization
 
-/// Lets one push, pull or purge run at a time, in the order in which they came.
-final class SerialActivity: Sendable {
+/// Lets one push, pull or purge, or one call of any other kind, run at a time, in the order in which they came.
+package final class SerialActivity: Sendable {
     /// One run, as whoever it calls can recognise it.
     private final class Run: Sendable {}
 
@@ -17,6 +17,8 @@ final class SerialActivity: Sendable {
     @TaskLocal private static var ancestors: [Run] = []
 
     private let state = Mutex(State())
+
+    package init() {}
 
     /// Runs `body` when those before it are done. A task that is cancelled waits no longer, and does not run `body`.
     ///
@@ -36,6 +38,13 @@ final class SerialActivity: Sendable {
         defer { end() }
         guard !Task.isCancelled else { throw SluiceError(.cancelled, "the task was cancelled") }
         return try await Self.$ancestors.withValue(Self.ancestors + [run], operation: body)
+    }
+
+    /// Waits for the turn, which is the caller's until ``end()``.
+    ///
+    /// - Throws: ``SluiceError`` of code `cancelled` if the task was cancelled before the turn came.
+    package func begin() async throws {
+        guard await begin(Run()) else { throw SluiceError(.cancelled, "the task was cancelled") }
     }
 
     /// Waits for the turn; false if the task was cancelled before it came.
@@ -61,7 +70,8 @@ final class SerialActivity: Sendable {
         }
     }
 
-    private func end() {
+    /// Gives the turn to the next one that waits.
+    package func end() {
         let next = state.withLock { state in
             let next = state.waiting.isEmpty ? nil : state.waiting.removeFirst()
             state.running = next?.run

@@ -30,9 +30,10 @@ extension SyncQueue {
     ///   - record: the whole record as the operation is to make it. What only the server sets is not taken from it.
     ///   - revision: see ``discard(_:revision:goesOnElsewhere:)``.
     /// - Throws: as ``discard(_:revision:goesOnElsewhere:)``; of code `operationRefused` for an operation without a
-    ///   body or one that is on its way; of code `invalidRecord` for another id.
+    ///   body, one that is on its way, one whose group may have arrived, and one that another user made (take it over
+    ///   first); of code `invalidRecord` for another id.
     public func edit(_ id: String, to record: JSON, revision: Int? = nil) async throws {
-        try await repair(id, revision) { operation, tools in
+        try await repair(id, revision, speaks: true) { operation, tools in
             try OperationEdit(
                 columns: tools.columns, environment: tools.environment, store: tools.store, queue: tools.queue
             ).carryOut(operation, record)
@@ -47,12 +48,12 @@ extension SyncQueue {
     ///   - record: the whole record as the operation is to make it; nil leaves it as the application sees it, and for a
     ///     delete that is taken back as the server last had it.
     ///   - revision: see ``discard(_:revision:goesOnElsewhere:)``.
-    /// - Throws: as ``discard(_:revision:goesOnElsewhere:)``; of code `operationRefused` where the change makes no
-    ///   sense with what is known of the server's record, or other changes of the record wait too.
+    /// - Throws: as ``edit(_:to:revision:)``; of code `operationRefused` where the change makes no sense with what is
+    ///   known of the server's record, or other changes of the record wait too.
     public func changeKind(
         _ id: String, to kind: TableOperation.Kind, record: JSON? = nil, revision: Int? = nil
     ) async throws {
-        try await repair(id, revision) { operation, tools in
+        try await repair(id, revision, speaks: true) { operation, tools in
             try KindChange(
                 columns: tools.columns, environment: tools.environment, store: tools.store, queue: tools.queue
             ).carryOut(operation, to: kind, record: record)
@@ -66,9 +67,10 @@ extension SyncQueue {
     ///     push.
     ///   - revision: see ``discard(_:revision:goesOnElsewhere:)``.
     /// - Throws: as ``discard(_:revision:goesOnElsewhere:)``; of code `operationRefused` if the operation is no held
-    ///   conflict, or the server's record has changed since it was held: retry it to see the new one.
+    ///   conflict, or the server's record has changed since it was held: retry it to see the new one; and for `merge`
+    ///   and `delete` of what another user made.
     public func resolve(_ id: String, _ decision: ConflictDecision, revision: Int? = nil) async throws {
-        try await repair(id, revision) { operation, tools in
+        try await repair(id, revision, speaks: decision.speaks) { operation, tools in
             try HeldConflict(
                 operation: operation, columns: tools.columns, environment: tools.environment, store: tools.store,
                 queue: tools.queue
@@ -100,14 +102,23 @@ extension SyncQueue {
         let queue: QueueWriter
     }
 
+    /// - Parameter speaks: whether it has the operation say something that its maker did not.
     private func repair(
-        _ id: String, _ revision: Int?, _ body: @Sendable (TableOperation, Tools) throws -> Void
+        _ id: String, _ revision: Int?, speaks: Bool = false,
+        _ body: @Sendable (TableOperation, Tools) throws -> Void
     ) async throws {
+        let user = context.options.user
         try await exclusively { tools in
             let operation = try Self.find(id, tools.queue.reader)
             guard revision == nil || revision == operation.revision else {
                 throw SluiceError(
                     .operationRefused, "the record was edited since; look at the operation again before deciding",
+                    table: operation.table, recordID: operation.recordID, operationID: id)
+            }
+            guard !speaks || operation.belongs(to: user) else {
+                throw SluiceError(
+                    .operationRefused,
+                    "another user made the operation, and it goes out in that user's name; take it over first",
                     table: operation.table, recordID: operation.recordID, operationID: id)
             }
             try body(operation, tools)

@@ -28,7 +28,7 @@ enum RecordCopies {
     ) throws {
         for schema in schemas {
             try store.forEachRecord(in: schema.name) { row in
-                guard let about = self.table(of: row), StoreRules.isSame(about, table) else { return }
+                guard let about = self.table(of: row), about.hasSameBytes(as: table) else { return }
                 try body(row, schema)
             }
         }

@@ -15,7 +15,7 @@ struct StoreMigrator {
         var steps = migration.steps[...]
         while let step = steps.popFirst() {
             // Where the table is not there changes of its records may wait all the same, each a deletion.
-            let held = try store.tables().first { StoreRules.isSame($0.name, step.table) }
+            let held = try store.tables().first { $0.name.hasSameBytes(as: step.table) }
             try carryOut(step, held, &steps)
         }
     }
@@ -29,7 +29,7 @@ struct StoreMigrator {
         case .change(let change):
             // What follows for the same table is done with it: each pass reads and writes all of the table.
             var changes = [change]
-            while let next = steps.first, StoreRules.isSame(next.table, step.table),
+            while let next = steps.first, next.table.hasSameBytes(as: step.table),
                 case .change(let more) = next.action
             {
                 changes.append(more)
@@ -95,7 +95,7 @@ struct StoreMigrator {
 
     private func rename(_ table: String, _ held: TableSchema?, to name: String) throws {
         let queue = QueueReader(store)
-        if StoreRules.isSame(table, name) { return }
+        if table.hasSameBytes(as: name) { return }
         guard try held != nil || !queue.all(in: table).isEmpty else { return }
         guard try store.count(matching: Query(name)) == 0, try queue.all(in: name).isEmpty else {
             throw SluiceError(.recordExists, "the table \(name) has records already", table: table)
@@ -141,7 +141,7 @@ struct StoreMigrator {
         // A group reaches the server all together or not at all.
         let groups = Set(operations.compactMap(\.group))
         let isTorn = try groups.contains { group in
-            try queue.reader.members(of: group).contains { !StoreRules.isSame($0.table, table) }
+            try queue.reader.members(of: group).contains { !$0.table.hasSameBytes(as: table) }
         }
         guard operations.isEmpty || (discardsChanges && !isTorn) else {
             throw SluiceError(

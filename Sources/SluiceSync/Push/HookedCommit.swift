@@ -34,7 +34,6 @@ extension PushCommitter {
         case .changed(let kind, let record, let failure, let uncertain):
             if failure != nil || operation.state == .inFlight { fail(&operation, failure, uncertain) }
             try queue.put(operation)
-            try confirmOutcome(of: operation, queue)
             try change(operation, to: kind, record, store, queue)
         case .cancelled(let failure, let uncertain, let record):
             fail(&operation, failure, uncertain)
@@ -50,16 +49,6 @@ extension PushCommitter {
     private func fail(_ operation: inout TableOperation, _ failure: TableOperation.Failure?, _ uncertain: Bool) {
         operation.fail(failure, .pending, reachedServer: uncertain, maximum: maximumAttempts)
         if uncertain { operation.doubt() }
-    }
-
-    /// A group that may have arrived goes out again as it was, or its parts would not fit together.
-    private func confirmOutcome(of operation: TableOperation, _ queue: QueueWriter) throws {
-        guard let group = operation.group, try queue.reader.members(of: group).contains(where: \.isUncertain) else {
-            return
-        }
-        throw SluiceError(
-            .operationRefused, "it is not known whether its group has arrived", table: operation.table,
-            recordID: operation.recordID, operationID: operation.id)
     }
 
     /// A change counts as a try, so that one that is changed again and again is dead in the end.

@@ -23,3 +23,14 @@ extension TableOperation {
             recordID: recordID, operationID: id)
     }
 }
+
+extension QueueReader {
+    /// Refuses to have an operation say something else while its group may have arrived: that goes out again as it was,
+    /// or its parts would not fit together.
+    func refuseDoubt(inGroupOf operation: TableOperation) throws {
+        guard let group = operation.group else { return }
+        let members = try members(of: group)
+        guard members.contains(where: \.isUncertain) else { return }
+        throw operation.unknownOutcome("it is not known whether its group has arrived", with: members)
+    }
+}

@@ -2,14 +2,8 @@ internal import SluiceBase
 
 /// All that a ``MemoryStore`` holds at one moment.
 struct MemoryStoreState: Sendable {
-    /// A name or an id, equal to another only if the code points are: Swift's strings are looser than databases.
-    struct Key: Hashable, Sendable, Comparable {
-        private let bytes: [UInt8]
-
-        init(_ text: String) { bytes = Array(text.utf8) }
-
-        static func < (left: Key, right: Key) -> Bool { left.bytes.lexicographicallyPrecedes(right.bytes) }
-    }
+    /// A table's name or a record's id.
+    typealias Key = ExactName
 
     struct Table: Sendable {
         private(set) var schema: TableSchema

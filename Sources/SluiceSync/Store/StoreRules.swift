@@ -110,9 +110,6 @@ public enum StoreRules {
         !name.isEmpty && name.unicodeScalars.count <= 128 && !name.utf8.contains(0)
     }
 
-    /// Whether two names are the same code points; Swift's `==` is looser.
-    static func isSame(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
-
     /// The bytes of a name with ASCII letters in lower case.
     package static func folded(_ name: String) -> [UInt8] {
         name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }

@@ -1,9 +1,12 @@
 import HTTPTypes
+import SluiceCore
 import SluiceTesting
 import Testing
 
 @testable import SluiceBackend
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceWire
 
 /// 20,000 queries, each asked of the backend over its wires, as requests in process.
 @Suite("One query has one meaning on the backend", .serialized) struct BackendDifferentialTests {

@@ -1,8 +1,11 @@
 import HTTPTypes
+import SluiceCore
 import Synchronization
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 /// Runs an http row: the answer it describes is given to the client, as that to a list, a lookup or an operation, and
 /// the facts say what the client takes it for.

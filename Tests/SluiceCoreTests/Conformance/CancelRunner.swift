@@ -1,8 +1,11 @@
 import HTTPTypes
+import SluiceCore
 import Synchronization
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 /// Runs a cancel row: one insert waits, the server has a row more, and the task is cancelled at the row's moment.
 struct CancelRunner {

@@ -1,8 +1,11 @@
 import HTTPTypes
+import SluiceCore
 import Synchronization
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 /// A device as a row of the conformance cases needs one: any wire, any transport, a store in memory.
 struct CaseDevice {

@@ -1,7 +1,10 @@
+import SluiceCore
 import Synchronization
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 /// Runs a collapse row: a record with an operation is changed again, with another record's operation queued behind.
 struct CollapseRunner {

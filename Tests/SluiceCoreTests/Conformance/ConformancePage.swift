@@ -1,5 +1,9 @@
 import SluiceCore
 
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceWire
+
 /// `docs/conformance.md`, made of the rows and the verdicts.
 struct ConformancePage {
     private let cases: [SyncCase]

@@ -1,7 +1,10 @@
 import Foundation
+import SluiceCore
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceWire
 
 @Suite("The page on conformance") struct ConformancePageTests {
     private static let page = SyncCases.repository.appending(path: "docs/conformance.md")

@@ -1,5 +1,9 @@
 import SluiceCore
 
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceWire
+
 /// What a pull asks for, in one spelling for all SDKs: `since 2000-01-01T00:00:00.000Z; filter …; order …; skip 2; top
 /// 50`.
 ///

@@ -1,8 +1,10 @@
-@testable import SluiceSync
+import SluiceCore
 import Synchronization
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 /// Runs a pull row: its pages, scripted; its query, through our pull.
 struct PullRunner {

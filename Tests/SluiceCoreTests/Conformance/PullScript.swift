@@ -1,8 +1,11 @@
 import HTTPTypes
+import SluiceCore
 import Synchronization
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 /// The server of a pull row: it answers reads with the row's pages in order, then with empty ones, and writes as the
 /// row says. Asked for its last rows by id, it sends those of the pages so far.

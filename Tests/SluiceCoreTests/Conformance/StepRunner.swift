@@ -1,8 +1,11 @@
 import HTTPTypes
+import SluiceCore
 import Synchronization
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 /// Runs a push or purge row, told as steps: see ``StepRunner/carryOut(_:)``.
 final class StepRunner: Sendable {

@@ -1,6 +1,9 @@
 import Foundation
-
 import SluiceCore
+
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceWire
 
 /// One row of `Fixtures/sync-cases.jsonl`, which says what an older SDK or server does, with the verdict on it.
 struct SyncCase: Sendable {

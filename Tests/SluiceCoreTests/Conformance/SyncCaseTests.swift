@@ -1,6 +1,9 @@
+import SluiceCore
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceWire
 
 /// What the SDKs and servers of this family do, row by row, held against our engine. `docs/conformance.md` shows the
 /// outcome.

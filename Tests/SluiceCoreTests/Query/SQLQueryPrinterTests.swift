@@ -1,8 +1,10 @@
-@testable import SluiceBase
+import SluiceCore
 import SluiceTesting
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceWire
 
 @Suite("Printing SQL") struct SQLQueryPrinterTests {
     private static let noon = Timestamp(ticks: 43_200 * Timestamp.ticksPerSecond)

@@ -1,8 +1,11 @@
+import SluiceCore
 import SluiceSQLite
 import SluiceTesting
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceWire
 
 @Suite("The simulator with hooks that fail, postpone and change what passes")
 struct HookSimulationTests {

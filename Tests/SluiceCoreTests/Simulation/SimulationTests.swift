@@ -1,7 +1,10 @@
+import SluiceCore
 import SluiceTesting
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceWire
 
 @Suite("The simulator: seeded stories of devices, a server and all that can go wrong between them")
 struct SimulationTests {

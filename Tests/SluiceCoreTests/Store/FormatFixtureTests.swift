@@ -1,12 +1,14 @@
-@testable import SluiceSync
 import Foundation
 import HTTPTypes
+import SluiceCore
 import SluiceSQLite
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 /// A store file of each format that was ever released, plain and encrypted, with a queue in which everything is that can
 /// be in one: every version of Sluice opens them, and loses nothing of what is in them.

@@ -1,8 +1,11 @@
+import SluiceCore
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 @Suite("Every wait ends at once when its task is cancelled")
 struct CancelledWaitTests {

@@ -1,6 +1,9 @@
+import SluiceCore
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceWire
 
 /// What becomes of a queued operation when its record is changed again, cell by cell.
 enum CollapseTable {

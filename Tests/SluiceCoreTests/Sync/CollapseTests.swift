@@ -1,6 +1,9 @@
+import SluiceCore
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceWire
 
 @Suite("Collapse: a record that has an operation is changed again")
 struct CollapseTests {

@@ -1,7 +1,10 @@
+import SluiceCore
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 @Suite("Groups: what a decision leaves of one is sent, and nothing is undone by halves")
 struct GroupDecisionTests {
@@ -110,6 +113,25 @@ struct GroupDecisionTests {
         #expect(try await device.audit().isEmpty)
         #expect(try await device.context.push().isClean)
         try await device.todos.pull()
+        for id in ["a", "b", "c"] { #expect(device.remote(id)?["n"] == 2) }
+    }
+
+    @Test("no member of a group that may have arrived comes to say something else", arguments: StoreKind.allCases)
+    func saidAnew(_ kind: StoreKind) async throws {
+        let device = try await uncertain(kind)
+        let operations = try await device.context.queue.operations()
+        let a = try #require(operations.first { $0.recordID == "a" })
+        let edit = await #expect(throws: SluiceError.self) {
+            try await device.context.queue.edit(a.id, to: ["id": "a", "n": 3])
+        }
+        let change = await #expect(throws: SluiceError.self) {
+            try await device.context.queue.changeKind(a.id, to: .delete)
+        }
+        for error in [edit, change] {
+            #expect(error?.code == .operationRefused && error?.message.contains("push to learn") == true)
+        }
+        #expect(try await device.context.queue.operations() == operations)
+        #expect(try await device.context.push().isClean)
         for id in ["a", "b", "c"] { #expect(device.remote(id)?["n"] == 2) }
     }
 

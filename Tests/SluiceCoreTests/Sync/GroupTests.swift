@@ -1,8 +1,11 @@
+import SluiceCore
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 @Suite("Groups: changes that belong together are stored, given up and tried again together")
 struct GroupTests {

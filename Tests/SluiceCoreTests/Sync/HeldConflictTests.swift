@@ -1,9 +1,11 @@
-@testable import SluiceSync
+import SluiceCore
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 @Suite("Conflicts that are held are decided later, by whoever looks at them")
 struct HeldConflictTests {

@@ -1,7 +1,10 @@
+import SluiceCore
 import SluiceTesting
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceWire
 
 @Suite("Histories: random edits on two devices that crash, over a network that loses requests and answers")
 struct HistoryTests {

@@ -1,7 +1,10 @@
+import SluiceCore
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 @Suite("A merge is a record of that id, or it is refused")
 struct MergedRecordTests {

@@ -1,7 +1,10 @@
 import SluiceTesting
 import Testing
 
+@testable import SluiceBase
 @testable import SluiceCore
+@testable import SluiceSync
+@testable import SluiceWire
 
 /// The same letters composed and decomposed: equal for a `String`, two texts for servers and databases.
 private let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")

@@ -1,8 +1,11 @@
+import SluiceCore
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 @Suite("Poison: what fails again and again is put aside with its reason, and blocks nothing else")
 struct PoisonTests {

@@ -1,6 +1,9 @@
+import SluiceCore
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceWire
 
 @Suite("Pull sessions: pure state machines")
 struct PullSessionTests {

@@ -1,9 +1,11 @@
-@testable import SluiceSync
+import SluiceCore
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 @Suite("Queue: an operation is edited, made one of another kind, taken back")
 struct QueueEditTests {

@@ -1,10 +1,13 @@
 import HTTPTypes
+import SluiceCore
 import SluiceSQLite
 import SluiceTesting
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceWire
 
 /// The stores that every sync test runs on.
 enum StoreKind: String, CaseIterable, CustomTestStringConvertible {

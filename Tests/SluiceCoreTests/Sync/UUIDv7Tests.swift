@@ -1,7 +1,10 @@
+import SluiceCore
 import SluiceTesting
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceWire
 
 @Suite("Ids of version 7")
 struct UUIDv7Tests {

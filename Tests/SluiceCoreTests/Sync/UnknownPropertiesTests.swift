@@ -1,10 +1,13 @@
 import Foundation
 import HTTPTypes
+import SluiceCore
 import SluiceSQLite
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 @Suite("Properties that nobody declared")
 final class UnknownPropertiesTests {

@@ -1,9 +1,12 @@
 import Foundation
 import HTTPTypes
+import SluiceCore
 import SluiceTesting
 
-import SluiceCore
+@testable import SluiceBase
 @testable import SluiceLua
+@testable import SluiceSync
+@testable import SluiceWire
 
 /// The handling of system columns, once by the filters that are built in and once by the plugin, for the same exchange.
 struct SystemPropertiesTwice {

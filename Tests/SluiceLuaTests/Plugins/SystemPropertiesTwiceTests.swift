@@ -1,10 +1,13 @@
 import Foundation
 import HTTPTypes
+import SluiceCore
 import SluiceTesting
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
 @testable import SluiceLua
+@testable import SluiceSync
+@testable import SluiceWire
 
 @Suite("System properties, built in and as a plugin")
 struct SystemPropertiesTwiceTests {

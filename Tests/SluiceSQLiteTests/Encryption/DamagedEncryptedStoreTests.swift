@@ -1,8 +1,11 @@
 import Foundation
+import SluiceCore
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
 @testable import SluiceSQLite
+@testable import SluiceSync
+@testable import SluiceWire
 
 @Suite("A damaged encrypted store, and a damaged plain one")
 struct DamagedEncryptedStoreTests {

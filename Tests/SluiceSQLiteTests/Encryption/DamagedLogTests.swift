@@ -1,8 +1,11 @@
 import Foundation
+import SluiceCore
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
 @testable import SluiceSQLite
+@testable import SluiceSync
+@testable import SluiceWire
 
 /// Logs as a process leaves them that was killed, with a byte that is not what was written.
 @Suite("A damaged log")

@@ -1,10 +1,13 @@
 import CSQLite
 import Foundation
+import SluiceCore
 import SluiceTesting
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
 @testable import SluiceSQLite
+@testable import SluiceSync
+@testable import SluiceWire
 
 @Suite("An encrypted store")
 struct EncryptedStoreTests {

@@ -1,8 +1,11 @@
 import Foundation
+import SluiceCore
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
 @testable import SluiceSQLite
+@testable import SluiceSync
+@testable import SluiceWire
 
 /// Nothing of what an encrypted store holds is in any of its files, and nothing of its key in memory once it is closed.
 @Suite("Traces of an encrypted store", .serialized)

@@ -1,9 +1,12 @@
 import Foundation
+import SluiceCore
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
 @testable import SluiceSQLite
+@testable import SluiceSync
+@testable import SluiceWire
 
 @Suite("A key that is asked for as the store is opened")
 struct KeyProviderTests {

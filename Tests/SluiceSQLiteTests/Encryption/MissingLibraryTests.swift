@@ -1,9 +1,12 @@
 import CSQLite
 import Foundation
+import SluiceCore
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
 @testable import SluiceSQLite
+@testable import SluiceSync
+@testable import SluiceWire
 
 /// What happens where SQLCipher 4 is not installed. In processes of their own, as in this one it is open.
 @Suite("Without SQLCipher 4")

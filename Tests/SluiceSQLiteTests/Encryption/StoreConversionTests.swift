@@ -1,8 +1,11 @@
 import Foundation
+import SluiceCore
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
 @testable import SluiceSQLite
+@testable import SluiceSync
+@testable import SluiceWire
 
 @Suite("A store is encrypted, decrypted and given another key")
 struct StoreConversionTests {

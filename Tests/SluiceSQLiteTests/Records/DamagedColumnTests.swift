@@ -1,8 +1,11 @@
+import SluiceCore
 import SluiceTesting
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
 @testable import SluiceSQLite
+@testable import SluiceSync
+@testable import SluiceWire
 
 @Suite("A column that holds what no store has put there")
 struct DamagedColumnTests {

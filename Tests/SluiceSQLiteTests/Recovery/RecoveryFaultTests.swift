@@ -1,9 +1,12 @@
 import Foundation
+import SluiceCore
 import SluiceTesting
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
 @testable import SluiceSQLite
+@testable import SluiceSync
+@testable import SluiceWire
 
 @Suite("A recovery on storage that fails")
 struct RecoveryFaultTests {

@@ -205,6 +205,23 @@ struct UserStoresTests {
         for users in [first, second] { try await users.seal() }
     }
 
+    @Test("whoever waits for another to sign in waits no longer when cancelled")
+    func cancelled() async throws {
+        let users = try users()
+        let tasks = (0..<8).map { number in
+            Task { try await users.signIn("user \(number)", with: .key(anna)) }
+        }
+        for task in tasks.dropFirst() { task.cancel() }
+        _ = try await tasks[0].value
+        for task in tasks.dropFirst() {
+            let result = await task.result
+            if case .failure(let error) = result { #expect((error as? SluiceError)?.code == .cancelled) }
+        }
+        let last = try await users.signIn("anna", with: .key(anna))
+        try await write(last)
+        try await users.seal()
+    }
+
     @Test("who signs in at the same time gets a store, and only the last one is open")
     func atOnce() async throws {
         let users = try users()

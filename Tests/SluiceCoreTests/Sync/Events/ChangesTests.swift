@@ -1,9 +1,11 @@
-@testable import SluiceSync
+import SluiceCore
 import SluiceTesting
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceWire
 
 @Suite("Changes: what is committed is told once, in order")
 struct ChangesTests {

@@ -1,7 +1,9 @@
-@testable import SluiceSync
+import SluiceCore
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceWire
 
 @Suite("Mailbox: where events wait")
 struct MailboxTests {

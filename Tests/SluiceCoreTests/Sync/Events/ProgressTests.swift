@@ -1,8 +1,10 @@
-@testable import SluiceSync
+import SluiceCore
 import SluiceTesting
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceWire
 
 @Suite("Progress: how far a push or a pull has come")
 struct ProgressTests {
@@ -40,6 +42,6 @@ struct ProgressTests {
         let last = await progress.next()
         #expect(last?.step == .pulling && last?.rows == 3)
         _ = progress
-        #expect(ProgressMeter.current == nil)
+        #expect(Metering.meter == nil)
     }
 }

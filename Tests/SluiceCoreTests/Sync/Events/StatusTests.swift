@@ -1,9 +1,12 @@
 import HTTPTypes
+import SluiceCore
 import SluiceTesting
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceWire
 
 @Suite("Status: the last event says what is so")
 struct StatusTests {

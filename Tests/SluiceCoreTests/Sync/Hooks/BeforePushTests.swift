@@ -1,8 +1,10 @@
-@testable import SluiceSync
+import SluiceCore
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 @Suite("Hooks before an operation is sent")
 struct BeforePushTests {

@@ -1,7 +1,10 @@
+import SluiceCore
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 @Suite("A hook that fails at any call loses nothing, moves no cursor and counts as no success")
 struct HookFaultTests {

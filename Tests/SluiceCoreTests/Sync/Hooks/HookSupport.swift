@@ -1,7 +1,10 @@
+import SluiceCore
 import Synchronization
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 /// A hook made of closures; it wants the points for which it has one.
 struct TestHook: SyncHook {

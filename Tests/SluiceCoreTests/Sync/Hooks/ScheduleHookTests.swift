@@ -1,9 +1,11 @@
-@testable import SluiceWire
+import SluiceCore
 import SluiceTesting
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceWire
 
 @Suite("Schedule hooks: when a scheduler runs")
 struct ScheduleHookTests {

@@ -1,11 +1,14 @@
 import Foundation
 import HTTPTypes
+import SluiceCore
 import SluiceSQLite
 import SluiceTesting
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceWire
 
 @Suite("The lease: one at a time synchronises a store, and all may write")
 struct LeaseTests {

@@ -1,10 +1,12 @@
-@testable import SluiceSync
 import HTTPTypes
+import SluiceCore
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 @Suite("Migrations of a store")
 struct MigrationTests {

@@ -1,9 +1,11 @@
-@testable import SluiceSync
 import HTTPTypes
+import SluiceCore
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 @Suite("Rows that came before their query's first pull has ended, and leave before the next begins")
 struct BeforeFirstPullTests {

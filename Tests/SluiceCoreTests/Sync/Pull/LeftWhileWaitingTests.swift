@@ -1,8 +1,11 @@
 import HTTPTypes
+import SluiceCore
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 @Suite("Rows that leave their query while a change of theirs waits")
 struct LeftWhileWaitingTests {

@@ -1,9 +1,12 @@
 import HTTPTypes
+import SluiceCore
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 /// The fifteen ways in which pulls of this family are known to lose or repeat rows: each with the history that breaks
 /// an engine of that kind.

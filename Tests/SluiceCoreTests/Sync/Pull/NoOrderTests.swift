@@ -1,7 +1,10 @@
+import SluiceCore
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 @Suite("Servers that give out rows of one time in another order with each request")
 struct NoOrderTests {

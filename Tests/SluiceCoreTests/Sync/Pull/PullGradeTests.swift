@@ -1,9 +1,12 @@
 import HTTPTypes
+import SluiceCore
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 @Suite("Grades: a pull finds out what the server can do, and a wrong guess skips nothing")
 struct PullGradeTests {

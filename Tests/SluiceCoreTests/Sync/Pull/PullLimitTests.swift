@@ -1,8 +1,11 @@
 import HTTPTypes
+import SluiceCore
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 @Suite("Limits of a pull: no server empties a table, runs for ever, or hides rows behind a wrong time")
 struct PullLimitTests {

@@ -1,7 +1,10 @@
+import SluiceCore
 import Synchronization
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 /// Servers that differ in what a pull can follow.
 enum ServerKind: String, CaseIterable, Sendable {

@@ -1,8 +1,11 @@
+import SluiceCore
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 @Suite("The server's clock: set back, set forth, or ahead of the one that stamps the rows")
 struct ServerClockTests {

@@ -1,7 +1,10 @@
+import SluiceCore
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 /// Rows of one time are paged by `$skip`. When one of them goes away, those behind it slide past the place that is
 /// asked for next.

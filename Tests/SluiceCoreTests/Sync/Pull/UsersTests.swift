@@ -1,8 +1,11 @@
 import HTTPTypes
+import SluiceCore
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 @Suite("Two users, one store")
 struct UsersTests {
@@ -84,6 +87,57 @@ struct UsersTests {
         try await ann.todos.insert(["id": "c", "n": 1])
         try await bob.todos.delete(id: "c")
         #expect(try await bob.context.queue.operations().count == 3, "it does not vanish in another's name")
+    }
+
+    @Test("nobody has another's operation say something else, and whoever takes it over may")
+    func othersWords() async throws {
+        let (ann, bob) = try await devices(.memory)
+        bob.server.seed("todos", [["id": "b", "n": 1]])
+        try await bob.todos.pull()
+        try await ann.todos.update(["id": "b", "n": 2])
+        let operation = try #require(try await bob.context.queue.operations().first)
+        let edit = await #expect(throws: SluiceError.self) {
+            try await bob.context.queue.edit(operation.id, to: ["id": "b", "n": 3])
+        }
+        let kind = await #expect(throws: SluiceError.self) {
+            try await bob.context.queue.changeKind(operation.id, to: .delete)
+        }
+        for error in [edit, kind] {
+            #expect(error?.code == .operationRefused && error?.message.contains("take it over first") == true)
+        }
+        #expect(try await bob.context.queue.operations() == [operation])
+        #expect(try await bob.context.queue.takeOver() == 1)
+        try await bob.context.queue.edit(operation.id, to: ["id": "b", "n": 3])
+        #expect(try await bob.context.push().isClean)
+        #expect(bob.remote("b")?["n"] == 3)
+    }
+
+    @Test("a conflict of another's is decided for one of the two records, and by its maker alone in another way")
+    func othersConflict() async throws {
+        for decision in [ConflictDecision.merge(["id": "b", "n": 9]), .delete, .client, .server] {
+            let store = try await StoreKind.memory.make()
+            let server = ServerKind.sorted.make(pageSize: 50)
+            let (ann, bob) = (
+                try await Device(.memory, server: server, policy: .hold, store: store, adjust: { $0.user = "ann" }),
+                try await Device(.memory, server: server, policy: .hold, store: store, adjust: { $0.user = "bob" })
+            )
+            server.seed("todos", [["id": "b", "n": 1]])
+            try await ann.todos.pull()
+            try await ann.todos.update(["id": "b", "n": 2])
+            server.seed("todos", [["id": "b", "n": 5]])
+            _ = try await ann.context.push()
+            let operation = try #require(try await bob.context.queue.operations().first)
+            #expect(operation.state == .parked)
+            if decision.speaks {
+                let error = await #expect(throws: SluiceError.self) {
+                    try await bob.context.queue.resolve(operation.id, decision)
+                }
+                #expect(error?.code == .operationRefused)
+                try await ann.context.queue.resolve(operation.id, decision)
+            } else {
+                try await bob.context.queue.resolve(operation.id, decision)
+            }
+        }
     }
 
     @Test("what nobody in particular has changed is sent by whoever pushes, and becomes theirs who edit it")

@@ -1,9 +1,12 @@
 import HTTPTypes
+import SluiceCore
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 /// One test for each sentence of "what counts as done", with the history that breaks an engine without it.
 @Suite("What counts as done")

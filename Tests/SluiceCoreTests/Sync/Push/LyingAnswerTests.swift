@@ -1,8 +1,11 @@
 import HTTPTypes
+import SluiceCore
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 @Suite("Answers that lie: nothing counts as done but what the server's own record shows")
 struct LyingAnswerTests {

@@ -1,6 +1,9 @@
+import SluiceCore
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceWire
 
 @Suite("Operation session: one operation of a push as a pure state machine")
 struct OperationSessionTests {

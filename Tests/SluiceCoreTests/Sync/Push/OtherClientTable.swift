@@ -1,8 +1,11 @@
 import HTTPTypes
+import SluiceCore
 import SluiceTesting
 import Synchronization
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceWire
 
 /// One case of the table of ``OtherClientTests``: a change from here whose first push is disturbed, a write of another
 /// client, a further edit here, and a push that goes well.

@@ -1,6 +1,9 @@
+import SluiceCore
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceWire
 
 /// Every kind of change, disturbed in every way, with every write of another client and every edit that may follow: no
 /// acknowledged write of the other is overridden without a conflict, none of ours is lost or done twice.

@@ -1,8 +1,11 @@
 import HTTPTypes
+import SluiceCore
 import SluiceTesting
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceWire
 
 @Suite("A push on every wire")
 struct PushDialectTests {

@@ -1,9 +1,12 @@
 import HTTPTypes
+import SluiceCore
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 /// Each is a way in which an older engine of the family went wrong when the application wrote while a push ran.
 @Suite("Races between a push and the application's writes")

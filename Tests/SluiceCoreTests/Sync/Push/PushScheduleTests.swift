@@ -1,7 +1,9 @@
-@testable import SluiceSync
+import SluiceCore
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceWire
 
 @Suite("Push schedule: which operation may go next")
 struct PushScheduleTests {

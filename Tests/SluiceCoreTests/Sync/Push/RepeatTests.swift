@@ -1,8 +1,11 @@
 import HTTPTypes
+import SluiceCore
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 /// Each is a history in which a request is done, its answer is lost, and another client writes before the repeat.
 @Suite("A repeat does not undo what another client has done meanwhile")

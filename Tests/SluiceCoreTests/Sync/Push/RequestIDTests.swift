@@ -1,10 +1,12 @@
-@testable import SluiceSync
 import HTTPTypes
+import SluiceCore
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 @Suite("Request ids: a repeat is the same request to the byte, and another request has another id")
 struct RequestIDTests {

@@ -1,9 +1,12 @@
 import HTTPTypes
+import SluiceCore
 import Synchronization
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 @Suite("The tombstone of an insert that was sent and deleted")
 struct SentTombstoneTests {

@@ -1,8 +1,10 @@
-@testable import SluiceWire
+import SluiceCore
 import SluiceTesting
 import Testing
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceWire
 
 @Suite("Schedule: when to run")
 struct ScheduleMachineTests {

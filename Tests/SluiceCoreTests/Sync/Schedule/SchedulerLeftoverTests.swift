@@ -1,7 +1,10 @@
 import Testing
 
+@testable import SluiceBase
 @testable import SluiceCore
+@testable import SluiceSync
 @testable import SluiceTesting
+@testable import SluiceWire
 
 @Suite("SyncScheduler: what a decision leaves of a group comes after the delay of changes")
 struct SchedulerLeftoverTests {

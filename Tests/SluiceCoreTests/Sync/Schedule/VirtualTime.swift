@@ -1,6 +1,9 @@
+import SluiceCore
 import Synchronization
 
-import SluiceCore
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceWire
 
 /// Time that passes only when a test says so.
 final class VirtualTime: Sendable {

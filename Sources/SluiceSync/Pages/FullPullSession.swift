@@ -22,8 +22,8 @@ package struct FullPullSession: Sendable {
     private var lastID: RecordID?
     private var skip: Int
     private var remaining: Int?
-    /// What was taken so far, by id, with the versions; only where there may be another pass.
-    private var seen: [RecordID: String?] = [:]
+    /// What was taken so far; only where there may be another pass.
+    private var seen = RowVersions()
     /// The order of the rows of this pass and of the one before, as hashes.
     private var (order, lastOrder): (UInt64, UInt64?) = (0, nil)
     private var idlePasses = 0
@@ -152,11 +152,9 @@ package struct FullPullSession: Sendable {
         }
         previous = ids
         skip += page.rows.count
-        let fresh = page.rows.indices.filter { seen[ids[$0]] != .some(page.rows[$0].version) }
-        for (id, row) in zip(ids, page.rows) {
-            seen[id] = .some(row.version)
-            order = order &* 31 &+ FNV1a.hash(id.text.utf8)
-        }
+        let fresh = page.rows.indices.filter { !seen.contains(page.rows[$0]) }
+        for row in page.rows { seen.insert(row) }
+        for id in ids { order = order &* 31 &+ FNV1a.hash(id.text.utf8) }
         foundNew = foundNew || !fresh.isEmpty
         known = fresh.isEmpty ? known + ids.count : 0
         // A pass has each row once, and some twice that were moved by others while it ran.

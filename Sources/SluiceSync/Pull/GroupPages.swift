@@ -47,7 +47,7 @@ struct GroupPages: Sendable {
     private var step = Step.along
     /// How many rows this pass has gone past.
     private(set) var place = 0
-    private var passed: [RecordID: String?] = [:]
+    private var passed = RowVersions()
     private var isAlone = false
     private var hasAskedForOthers = false
     /// How often a page did not begin with a known row.
@@ -89,11 +89,11 @@ struct GroupPages: Sendable {
             return goOn()
         case .beyond:
             // Rows that came in front have moved the known ones back: what begins with one of those misses none.
-            if let row = page.rows.first, hasPassed(row) { return .page(page, skip: place) }
+            if let row = page.rows.first, passed.contains(row) { return .page(page, skip: place) }
             step = .again(page)
             return .unproven
         case .again(let unproven):
-            guard page.rows.count == 1, let row = page.rows.first, hasPassed(row) else { return follow(page) }
+            guard page.rows.count == 1, let row = page.rows.first, passed.contains(row) else { return follow(page) }
             step = .along
             return unproven.rows.isEmpty ? .end(isCertain: false) : .proven(unproven, skip: place)
         }
@@ -118,7 +118,7 @@ struct GroupPages: Sendable {
         step = .along
         let skip = max(0, place - 1)
         if skip > 0, !planted(.groupReadOnce) {
-            guard let first = page.rows.first, hasPassed(first) else {
+            guard let first = page.rows.first, passed.contains(first) else {
                 slips += 1
                 place = max(0, place - max(2, pageSize))
                 return .nothing
@@ -134,9 +134,9 @@ struct GroupPages: Sendable {
     ///   - skip: the place from which the page was asked for.
     ///   - known: how many rows of the group are known.
     mutating func pass(_ page: PullPage, skip: Int, known: Int) {
-        if skip == 0 { passed = [:] }
-        repeats = page.rows.allSatisfy(hasPassed) ? repeats + 1 : 0
-        for row in page.rows { passed[row.id] = .some(row.version) }
+        if skip == 0 { passed = RowVersions() }
+        repeats = page.rows.allSatisfy(passed.contains) ? repeats + 1 : 0
+        for row in page.rows { passed.insert(row) }
         place = skip + page.rows.count
         isAlone = page.rows.count == 1
         step = .along
@@ -154,6 +154,4 @@ struct GroupPages: Sendable {
         self = GroupPages(pageSize: pageSize)
         (self.slips, self.reversals, self.before) = (slips, reversals, before)
     }
-
-    private func hasPassed(_ row: RowPage.Row) -> Bool { passed[row.id] == .some(row.version) }
 }

@@ -45,8 +45,8 @@ package struct IncrementalPullSession: Sendable {
     /// Whether this pull has to look for rows without a time.
     private var looksForUntimed: Bool
     private var hasUntimed: Bool
-    /// The rows without a time that were taken in this pull, by id, with their versions.
-    private var untimed: [RecordID: String?] = [:]
+    /// The rows without a time that were taken in this pull.
+    private var untimed = RowVersions()
     private var untimedPass: UntimedPass?
     private var untimedPage = PullPage(rows: [])
 
@@ -293,7 +293,7 @@ package struct IncrementalPullSession: Sendable {
         case .finish(let error): return finish(error)
         case .commit(let rows, _):
             let page = untimedPage
-            let fresh = rows.filter { untimed[page.rows[$0].id] != .some(page.rows[$0].version) }
+            let fresh = rows.filter { !untimed.contains(page.rows[$0]) }
             remember(untimedOf: page)
             if fresh.isEmpty { return followUntimed(.committed) }
             position?.hasUntimed = hasUntimed
@@ -315,7 +315,7 @@ package struct IncrementalPullSession: Sendable {
     private mutating func remember(untimedOf page: PullPage) {
         for row in page.rows where row.updatedAt == nil {
             hasUntimed = true
-            untimed[row.id] = .some(row.version)
+            untimed.insert(row)
         }
     }
 

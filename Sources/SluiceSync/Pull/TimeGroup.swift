@@ -7,7 +7,7 @@ struct TimeGroup: Sendable {
     private(set) var timestamp: Timestamp?
     /// The id of the last of those rows, in the server's order; nil where it is not known.
     private(set) var lastID: RecordID?
-    private var versions: [RecordID: String?] = [:]
+    private var rows = RowVersions()
 
     init() {}
 
@@ -18,13 +18,13 @@ struct TimeGroup: Sendable {
         timestamp = Timestamp(time)
     }
 
-    var count: Int { versions.count }
+    var count: Int { rows.count }
 
     /// The ids of its rows, in an order of their own.
-    var ids: [RecordID] { versions.keys.sorted() }
+    var ids: [RecordID] { rows.ids }
 
     /// Whether the row was taken already, with that version.
-    func holds(_ row: RowPage.Row) -> Bool { versions[row.id] == .some(row.version) }
+    func holds(_ row: RowPage.Row) -> Bool { rows.contains(row) }
 
     /// Whether one of those times is behind the group's.
     func isBehind(_ times: [Timestamp?]) -> Bool {
@@ -33,14 +33,14 @@ struct TimeGroup: Sendable {
 
     /// Takes all rows of a page in, as one that brings no later time.
     mutating func add(_ page: PullPage) {
-        for row in page.rows { versions[row.id] = .some(row.version) }
+        for row in page.rows { rows.insert(row) }
         if let last = page.rows.last, !last.isUnfit, last.updatedAt == time { lastID = last.id }
     }
 
     /// Takes the rows of the group's own time in.
     mutating func add(_ page: PullPage, _ times: [Timestamp?]) {
         for index in times.indices where times[index] == timestamp {
-            versions[page.rows[index].id] = .some(page.rows[index].version)
+            rows.insert(page.rows[index])
         }
     }
 
@@ -52,7 +52,7 @@ struct TimeGroup: Sendable {
         if timestamp.map({ latest > $0 }) ?? true {
             time = page.rows[last].updatedAt
             timestamp = latest
-            versions = [:]
+            rows = RowVersions()
         }
         lastID = page.rows[last].isUnfit ? nil : page.rows[last].id
         add(page, times)

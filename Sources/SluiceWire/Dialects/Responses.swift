@@ -51,7 +51,8 @@ extension Dialect {
         guard let id = recordID(in: record), !id.isEmpty else {
             throw error(.brokenProtocol, "the server's answer is not a record with an id", context, response)
         }
-        if let asked = context.recordID, asked != id {
+        // An address does not tell a text from an integer.
+        if let asked = context.recordID, !asked.text.hasSameBytes(as: id.text) {
             throw error(
                 .brokenProtocol, "the server answered with another record than was asked for", context, response)
         }

@@ -70,8 +70,12 @@ extension HostileCase {
             body("a million brackets", String(repeating: "[", count: 1_000_000)),
             body("a million braces", String(repeating: "{\"a\":", count: 1_000_000)),
             // What is a row by its place is set aside, however deep it is; the others are taken.
-            body("a million levels, closed", nested(1_000_000), .brings(["a", "b"])),
-            body("a row of 10,000 levels", with("\"n\":\(nested(10_000))"), .brings(["a", "b"])),
+            body(
+                "a million levels, closed", nested(1_000_000),
+                .brings(["a", "b"], cursor: .at("2023-11-14T22:12:50.000Z"))),
+            body(
+                "a row of 10,000 levels", with("\"n\":\(nested(10_000))"),
+                .brings(["a", "b"], cursor: .at(HostileRows.time))),
             body(
                 "a row of 65 levels beside a good one",
                 HostileRows.page([HostileRows.row("w", "\"n\":\(nested(64))"), HostileRows.row("x")]),

@@ -108,11 +108,33 @@ struct QuarantineTests {
         #expect(try await device.local("a")?["n"] == 3)
     }
 
-    @Test("one id twice in two versions is its later state")
-    func twoVersions() async throws {
-        let (device, _) = try await device(.memory, #"[{"id":"a","version":"1","n":1},{"id":"a","version":"2","n":2}]"#)
-        #expect(try await device.todos.pull().quarantined == 0)
-        #expect(try await device.local("a")?["n"] == 2)
+    @Test("one id twice in two versions is its later state", arguments: ["all", nil] as [String?])
+    func twoVersions(_ name: String?) async throws {
+        for time in ["", #","updatedAt":"2023-01-01T00:00:00Z""#] {
+            let (device, _) = try await device(
+                .memory, #"[{"id":"a","version":"1","n":1\#(time)},{"id":"a","version":"2","n":2\#(time)}]"#)
+            #expect(try await device.todos.pull(named: name).quarantined == 0)
+            #expect(try await device.local("a")?["n"] == 2)
+        }
+    }
+
+    @Test("a server that always lists one id in two versions is read to the end", arguments: ["all", nil] as [String?])
+    func twoVersionsForEver(_ name: String?) async throws {
+        for time in ["", #","updatedAt":"2023-01-01T00:00:00Z""#] {
+            let device = try await Device(.memory)
+            let rows = #"[{"id":"b","version":"1"\#(time)},{"id":"a","version":"1"\#(time)},{"id":"a","version":"2"\#(time)}]"#
+            let all = try #require(try JSON(parsing: rows).elements)
+            device.server.onRequest { request in
+                let call = ModelCall(request)
+                let query = try? call.query()
+                let evaluator = try? QueryEvaluator(Query("", filter: query?.filter), schema: nil)
+                let matching = all.filter { evaluator?.matches($0) ?? true }.dropFirst(query?.skip ?? 0)
+                return .answer(.model(200, JSON(Array(matching.prefix(2)))))
+            }
+            try await device.todos.pull(named: name)
+            #expect(try await device.todos.count() == 2)
+            #expect(device.server.requests.count < 60)
+        }
     }
 
     @Test("a row that is bad leaves the one that was here as it was")

@@ -104,9 +104,12 @@ struct PushDependencies: Sendable {
 
         fileprivate func parents(of operation: QueuedOperation, _ dependency: TableDependency) -> [Int64] {
             guard dependency.column != nil else {
-                // Any of them; the last one has the others before it.
-                let last = (making[dependency.parent] ?? []).last { counts($0.place, $0.key, for: operation) }
-                return last.map { [$0.place] } ?? []
+                // Any of them; the last one has the others before it. One that was queued later may not count in the end.
+                let making = making[dependency.parent] ?? []
+                let last = making.last { counts($0.place, $0.key, for: operation) }?.place
+                let index = Self.firstIndex(from: operation.sequence, in: making, \.place)
+                let earlier = index > 0 ? making[index - 1].place : nil
+                return Set([earlier, last].compactMap(\.self)).sorted()
             }
             return operation.parents.filter { $0.table == dependency.parent }.flatMap { key in
                 (onRecord[key] ?? []).filter { $0.makes && counts($0.place, key, for: operation) }.map(\.place)

@@ -13,10 +13,22 @@ struct PushSchedule: Sendable {
         let leader: Int64
         /// The leaders of those that wait for this one.
         var waiters: [Int64] = []
-        var isBarred = false
-        /// Whether it is barred although nothing speaks against it: the next push sends it.
-        var isLeft = false
+        var bar: Bar?
         var isRunning = false
+
+        var isBarred: Bool { bar != nil }
+    }
+
+    /// Why an operation is not sent by this push. What waits for several is barred by what all of these have in common.
+    private struct Bar: Hashable {
+        /// Whether nothing speaks against it: the next push sends it.
+        var isLeft = false
+        /// Whether it is another user's, or waits for one of those alone.
+        var isOthers = false
+
+        static func & (left: Bar, right: Bar) -> Bar {
+            Bar(isLeft: left.isLeft && right.isLeft, isOthers: left.isOthers && right.isOthers)
+        }
     }
 
     /// The operations that are begun together, by their leader.
@@ -30,7 +42,7 @@ struct PushSchedule: Sendable {
 
     private enum Standing {
         case ready
-        case barred(isLeft: Bool)
+        case barred(Bar)
         case waits(for: Int64)
     }
 
@@ -52,7 +64,7 @@ struct PushSchedule: Sendable {
     }
 
     /// The operations that are left for the next push although nothing speaks against them.
-    var left: Set<String> { Set(nodes.values.filter(\.isLeft).map(\.operation.id)) }
+    var left: Set<String> { Set(nodes.values.filter { $0.bar?.isLeft == true }.map(\.operation.id)) }
 
     /// Whether an operation is under way.
     var isRunning: Bool { !running.isEmpty }
@@ -80,9 +92,10 @@ struct PushSchedule: Sendable {
                 leader = leaders[group] ?? place
                 leaders[group] = leader
             }
-            let isBarred = operation.isHeld || !selection.admits(operation)
-            nodes[place] = Node(operation: operation, leader: leader, isBarred: isBarred)
-            if nodes[place]?.isBarred == false { open += 1 }
+            let isOthers = !selection.isOfUser(operation)
+            let isBarred = operation.isHeld || isOthers || !selection.admits(operation)
+            nodes[place] = Node(operation: operation, leader: leader, bar: isBarred ? Bar(isOthers: isOthers) : nil)
+            if !isBarred { open += 1 }
             units[leader, default: Unit(members: [])].members.append(place)
             index.add(operation)
             added.insert(leader)
@@ -132,15 +145,15 @@ struct PushSchedule: Sendable {
         switch outcome {
         case .done: remove(place)
         case .kept, .stopped: bar(place)
-        case .left: bar(place, isLeft: true)
+        case .left: bar(place, Bar(isLeft: true))
         case .again, .skipped: break
         }
         guard let unit = units[leader], !unit.members.contains(where: { nodes[$0]?.isRunning == true }) else { return }
         let isStuck = unit.rounds > Self.maximumRounds + unit.members.count
         let barred = unit.members.filter { nodes[$0]?.isBarred == true }
         if isStuck || !barred.isEmpty {
-            let isLeft = !isStuck && barred.allSatisfy { nodes[$0]?.isLeft == true }
-            for member in unit.members { bar(member, isLeft: isLeft) }
+            let isLeft = !isStuck && barred.allSatisfy { nodes[$0]?.bar?.isLeft == true }
+            for member in unit.members { bar(member, Bar(isLeft: isLeft)) }
         } else {
             look(at: leader)
         }
@@ -160,19 +173,18 @@ struct PushSchedule: Sendable {
     }
 
     /// Bars an operation for the rest of the push, and whatever waits for it.
-    private mutating func bar(_ place: Int64, isLeft: Bool = false) {
+    private mutating func bar(_ place: Int64, _ bar: Bar = Bar()) {
         var places = [place]
         while let place = places.popLast() {
             guard let node = nodes[place], !node.isBarred else { continue }
-            nodes[place]?.isBarred = true
-            nodes[place]?.isLeft = isLeft
+            nodes[place]?.bar = bar
             nodes[place]?.waiters = []
             open -= 1
             for waiter in node.waiters {
                 guard let unit = units[waiter], !unit.isReady, !unit.members.contains(where: running.contains) else {
                     continue
                 }
-                if case .barred(isLeft: let left) = standing(of: unit), left == isLeft {
+                if case .barred(bar) = standing(of: unit) {
                     places += unit.members
                 } else {
                     look(at: waiter)
@@ -192,22 +204,25 @@ struct PushSchedule: Sendable {
             while place > 0, ready[place - 1] < leader { place -= 1 }
             ready.insert(leader, at: place)
         case .waits(let place): nodes[place]?.waiters.append(leader)
-        case .barred(let isLeft): for member in unit.members { bar(member, isLeft: isLeft) }
+        case .barred(let bar): for member in unit.members { self.bar(member, bar) }
         }
     }
 
     private func standing(of unit: Unit) -> Standing {
         for place in unit.members {
             guard let node = nodes[place] else { continue }
-            if node.isBarred { return .barred(isLeft: node.isLeft) }
+            if let bar = node.bar { return .barred(bar) }
             var blockers: [Int64] = []
             if let predecessor = index.predecessor(of: node.operation), !planted(.parkedLetsSuccessorsPass) {
                 blockers.append(predecessor)
             }
             if !unit.isForced { blockers += dependencies.blockers(of: node.operation, index) }
-            blockers.removeAll { unit.members.contains($0) }
-            let barred = blockers.compactMap { nodes[$0] }.filter(\.isBarred)
-            if !barred.isEmpty { return .barred(isLeft: barred.allSatisfy(\.isLeft)) }
+            // Each user's changes would wait for the other's if those that were made later barred those before them.
+            blockers.removeAll { blocker in
+                unit.members.contains(blocker) || blocker > place && nodes[blocker]?.bar?.isOthers == true
+            }
+            let bars = blockers.compactMap { nodes[$0]?.bar }
+            if let first = bars.first { return .barred(bars.dropFirst().reduce(first, &)) }
             if let blocker = blockers.last { return .waits(for: blocker) }
         }
         return .ready

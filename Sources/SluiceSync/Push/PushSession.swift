@@ -165,8 +165,12 @@ package struct PushSelection: Sendable, Hashable {
 
     /// Whether the operation is one of them as far as that does not hang on its group.
     func admits(_ operation: QueuedOperation) -> Bool {
-        (tables?.contains(operation.table) ?? true) && !excluded.contains(operation.id)
-            && (user == nil || operation.user.isEmpty || operation.user == user || planted(.operationsOfAnyUser))
+        (tables?.contains(operation.table) ?? true) && !excluded.contains(operation.id) && isOfUser(operation)
+    }
+
+    /// Whether the operation is the user's, or nobody's in particular.
+    func isOfUser(_ operation: QueuedOperation) -> Bool {
+        user == nil || operation.user.isEmpty || operation.user == user || planted(.operationsOfAnyUser)
     }
 
     /// Whether the operation by itself is one of them.

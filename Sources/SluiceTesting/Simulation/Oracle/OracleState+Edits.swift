@@ -77,7 +77,7 @@ extension OracleState {
         if let author = authors[version].map({ String($0.prefix { $0 != "-" }) }), !conflict.isDeletedOnServer,
             stands(operation.id, behind: author), !hasGivenUpDelete(behind: author, of: conflict, on: device),
             !mayNotRecognise(operation.id),
-            !mayBePast(authors[version], operation)
+            !mayBePast(authors[version], conflict)
         {
             violate(
                 .atomicity, "device \(device): \(operation.requestID) conflicts with \(author), which it stands behind")
@@ -96,9 +96,14 @@ extension OracleState {
 
     /// Whether a later revision than that of the request may have taken effect: then the older one's values may be
     /// somebody else's.
-    private func mayBePast(_ requestID: String?, _ operation: TableOperation) -> Bool {
+    private func mayBePast(_ requestID: String?, _ conflict: Conflict) -> Bool {
         guard let revision = requestID?.split(separator: "-").last.flatMap({ Int($0) }) else { return false }
-        return operation.sent.contains { $0.mayBeDone && $0.revision > revision }
+        let operation = conflict.operation
+        // The latest one was not refused, and no answer proves what became of it.
+        let isOpen = (200..<300).contains(conflict.status)
+        return operation.sent.contains {
+            $0.revision > revision && ($0.mayBeDone || isOpen && $0.revision == operation.revision)
+        }
     }
 
     private func stands(_ operation: String?, behind author: String) -> Bool {

@@ -5,7 +5,12 @@ internal import SluiceCore
 extension OracleState {
     /// An operation is in a queue. I10: those of a group come there together.
     mutating func began(_ operation: OperationView, on device: Int) {
-        if makers[operation.id] == nil { makers[operation.id] = devices[device].user }
+        if makers[operation.id] == nil {
+            // What the engine makes of an operation while another works on the device is its user's all the same.
+            let isMade = devices[device].editing[operation.key] != nil
+            let user = isMade ? nil : operation.record["user"]?.string?.split(separator: " ").last.flatMap { Int($0) }
+            makers[operation.id] = user ?? devices[device].user
+        }
         if operation.kind == "delete" { deletes.insert(operation.id) }
         if operation.kind == "insert" || operation.kind == "undelete" { comebacks.insert(operation.id) }
         let record = DeviceRecord(device: device, key: operation.key)

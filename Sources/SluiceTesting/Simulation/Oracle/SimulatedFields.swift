@@ -14,6 +14,9 @@ struct SimulatedFields: Sendable {
         return field == "a" ? "\u{E9}" : "e\u{301}"
     }
 
+    /// Whether a record's property is one of the two.
+    func isOne(_ property: PropertyName) -> Bool { Self.all.contains { PropertyName(name($0)) == property } }
+
     /// What a record says of the property: some servers make texts of numbers.
     func value(_ field: String, of record: JSON?) -> Int64? {
         guard let value = record?[name(field)] else { return nil }

@@ -91,9 +91,11 @@ struct StoryGenerator {
             // A random subset, so that no fault hides behind another.
             if number(0...2) == 0 { setting.faults[fault] = one(of: [0.02, 0.1, 0.3]) }
         }
-        // It matters where rows are committed late.
-        if setting.habits.contains(.clockAhead), configuration.faults.contains(.lateCommit) {
-            setting.faults[.lateCommit] = 0.3
+        if setting.habits.contains(.clockAhead) {
+            // It matters where rows are committed late.
+            if configuration.faults.contains(.lateCommit) { setting.faults[.lateCommit] = 0.3 }
+            // Nothing shows a device how far the row clock is when it was set back before the device's first pull.
+            setting.faults[.clockSetBack] = nil
         }
         setting.skews = (0..<setting.devices).map { _ in
             setting.faults[.clockSkew] == nil ? 0 : number(-315_360_000...315_360_000)

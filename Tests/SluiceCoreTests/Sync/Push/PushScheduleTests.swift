@@ -32,9 +32,11 @@ struct PushScheduleTests {
     /// Runs the schedule to its end and tells in which rounds the places were begun.
     private func rounds(
         _ operations: [QueuedOperation], _ dependencies: [TableDependency] = [], pace: PushPace = PushPace(),
-        outcomes: [Int64: OperationSession.Outcome] = [:]
+        of user: String? = nil, outcomes: [Int64: OperationSession.Outcome] = [:]
     ) -> [[Int64]] {
-        var schedule = PushSchedule(dependencies: dependencies, selection: PushSelection())
+        var selection = PushSelection()
+        selection.user = user
+        var schedule = PushSchedule(dependencies: dependencies, selection: selection)
         schedule.add(operations)
         var rounds: [[Int64]] = []
         while rounds.count < 50 {
@@ -148,6 +150,37 @@ struct PushScheduleTests {
         ]
         let folders = TableDependency("lists", on: "lists", by: "parent")
         #expect(Set(rounds(queue, [items, folders]).flatMap(\.self)) == [1, 2, 3, 4, 5])
+    }
+
+    @Test("what two users have changed does not wait for each other for ever", arguments: [nil, "list"])
+    func twoUsers(_ column: String?) {
+        func made(by user: String, _ operation: QueuedOperation) -> QueuedOperation {
+            var operation = operation
+            (operation.user, operation.isOrderedByTable) = (user, column == nil)
+            return operation
+        }
+        // A child whose parent the other user made later, in a group that waits for the group of the child.
+        var queue = [
+            made(by: "ann", operation(1, .insert, "lists/a", group: "1")),
+            made(by: "ann", operation(2, .insert, "items/x", of: "b", group: "1")),
+            made(by: "bob", operation(3, .update, "lists/a", group: "2")),
+            made(by: "bob", operation(4, .insert, "lists/b", group: "2")),
+        ]
+        let dependency = TableDependency("items", on: "lists", by: column)
+        #expect(rounds(queue, [dependency], of: "bob").isEmpty)
+        #expect(rounds(queue, [dependency], of: "ann") == [[1, 2]])
+        // A parent of one's own that was made later, and waits for another's change.
+        queue = [
+            made(by: "ann", operation(1, .insert, "lists/a")), made(by: "ann", operation(2, .insert, "items/x", of: "c")),
+            made(by: "bob", operation(3, .update, "items/x")), made(by: "bob", operation(4, .update, "lists/d")),
+            made(by: "ann", operation(5, .insert, "lists/c", group: "3")),
+            made(by: "ann", operation(6, .update, "lists/d", group: "3")),
+        ]
+        #expect(rounds(queue, [dependency], of: "ann") == [[1], [2]])
+        #expect(rounds(Array(queue[2...]), [dependency], of: "bob") == [[3], [4]])
+        // What was made before is waited for.
+        queue = [made(by: "bob", operation(1, .insert, "lists/b")), made(by: "ann", operation(2, .insert, "items/x", of: "b"))]
+        #expect(rounds(queue, [dependency], of: "ann").isEmpty)
     }
 
     @Test("a group goes as one, parents first in it, and waits for what any of it waits for")

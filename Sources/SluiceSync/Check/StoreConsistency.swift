@@ -1,5 +1,5 @@
-internal import SluiceWire
 internal import SluiceBase
+internal import SluiceWire
 
 extension LocalStore {
     /// Looks whether what the engine keeps in the store fits together: operations and the records they are about, what

@@ -1,5 +1,5 @@
-internal import SluiceWire
 public import SluiceBase
+internal import SluiceWire
 
 extension SyncContext {
     /// The rows that the server has sent and that could not be stored; of one table, or of all.

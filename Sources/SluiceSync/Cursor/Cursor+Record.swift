@@ -1,5 +1,5 @@
-internal import SluiceWire
 package import SluiceBase
+internal import SluiceWire
 
 extension Cursor {
     /// The table of the store in which cursors are kept.

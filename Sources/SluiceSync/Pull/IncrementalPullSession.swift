@@ -1,5 +1,5 @@
-internal import SluiceWire
 internal import SluiceBase
+internal import SluiceWire
 
 /// A named pull by time of change as a pure state machine: it follows `updatedAt` and cannot skip a row.
 ///

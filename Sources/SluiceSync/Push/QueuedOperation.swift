@@ -1,5 +1,5 @@
-internal import SluiceWire
 package import SluiceBase
+internal import SluiceWire
 
 /// A record of a table, wherever ids are compared: two ids are one only if their code points are.
 struct RecordKey: Sendable, Hashable {

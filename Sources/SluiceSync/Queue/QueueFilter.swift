@@ -1,5 +1,5 @@
-internal import SluiceWire
 public import SluiceBase
+internal import SluiceWire
 
 /// Which operations of the queue: those that meet all that is set here.
 ///

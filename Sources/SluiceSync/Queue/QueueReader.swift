@@ -1,5 +1,5 @@
-internal import SluiceWire
 package import SluiceBase
+internal import SluiceWire
 
 /// The queue's reads, in whichever transaction the reader belongs to.
 package struct QueueReader {

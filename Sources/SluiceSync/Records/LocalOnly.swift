@@ -1,5 +1,5 @@
-internal import SluiceWire
 public import SluiceBase
+internal import SluiceWire
 
 /// What of an application's data stays on this machine: whole tables, and columns of tables that are synchronised.
 ///

@@ -1,5 +1,5 @@
-internal import SluiceWire
 internal import SluiceBase
+internal import SluiceWire
 
 /// An operation as one line of text, with all that another store needs to carry it on.
 ///

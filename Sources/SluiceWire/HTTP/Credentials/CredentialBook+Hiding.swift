@@ -1,5 +1,5 @@
-package import SluiceBase
 internal import HTTPTypes
+package import SluiceBase
 
 extension CredentialBook {
     /// An answer of which no error can be made that holds a credential.

@@ -1,5 +1,5 @@
-internal import SluiceBase
 internal import HTTPTypes
+internal import SluiceBase
 
 /// What a ``Match`` looks at: as much of a request, an answer or an operation as is known.
 public struct MatchSubject: Sendable {

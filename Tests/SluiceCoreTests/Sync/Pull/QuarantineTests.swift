@@ -122,7 +122,8 @@ struct QuarantineTests {
     func twoVersionsForEver(_ name: String?) async throws {
         for time in ["", #","updatedAt":"2023-01-01T00:00:00Z""#] {
             let device = try await Device(.memory)
-            let rows = #"[{"id":"b","version":"1"\#(time)},{"id":"a","version":"1"\#(time)},{"id":"a","version":"2"\#(time)}]"#
+            let rows =
+                #"[{"id":"b","version":"1"\#(time)},{"id":"a","version":"1"\#(time)},{"id":"a","version":"2"\#(time)}]"#
             let all = try #require(try JSON(parsing: rows).elements)
             device.server.onRequest { request in
                 let call = ModelCall(request)

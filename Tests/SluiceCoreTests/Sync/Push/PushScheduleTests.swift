@@ -171,7 +171,8 @@ struct PushScheduleTests {
         #expect(rounds(queue, [dependency], of: "ann") == [[1, 2]])
         // A parent of one's own that was made later, and waits for another's change.
         queue = [
-            made(by: "ann", operation(1, .insert, "lists/a")), made(by: "ann", operation(2, .insert, "items/x", of: "c")),
+            made(by: "ann", operation(1, .insert, "lists/a")),
+            made(by: "ann", operation(2, .insert, "items/x", of: "c")),
             made(by: "bob", operation(3, .update, "items/x")), made(by: "bob", operation(4, .update, "lists/d")),
             made(by: "ann", operation(5, .insert, "lists/c", group: "3")),
             made(by: "ann", operation(6, .update, "lists/d", group: "3")),
@@ -179,7 +180,10 @@ struct PushScheduleTests {
         #expect(rounds(queue, [dependency], of: "ann") == [[1], [2]])
         #expect(rounds(Array(queue[2...]), [dependency], of: "bob") == [[3], [4]])
         // What was made before is waited for.
-        queue = [made(by: "bob", operation(1, .insert, "lists/b")), made(by: "ann", operation(2, .insert, "items/x", of: "b"))]
+        queue = [
+            made(by: "bob", operation(1, .insert, "lists/b")),
+            made(by: "ann", operation(2, .insert, "items/x", of: "b")),
+        ]
         #expect(rounds(queue, [dependency], of: "ann").isEmpty)
     }
 

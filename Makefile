@@ -3,7 +3,7 @@
 
 SWIFT ?= swift
 
-.PHONY: demo test lint format bench fuzz simulate planted docs setup torture storage-faults proof threads
+.PHONY: demo test lint format bench fuzz simulate planted docs setup torture storage-faults proof queries threads
 
 demo: setup
 	$(SWIFT) build --product sluice
@@ -34,6 +34,12 @@ bench: setup
 # (or json, or wire) runs one, SECONDS=60 runs shorter. See docs/fuzzing.md.
 fuzz: setup
 	@.ci/fuzz "$(ONLY)" "$(SECONDS)"
+
+# Asks 20,000 generated queries of the evaluator, the stores, the texts of OData and the backend; `make test` does so for a
+# minute.
+queries: setup
+	$(SWIFT) build --build-tests
+	SLUICE_ALL_SEEDS=1 .ci/test --filter DifferentialTests
 
 # What a change of the engine needs to have been through: fresh seeds, kills, and every 7th storage fault. What was played
 # goes into docs/campaigns.md, which says what a release needs. CORES=1 leaves the others to you.

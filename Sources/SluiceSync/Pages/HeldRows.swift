@@ -9,6 +9,12 @@ struct HeldRows: Sendable {
 
     private static let chunk = 2000
 
+    /// Those rows, as if they had been read.
+    init(_ versions: [RecordID: String?]) {
+        self.versions = versions
+        ids = versions.keys.sorted()
+    }
+
     /// Reads them, some at a time.
     init(of cursor: Cursor, version: PropertyName, in store: any LocalStore) async throws {
         var last: RecordID?

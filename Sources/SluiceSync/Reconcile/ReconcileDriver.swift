@@ -1,11 +1,10 @@
 internal import SluiceBase
 internal import SluiceWire
 
-/// Compares what a query holds here with what the server has of it, and mends what differs.
+/// Compares what a query holds here with what the server has of it (``ReconcileSession``), and mends what differs.
 ///
-/// Digests by ranges of ids find the places that differ, where the server offers them; else all ids and versions are
-/// listed. Equal counts prove nothing. A row that the server did not list is asked for by its id, and let go only if
-/// that misses it too and nothing has touched it here since the listing began.
+/// A row that the server did not list is asked for by its id, and let go only if that misses it too and nothing has
+/// touched it here since the listing began.
 struct ReconcileDriver: Sendable {
     let exchange: RowExchange
     let query: Query
@@ -16,11 +15,6 @@ struct ReconcileDriver: Sendable {
     private var result = ReconcileResult()
     /// How many digests and lists were asked for, and how many rows came.
     private var (asked, came) = (0, 0)
-
-    /// How many rows of a range are listed rather than taken apart further.
-    private static let leastRange = 500
-    /// How often a range is taken apart: with ranges by the dozen that is enough for any table.
-    private static let mostDepth = 16
 
     init(exchange: RowExchange, query: Query, cursor: Cursor, removals: RemovalGuard) {
         self.exchange = exchange
@@ -41,7 +35,7 @@ struct ReconcileDriver: Sendable {
         let held = try await HeldRows(of: cursor, version: dialect.columns.version, in: exchange.store)
         result.compared = held.ids.count
         let difference = try await differences(held)
-        result.pending = difference.pending
+        (result.pending, result.usedDigest) = (difference.pending, difference.usedDigest)
         let late = try await behindChanges(difference, held)
         // A pull that begins afresh is not told which of these rows leave before it does.
         cursor.needsReconcile = cursor.position == nil && !(held.ids.isEmpty && difference.wanted.isEmpty)
@@ -82,77 +76,21 @@ struct ReconcileDriver: Sendable {
 
     // MARK: What differs
 
-    /// What the server and the store disagree on.
-    private struct Difference {
-        /// Rows that are missing here or have another version.
-        var wanted: [RecordID] = []
-        /// Rows that the server did not list.
-        var missing: [RecordID] = []
-        var pending = 0
-        /// Rows whose changes wait: the versions of those that the server listed.
-        var listed: [RecordID: String?] = [:]
-        /// Rows whose changes wait and that the server did not list.
-        var unlisted: Set<RecordID> = []
-    }
-
-    private mutating func differences(_ held: HeldRows) async throws -> Difference {
-        guard let digest = try await digest(of: nil) else {
-            var difference = Difference()
-            compare(held.ids, held, with: try await list(nil), &difference)
-            return difference
-        }
-        result.usedDigest = true
-        var difference = Difference()
-        if digest.sum != held.sum(of: held.ids) {
-            try await descend(digest, held.ids, held, &difference, depth: 1)
-        }
-        return difference
-    }
-
-    /// Compares the ranges of a digest with those of `ids` that lie in them; what lies in none, the server does not
-    /// have.
-    private mutating func descend(
-        _ digest: TableDigest, _ ids: [RecordID], _ held: HeldRows, _ difference: inout Difference, depth: Int
-    ) async throws {
-        var outside = Set(ids)
-        for range in digest.ranges {
-            let here = held.ids(in: range)
-            for id in here { outside.remove(id) }
-            if held.sum(of: here) == range.sum { continue }
-            if range.sum.count > Self.leastRange, depth < Self.mostDepth, let finer = try await self.digest(of: range),
-                finer.ranges.count > 1
-            {
-                try await descend(finer, Array(here), held, &difference, depth: depth + 1)
-            } else {
-                compare(Array(here), held, with: try await list(range), &difference)
-            }
-        }
-        compare(ids.filter { outside.contains($0) }, held, with: [:], &difference)
-    }
-
-    private mutating func compare(
-        _ ids: [RecordID], _ held: HeldRows, with listed: [RecordID: (id: RecordID, version: String?)],
-        _ difference: inout Difference
-    ) {
-        for (key, row) in listed {
-            let isPending = pending.contains(key)
-            if isPending { difference.listed[key] = .some(row.version) }
-            if held.versions[key] == .some(row.version) { continue }
-            if isPending { difference.pending += 1 } else { difference.wanted.append(row.id) }
-        }
-        for id in ids where listed[id] == nil {
-            if pending.contains(id) {
-                difference.pending += 1
-                difference.unlisted.insert(id)
-            } else {
-                difference.missing.append(id)
+    private mutating func differences(_ held: HeldRows) async throws -> ReconcileSession.Difference {
+        var session = ReconcileSession(held: held, pending: pending)
+        var effect = session.handle(.began)
+        while true {
+            switch effect {
+            case .digest(let range): effect = session.handle(.digest(try await digest(of: range)))
+            case .list(let range): effect = session.handle(.listed(try await list(range)))
+            case .finish(let difference): return difference
             }
         }
     }
 
     /// Of the rows whose changes wait, those of which a newer copy is to be had, and those that the server has no
     /// longer though it once had. If such a change is given up, the record is as the server last had it.
-    private func behindChanges(_ difference: Difference, _ held: HeldRows) async throws -> (
+    private func behindChanges(_ difference: ReconcileSession.Difference, _ held: HeldRows) async throws -> (
         old: [RecordID], lost: [RecordID]
     ) {
         let (table, version, pending, cursor) = (table, dialect.columns.version, pending, cursor)
@@ -202,8 +140,7 @@ struct ReconcileDriver: Sendable {
     }
 
     /// The ids and versions of the query's rows, or of those in a range.
-    private mutating func list(_ range: TableDigest.Range?) async throws -> [RecordID: (id: RecordID, version: String?)]
-    {
+    private mutating func list(_ range: TableDigest.Range?) async throws -> [RecordID: String?] {
         let columns = dialect.columns
         var query = query
         query.select = [columns.id, columns.version]
@@ -214,7 +151,7 @@ struct ReconcileDriver: Sendable {
         let requests = PullRequests(
             dialect: dialect, endpoint: exchange.client.endpoint, query: query, isNamed: false,
             includesDeleted: false)
-        var listed: [RecordID: (id: RecordID, version: String?)] = [:]
+        var listed: [RecordID: String?] = [:]
         var session = FullPullSession(query: query, pageSize: exchange.options.pageSize, sorts: sorts(range))
         var page: RowPage?
         var effect = session.handle(.began)
@@ -233,7 +170,7 @@ struct ReconcileDriver: Sendable {
                 }
             case .commit(let rows, _):
                 for row in rows.compactMap({ page?.rows[$0] }) where !row.isDeleted && !row.isUnfit {
-                    listed[row.id] = (row.id, row.version)
+                    listed[row.id] = .some(row.version)
                 }
                 effect = session.handle(.committed)
             case .finish(nil): return listed

@@ -23,6 +23,19 @@ package struct QueryDifferential: Sendable {
 
     package init(setup: @escaping Setup) { self.setup = setup }
 
+    /// Plays seed after seed until the time is over, and the first `least` of them in any case.
+    ///
+    /// - Parameter time: nil plays all.
+    package static func play(
+        seeds: ClosedRange<UInt64>, atLeast least: Int, for time: Duration?, _ body: (UInt64) async throws -> Void
+    ) async throws {
+        let start = ContinuousClock.now
+        for (index, seed) in seeds.enumerated() {
+            if index >= least, let time, ContinuousClock.now - start > time { return }
+            try await body(seed)
+        }
+    }
+
     /// Asks queries that follow from the seed, so many about each of so many sets of records.
     package func run(
         seed: UInt64, sets: Int, queries: Int, records: Int = 12, depth: Int = 3

@@ -1,0 +1,134 @@
+internal import SluiceBase
+internal import SluiceWire
+
+/// Finds what a query's rows here and the server's differ in, as a pure state machine: it says which digests and lists
+/// to ask for, and takes the answers.
+///
+/// Digests by ranges of ids find the places that differ, where the server offers them; a range is taken apart further
+/// or listed. Without digests all ids and versions are listed. Equal counts prove nothing.
+struct ReconcileSession: Sendable {
+    /// What happened.
+    enum Event {
+        case began
+        /// The digest that was asked for; nil where the server offers none that is of use.
+        case digest(TableDigest?)
+        /// The ids and versions that were asked for.
+        case listed([RecordID: String?])
+    }
+
+    /// What to do next.
+    enum Effect {
+        /// Ask for the digest of that range; nil means of all rows of the query.
+        case digest(of: TableDigest.Range?)
+        /// List the ids and versions of that range; nil means of all rows of the query.
+        case list(of: TableDigest.Range?)
+        case finish(Difference)
+    }
+
+    /// What the server and the store disagree on.
+    struct Difference: Sendable, Hashable {
+        /// Rows that are missing here or have another version.
+        var wanted: [RecordID] = []
+        /// Rows that the server did not list.
+        var missing: [RecordID] = []
+        /// How many rows whose changes wait differ.
+        var pending = 0
+        /// Rows whose changes wait: the versions of those that the server listed.
+        var listed: [RecordID: String?] = [:]
+        /// Rows whose changes wait and that the server did not list.
+        var unlisted: Set<RecordID> = []
+        /// Whether the server's digests were of use.
+        var usedDigest = false
+    }
+
+    private enum Step {
+        case digest(TableDigest.Range?, [RecordID], depth: Int)
+        case list(TableDigest.Range?, [RecordID])
+        /// These ids are in no range of the digest: the server does not have them.
+        case absent([RecordID])
+    }
+
+    /// How many rows of a range are listed rather than taken apart further.
+    private static let leastRange = 500
+    /// How often a range is taken apart: with ranges by the dozen that is enough for any table.
+    private static let mostDepth = 16
+
+    private let held: HeldRows
+    private let pending: Set<RecordID>
+    /// What is still to be compared, the next one last.
+    private var steps: [Step] = []
+    private var current: Step?
+    private var difference = Difference()
+
+    /// - Parameters:
+    ///   - held: the rows that the query holds here.
+    ///   - pending: the rows whose changes wait.
+    init(held: HeldRows, pending: Set<RecordID>) {
+        self.held = held
+        self.pending = pending
+    }
+
+    /// Takes an event and says what to do next.
+    mutating func handle(_ event: Event) -> Effect {
+        switch (event, current) {
+        case (.began, _): steps = [.digest(nil, held.ids, depth: 0)]
+        case (.digest(nil), .digest(let range, let ids, _)): steps.append(.list(range, ids))
+        case (.digest(let digest?), .digest(nil, let ids, _)):
+            difference.usedDigest = true
+            if digest.sum != held.sum(of: ids) { takeApart(digest, ids, depth: 1) }
+        case (.digest(let digest?), .digest(let range, let ids, let depth)):
+            if digest.ranges.count > 1 {
+                takeApart(digest, ids, depth: depth + 1)
+            } else {
+                steps.append(.list(range, ids))
+            }
+        case (.listed(let rows), .list(_, let ids)): compare(ids, with: rows)
+        default: break
+        }
+        return next()
+    }
+
+    private mutating func next() -> Effect {
+        while let step = steps.popLast() {
+            current = step
+            switch step {
+            case .digest(let range, _, _): return .digest(of: range)
+            case .list(let range, _): return .list(of: range)
+            case .absent(let ids): compare(ids, with: [:])
+            }
+        }
+        return .finish(difference)
+    }
+
+    /// Compares the ranges of a digest with those of `ids` that lie in them.
+    private mutating func takeApart(_ digest: TableDigest, _ ids: [RecordID], depth: Int) {
+        var outside = Set(ids)
+        var found: [Step] = []
+        for range in digest.ranges {
+            let here = held.ids(in: range)
+            for id in here { outside.remove(id) }
+            if held.sum(of: here) == range.sum { continue }
+            let isLarge = range.sum.count > Self.leastRange && depth < Self.mostDepth
+            found.append(isLarge ? .digest(range, Array(here), depth: depth) : .list(range, Array(here)))
+        }
+        found.append(.absent(ids.filter { outside.contains($0) }))
+        steps += found.reversed()
+    }
+
+    private mutating func compare(_ ids: [RecordID], with listed: [RecordID: String?]) {
+        for (id, version) in listed {
+            let isPending = pending.contains(id)
+            if isPending { difference.listed[id] = .some(version) }
+            if held.versions[id] == .some(version) { continue }
+            if isPending { difference.pending += 1 } else { difference.wanted.append(id) }
+        }
+        for id in ids where listed[id] == nil {
+            if pending.contains(id) {
+                difference.pending += 1
+                difference.unlisted.insert(id)
+            } else {
+                difference.missing.append(id)
+            }
+        }
+    }
+}

@@ -21,6 +21,7 @@ lint:
 	@.ci/conversions
 	@.ci/names
 	@.ci/arrows --circles SluiceBase SluiceWire SluiceSync
+	@.ci/planted --applies
 
 format:
 	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources Tests/Simulation/Package.swift Tests/Threads/Package.swift
@@ -50,7 +51,8 @@ proof: simulate torture storage-faults
 simulate: setup
 	@.ci/simulate "$(or $(SEEDS),20000)" "$(FROM)" note
 
-# Turns each deliberate fault of the engine on and looks for the seed that finds it: writes docs/planted-faults.md.
+# Turns each fault of Tests/Simulation/planted.patch on and looks for the seed that finds it: writes
+# docs/planted-faults.md.
 planted: setup
 	@.ci/planted "$(or $(SEEDS),10000)"
 

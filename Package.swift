@@ -14,10 +14,6 @@ let package = Package(
         .library(name: "SluiceTesting", targets: ["SluiceTesting"]),
         .executable(name: "sluice", targets: ["SluiceCLI"]),
     ],
-    traits: [
-        // Compiles deliberate faults into the engine, to see that the simulator finds each of them. Never for use.
-        .trait(name: "PlantedFaults", description: "Deliberate faults, which a simulation has to find")
-    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),

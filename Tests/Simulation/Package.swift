@@ -5,11 +5,8 @@ import PackageDescription
 // 2,000 seeds. A package of its own, so that it builds nothing but the core, the SQLite store and what fails them.
 let package = Package(
     name: "sluice-simulation",
-    traits: [.trait(name: "PlantedFaults", description: "Builds the engine with its deliberate faults")],
     dependencies: [
-        .package(
-            name: "sluice", path: "../..",
-            traits: [.trait(name: "PlantedFaults", condition: .when(traits: ["PlantedFaults"]))]),
+        .package(name: "sluice", path: "../.."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     ],
     targets: [

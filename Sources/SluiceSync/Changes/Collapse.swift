@@ -1,5 +1,3 @@
-internal import SluiceBase
-
 /// What becomes of the queue when a record that has an operation is changed again.
 ///
 /// The rules in one place, as a pure function: what is queued and what is new in, what to do out. An operation that is
@@ -29,8 +27,8 @@ package enum Collapse: Sendable, Hashable {
         queued: TableOperation, new: TableOperation.Kind, isMergeable: Bool = true, group: String? = nil,
         user: String = ""
     ) -> Collapse {
-        guard queued.state != .inFlight || planted(.noSuccessor), queued.isMergeable, isMergeable,
-            queued.group == group, queued.belongs(to: user)
+        guard queued.state != .inFlight, queued.isMergeable, isMergeable, queued.group == group,
+            queued.belongs(to: user)
         else {
             return successor(of: queued.kind, new: new)
         }
@@ -39,7 +37,6 @@ package enum Collapse: Sendable, Hashable {
         case (.insert, .update), (.update, .update): return absorb
         // Never sent, or refused for certain: the server knows nothing of it. Else it may, so the delete has to be
         // said.
-        case (.insert, .delete) where planted(.sentInsertVanishes): return vanish
         case (.insert, .delete): return queued.wasSent && !queued.wasRefused ? become(.delete) : vanish
         // Behind the deletes of children that were queued meanwhile.
         case (.update, .delete): return moveToEnd(.delete)

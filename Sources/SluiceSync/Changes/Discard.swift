@@ -67,12 +67,12 @@ struct Discard {
             of: behind, from: result, restored: state?.base, onto: ground, local: local, mirror: state?.mirror)
         if ahead == nil, steps.first?.operation.kind == .undelete { steps[0].restoresUnknown = true }
         if !steps.isEmpty {
-            let mayBeDone = (operation.isUncertain || operation.state == .inFlight) && !planted(.discardForgetsSends)
+            let mayBeDone = operation.isUncertain || operation.state == .inFlight
             try succession.write(
                 steps, on: ahead == nil ? .server(live: ground, tombstone: nil) : .operation(result: before),
                 behind: mayBeDone ? operation : nil, mirror: isContested ? .some(state?.mirror) : nil)
         } else {
-            if !planted(.discardLeavesRow) { try queue.setLocal(before, id, in: table) }
+            try queue.setLocal(before, id, in: table)
             if ahead == nil {
                 try queue.removeState(of: id, in: table)
                 if !lateRowsStay {
@@ -88,10 +88,7 @@ struct Discard {
     private func isContested(
         _ behind: [TableOperation], by state: RecordState?, _ operation: TableOperation, _ local: JSON?
     ) -> Bool {
-        guard operation.kind == .update, let base = state?.base, base != state?.mirror, !planted(.discardMovesBase)
-        else {
-            return false
-        }
+        guard operation.kind == .update, let base = state?.base, base != state?.mirror else { return false }
         guard let mirror = state?.mirror else { return behind.contains { $0.kind != .delete } }
         let result = operation.resultingRecord(local: local, mirror: mirror)
         return ForeignChanges(of: mirror, since: base, columns: columns).collide(with: behind, from: result, to: local)
@@ -99,9 +96,7 @@ struct Discard {
 
     private func remove(_ operations: [TableOperation], _ local: JSON?) throws -> Set<String> {
         for operation in operations {
-            if !planted(.discardWithoutAudit) {
-                try queue.audit(operation, reason, local: local, at: environment.now())
-            }
+            try queue.audit(operation, reason, local: local, at: environment.now())
             try queue.remove(operation)
         }
         return Set(operations.compactMap(\.group))

@@ -57,7 +57,7 @@ package struct LocalChange: Sendable {
             if kind != .insert, try isUnknownToServer(local, queue) {
                 return try makeKnown(local, to: queue, environment: environment)
             }
-            if kind != .insert, !planted(.baseForgotten) {
+            if kind != .insert {
                 let state = RecordState(table: table, recordID: recordID, base: local, mirror: local)
                 try queue.put(state, isNoted: false)
             }
@@ -158,7 +158,7 @@ package struct LocalChange: Sendable {
         operation.isMergeable = options.isMergeable
         operation.group = group
         operation.user = user
-        if let moved, !planted(.deleteForgetsSends) {
+        if let moved {
             operation.tags.formUnion(moved.tags)
             // What the moved one may have done on the server already, the new one has to know.
             operation.sent = moved.sent
@@ -167,7 +167,6 @@ package struct LocalChange: Sendable {
             // A record that may have been restored was there for a while: its delete cannot be taken back unsaid.
             if moved.kind == .undelete { operation.attempts = moved.attempts }
         }
-        if planted(.rowWithoutOperation) { return }
         try queue.put(operation)
     }
 
@@ -203,7 +202,6 @@ package struct LocalChange: Sendable {
 
     private func write(_ record: JSON?, to queue: QueueWriter) throws -> JSON? {
         if let record, kind != .undelete { try RecordRules.validate(depthOf: record, id: recordID, table: table) }
-        if planted(.operationWithoutRow), kind == .update { return record }
         try queue.setLocal(record, recordID, in: table)
         return record
     }

@@ -36,8 +36,7 @@ struct ConflictSettlement {
         case .delete: (decided, what) = (nil, "delete")
         case .defer, .ask, .abort, .next: return
         }
-        let isNoted = !planted(.decisionWithoutAudit)
-        if isNoted, decision == .server || decision == .discard || !keepsChange(decided) {
+        if decision == .server || decision == .discard || !keepsChange(decided) {
             try queue.audit(operation, what, local: item.local, at: environment.now())
         }
         let succession = Succession(columns: columns, environment: environment, queue: queue)
@@ -46,10 +45,8 @@ struct ConflictSettlement {
             of: successors, from: item.local, restored: item.base, onto: decided, live: live,
             local: try store.record(id, in: table), mirror: try queue.reader.state(of: id, in: table)?.mirror)
         try succession.write(
-            [.init(operation: operation, target: decided)] + (planted(.decisionDropsLaterEdits) ? [] : later),
-            on: .server(
-                live: planted(.decisionKeepsOldBase) ? item.base : live,
-                tombstone: live == nil ? conflict.server : nil))
+            [.init(operation: operation, target: decided)] + later,
+            on: .server(live: live, tombstone: live == nil ? conflict.server : nil))
         try settleGroup(decision)
     }
 

@@ -35,9 +35,7 @@ extension SyncContext {
                 }
                 for operation in operations {
                     let local = try writer.record(operation.recordID, in: table)
-                    if !planted(.purgeWithoutAudit) {
-                        try queue.audit(operation, "purge", local: local, at: environment.now())
-                    }
+                    try queue.audit(operation, "purge", local: local, at: environment.now())
                     try queue.remove(operation)
                 }
                 if force {
@@ -73,7 +71,7 @@ extension SyncContext {
         }
         for cursor in cursors {
             try Membership(of: cursor, in: writer).forgetAll()
-            if !planted(.purgeKeepsCursor) { try writer.delete([cursor.owner.id], from: Cursor.schema.name) }
+            try writer.delete([cursor.owner.id], from: Cursor.schema.name)
         }
         for schema in [RecordState.schema, QuarantinedRow.schema] { try forget(schema, of: rows.table, writer) }
         return try writer.delete(matching: rows)

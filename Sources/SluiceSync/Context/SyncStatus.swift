@@ -45,7 +45,7 @@ extension SyncContext {
             var status = SyncStatus()
             status.pending = try queue.count(.pending)
             status.inFlight = try queue.count(.inFlight)
-            status.parked = planted(.statusHidesHeld) ? 0 : try queue.count(.parked)
+            status.parked = try queue.count(.parked)
             status.dead = try queue.count(.dead)
             status.ofOthers = try queue.count(notOf: options.user)
             status.phase = board.now.phase(held: status.needsAttention)

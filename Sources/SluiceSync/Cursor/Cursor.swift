@@ -24,8 +24,7 @@ package struct Cursor: Sendable, Hashable {
 
         /// The owner as a record id: a JSON array, so that no part can run into the next.
         package var id: RecordID {
-            RecordID(
-                JSON([endpoint, user, wire, table, planted(.cursorsShared) ? "" : name].map { JSON($0) }).description)
+            RecordID(JSON([endpoint, user, wire, table, name].map { JSON($0) }).description)
         }
     }
 

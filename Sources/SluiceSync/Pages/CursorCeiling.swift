@@ -44,7 +44,7 @@ struct CursorCeiling: Sendable {
     /// the saved time, which never gets past the server's clock, or if it has gone on by another amount than the
     /// device's. Going back is no proof that nothing is missing: a reconcile has to follow.
     func rewound(at page: PullPage) -> ServerClock? {
-        guard let start, let date = page.serverDate, !planted(.clockStepIgnored) else { return nil }
+        guard let start, let date = page.serverDate else { return nil }
         let step = clock?.step(to: page) ?? 0
         let isBefore = date.ticks < start.time.ticks - (commitLag > 0 ? 0 : Self.tolerance)
         guard isBefore || step.magnitude > UInt64(commitLag > 0 ? commitLag : Self.tolerance) else { return nil }
@@ -58,7 +58,6 @@ struct CursorCeiling: Sendable {
 
     /// The time to save in the place of `time`, or nil if that may be saved as it is.
     mutating func limit(_ time: Timestamp, at page: PullPage) -> String? {
-        if planted(.commitLagIgnored) { return nil }
         if let latest = latest(at: page, of: time), time > latest.trusted {
             earliest = min(earliest ?? latest.saved, latest.saved)
         }
@@ -82,8 +81,6 @@ struct CursorCeiling: Sendable {
         let first = [firstPage, known, Timestamp(ticks: time.ticks - elapsed)].compactMap(\.self).max() ?? time
         firstPage = first
         learn(time, at: page)
-        if planted(.unknownClockTrusted), clock(of: page, for: time) == nil { return nil }
-        if planted(.dateTrusted), clock(of: page, for: time) != nil { return nil }
         guard commitLag > 0 else { return nil }
         let saved = Timestamp(ticks: first.ticks - commitLag)
         return start.map { max($0.time, saved) } ?? saved

@@ -168,6 +168,6 @@ package struct FullPullSession: Sendable {
     /// Whether a pass that found nothing new proves that there is nothing else. A server whose order is another one with
     /// each request shows some rows twice in a pass, and so others not at all.
     private var isWhole: Bool {
-        seen.count >= skip || order == lastOrder || idlePasses >= Self.mostIdlePasses || planted(.passBelieved)
+        seen.count >= skip || order == lastOrder || idlePasses >= Self.mostIdlePasses
     }
 }

@@ -85,7 +85,7 @@ package struct PageCommit: Sendable {
         let ids = sorted.fit.map { page.rows[$0].id }
         let stale = try askedAt.map { try ChangeStamps.changed(ids, in: table, since: $0, store) } ?? []
         let queue = QueueWriter(store)
-        let pending = planted(.pageOverwritesPending) ? [] : try queue.reader.recordIDs(in: table, among: ids)
+        let pending = try queue.reader.recordIDs(in: table, among: ids)
         var upserts: [Int] = []
         var left: [RecordID] = []
         var gone: [Int] = []
@@ -113,8 +113,8 @@ package struct PageCommit: Sendable {
                 dropped.append(index)
             } else if row.leftQuery {
                 left.append(row.id)
-            } else if row.isDeleted, !planted(.tombstoneStored) {
-                if !planted(.tombstoneIgnored) { gone.append(index) }
+            } else if row.isDeleted {
+                gone.append(index)
             } else {
                 upserts.append(index)
             }
@@ -194,7 +194,7 @@ package struct PageCommit: Sendable {
     private func keepingVersions(of upserts: [Int], _ store: any StoreWriter) throws -> RowPage {
         let page = revised?.page ?? page
         var revisions: [RowPage.Revision?]?
-        for index in upserts where page.rows[index].version == nil && !planted(.listTakesVersion) {
+        for index in upserts where page.rows[index].version == nil {
             guard let known = try store.record(page.rows[index].id, in: table)?[version], !known.isNull else {
                 continue
             }
@@ -218,10 +218,7 @@ package struct PageCommit: Sendable {
         try membership?.forget(gone)
         // Some servers tell of rows, too, that the query never had.
         let lost = try left.filter { id in try cursor.map { try Membership.holds($0, id, in: store) } ?? false }
-        let free =
-            planted(.membershipIgnored)
-            ? left
-            : try membership?.release(lost + dropped) ?? Membership.unheld(dropped, of: table, in: store)
+        let free = try membership?.release(lost + dropped) ?? Membership.unheld(dropped, of: table, in: store)
         // Most tombstones of a first pull are of rows that never were here.
         let here = try (gone + free).filter { try store.record($0, in: table) != nil }
         try removals.check(here.count, of: table, in: store)
@@ -284,10 +281,8 @@ package struct PageCommit: Sendable {
         var state =
             try queue.reader.state(of: row.id, in: table)
             ?? RecordState(table: table, recordID: row.id, base: nil, mirror: nil)
-        if planted(.mirrorNotMoved) { return false }
         let newest = record(at: index).versioned((state.mirror ?? state.base)?[version], version)
         state.mirror = row.isDeleted ? nil : newest
-        if planted(.mirrorMovesBase) { state.base = state.mirror }
         try queue.put(state, isNoted: false)
         // An undelete is made on the very tombstone.
         if row.isDeleted { return state.base.map { $0[version] != newest[version] } ?? false }

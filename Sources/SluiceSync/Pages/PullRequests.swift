@@ -37,7 +37,7 @@ struct PullRequests: Sendable {
         switch page.position {
         case .start, .tracked, .token: break
         case .changedSince(let text):
-            query.restrict(.binary(planted(.cursorGreater) ? .gt : .ge, updatedAt, try time(text)))
+            query.restrict(.binary(.ge, updatedAt, try time(text)))
         case .others(let text, let known):
             if let text { query.restrict(.binary(.ge, updatedAt, try time(text))) }
             for known in known { query.restrict(.binary(.ne, id, .literal(.id(known)))) }
@@ -119,10 +119,6 @@ struct PullRequests: Sendable {
     private func time(_ text: String) throws(SluiceError) -> QueryExpression {
         guard let time = Timestamp(text) else {
             throw SluiceError(.storeCorrupt, "the saved cursor is not a time", table: query.table)
-        }
-        if planted(.cursorRoundedUp) {
-            let second = Timestamp.ticksPerSecond
-            return .literal(.date(Timestamp(ticks: (time.ticks + second - 1) / second * second)))
         }
         return .literal(.date(time))
     }

@@ -33,9 +33,6 @@ struct RowExchange: Sendable {
     /// cursor saved.
     func store(_ came: PageCommit) async throws -> PageCommit.Outcome {
         let commit = try await reviewed(came)
-        if planted(.cursorBeforeRows), let cursor = commit.cursor {
-            try await store.write { try $0.put(cursor.record, in: Cursor.schema.name) }
-        }
         var outcome = try await store.write(at: .page, options.environment) { try commit.write(to: $0) }
         if outcome.stale.isEmpty { return outcome }
         let again = try await fetch(outcome.stale, like: commit, since: outcome.mark)

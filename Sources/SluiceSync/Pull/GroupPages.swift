@@ -117,7 +117,7 @@ struct GroupPages: Sendable {
     private mutating func follow(_ page: PullPage) -> Answer {
         step = .along
         let skip = max(0, place - 1)
-        if skip > 0, !planted(.groupReadOnce) {
+        if skip > 0 {
             guard let first = page.rows.first, passed.contains(first) else {
                 slips += 1
                 place = max(0, place - max(2, pageSize))

@@ -159,7 +159,7 @@ package struct IncrementalPullSession: Sendable {
         case .nothing: return request()
         case .end(let isCertain):
             if isCertain { passFoundNew = false }
-            if !isCertain, pages.place > group.count, !planted(.passBelieved) { return takeDoubled() }
+            if !isCertain, pages.place > group.count { return takeDoubled() }
             doubledPasses = 0
             return takeEnd()
         case .page(let page, let skip): return follow(page, skip: skip)
@@ -190,9 +190,6 @@ package struct IncrementalPullSession: Sendable {
     ///   - skip: the place in its group from which it was asked for.
     ///   - isStored: whether its rows are stored, and another page is at hand.
     private mutating func follow(_ page: PullPage, skip: Int, isStored: Bool = false) -> PullEffect {
-        if planted(.shortPageIsLast), page.rows.count < pageSize, page.rows.allSatisfy({ group.holds($0) }) {
-            return finish(nil)
-        }
         let fresh = page.rows.indices.filter { !group.holds(page.rows[$0]) }
         let times = page.rows.map { $0.updatedAt.flatMap { Timestamp($0) } }
         if !Self.isSorted(times, from: group.timestamp) { return readAll(isStored ? [] : fresh) }
@@ -330,8 +327,8 @@ package struct IncrementalPullSession: Sendable {
         }
         let foundNewInGroup = passFoundNew || fresh.contains { times[$0] == group.timestamp }
         group.add(page, times)
-        let isDoubled = skip + rowsOfGroup(times) > group.count && !planted(.passBelieved)
-        if skip > 0, foundNewInGroup || isDoubled, !planted(.groupReadOnce) {
+        let isDoubled = skip + rowsOfGroup(times) > group.count
+        if skip > 0, foundNewInGroup || isDoubled {
             // The group was paged by `$skip`, from a server that may have no order in it: read it once more.
             pages.restart()
             if isDoubled {

@@ -153,8 +153,7 @@ struct PullDriver: Sendable {
             cursor.restart()
         }
         let former = cursors.filter { $0.owner.isSameByOtherWire(owner) }
-        let isOtherUser =
-            cursor.position == nil && !planted(.usersShareRows) && cursors.contains { $0.isOfOtherUser(than: source) }
+        let isOtherUser = cursor.position == nil && cursors.contains { $0.isOfOtherUser(than: source) }
         if isOtherUser {
             cursor.heldAll = true
             cursor.restart()

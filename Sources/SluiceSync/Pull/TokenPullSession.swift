@@ -64,7 +64,6 @@ package struct TokenPullSession: Sendable {
                 SluiceError(.brokenProtocol, "the server's change token comes again: it would never end"))
         }
         token = next
-        if planted(.tokenNotKept) { return request() }
         state = .committing
         return .commit(rows: Array(page.rows.indices), cursor: CursorPosition(token: next))
     }

@@ -31,7 +31,6 @@ package struct PushCommitter {
         guard var operation = try current(item, queue) else { return nil }
         // A send before this one ended without an answer that counts, in this process or in one that is gone.
         if operation.state == .inFlight, !wasUnsent { operation.doubt() }
-        if planted(.uncertaintyForgotten) { operation.isUncertain = false }
         operation.state = .inFlight
         operation.attempts += 1
         try keepBase(of: item, queue)
@@ -40,7 +39,7 @@ package struct PushCommitter {
                 try queue.put(operation)
                 return (operation, sent.identify(repeated, as: operation.requestID))
             }
-            if !planted(.bodyMadeAnew) { operation.revision += 1 }
+            operation.revision += 1
         }
         // An undelete by POST has no body: what it says is that the record is not deleted.
         let isBodiless = operation.kind == .undelete && final.request.body.isEmpty
@@ -213,7 +212,7 @@ package struct PushCommitter {
         }
         if isLast {
             try queue.removeState(of: id, in: table)
-        } else if !planted(.successorBaseStays) {
+        } else {
             let mirror = isOld ? newest : server
             try queue.put(RecordState(table: table, recordID: id, base: server, mirror: mirror))
         }
@@ -264,7 +263,7 @@ package struct PushCommitter {
         let (table, id) = (operation.table, operation.recordID)
         let successors = try queue.reader.all(on: id, in: table).filter { $0.id != operation.id }
         // A delete that a new record stands behind has to be said.
-        let isReplaced = successors.first?.kind == .insert && !planted(.newRecordAbsorbsDelete)
+        let isReplaced = successors.first?.kind == .insert
         // Its successors say all that differs from there: an edit is in the local record, a delete needs no edit.
         let isAbsorbed = successors.first.map {
             !isReplaced && operation.isMergeable && $0.isMergeable && operation.group == $0.group

@@ -1,5 +1,3 @@
-internal import SluiceBase
-
 /// What the declared dependencies of tables mean for single operations.
 ///
 /// An insert, update or undelete of a child waits for the insert or undelete of its parent; the delete of a parent
@@ -18,7 +16,6 @@ struct PushDependencies: Sendable {
 
     /// The places of the operations that have to end before this one begins.
     func blockers(of operation: QueuedOperation, _ index: Index) -> [Int64] {
-        if planted(.dependencyIgnored) { return [] }
         if operation.kind == .delete {
             return (children[operation.table] ?? []).flatMap { index.children(of: operation, $0) }
         }
@@ -27,7 +24,7 @@ struct PushDependencies: Sendable {
 
     /// Whether what was queued of a child has to end before the delete of its parent begins.
     func places(_ change: QueuedOperation, before delete: QueuedOperation) -> Bool {
-        guard change.sequence < delete.sequence, !planted(.dependencyIgnored) else { return false }
+        guard change.sequence < delete.sequence else { return false }
         return (children[delete.table] ?? []).contains { dependency in
             dependency.child == change.table && change.key != delete.key
                 && (dependency.column == nil || change.parents.union(change.formerParents).contains(delete.key))

@@ -11,7 +11,7 @@ struct PushRequests {
         let operation = item.operation
         let (table, id) = (operation.table, operation.recordID)
         let columns = dialect.pushColumns
-        let version = planted(.conditionMissing) ? nil : item.base?[columns.version]?.string
+        let version = item.base?[columns.version]?.string
         var request: Request
         switch operation.kind {
         case .insert:

@@ -1,5 +1,3 @@
-internal import SluiceBase
-
 /// Which operation may be sent next: pure bookkeeping over the queue as it was read.
 ///
 /// Per record the queue's order holds always. Parents and children follow the declared dependencies, a group starts as
@@ -213,9 +211,7 @@ struct PushSchedule: Sendable {
             guard let node = nodes[place] else { continue }
             if let bar = node.bar { return .barred(bar) }
             var blockers: [Int64] = []
-            if let predecessor = index.predecessor(of: node.operation), !planted(.parkedLetsSuccessorsPass) {
-                blockers.append(predecessor)
-            }
+            if let predecessor = index.predecessor(of: node.operation) { blockers.append(predecessor) }
             if !unit.isForced { blockers += dependencies.blockers(of: node.operation, index) }
             // Each user's changes would wait for the other's if those that were made later barred those before them.
             blockers.removeAll { blocker in

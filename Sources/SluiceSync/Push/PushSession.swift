@@ -170,7 +170,7 @@ package struct PushSelection: Sendable, Hashable {
 
     /// Whether the operation is the user's, or nobody's in particular.
     func isOfUser(_ operation: QueuedOperation) -> Bool {
-        user == nil || operation.user.isEmpty || operation.user == user || planted(.operationsOfAnyUser)
+        user == nil || operation.user.isEmpty || operation.user == user
     }
 
     /// Whether the operation by itself is one of them.

@@ -38,14 +38,12 @@ package enum PushVerdict: Sendable, Hashable {
         switch answer.status {
         case 200..<300:
             if operation.kind == .delete { return judge(deleteOf: item, answer, columns: columns) }
-            guard let record = answer.record else {
-                return planted(.answerWithoutRecordIsDone) ? .done(item.local) : .readBack
-            }
+            guard let record = answer.record else { return .readBack }
             guard columns.id(record) == operation.recordID else {
                 return .refused(.brokenProtocol, uncertain: true)
             }
             // The record as it was, or the request's own body: something on the way has answered, and done nothing.
-            if item.isUnmoved(record, columns), !planted(.unmovedIsDone) { return .readBack }
+            if item.isUnmoved(record, columns) { return .readBack }
             return isTombstone
                 ? .conflict(server: record, isDeleted: true)
                 : .done(item.completing(record, by: operation.sentAsIs, columns))
@@ -55,7 +53,7 @@ package enum PushVerdict: Sendable, Hashable {
         case 404, 410:
             switch operation.kind {
             // The by-id route may hide a deleted row, or a live one: the list tells.
-            case .update, .delete: return planted(.notFoundIsDone) ? .done(nil) : .readBack
+            case .update, .delete: return .readBack
             case .insert, .undelete: return .refused(.notFound)
             }
         case 409, 412:
@@ -72,9 +70,7 @@ package enum PushVerdict: Sendable, Hashable {
             return item.completing(compare(item, with: record, columns: columns, isRefusal: true), columns)
         case 424: return .skipped
         case 408, 429, 503: return .later(.serverFailure, uncertain: false)
-        case 400..<500 where planted(.refusalIsDone): return .done(item.local)
         case 400..<500: return .refused(SluiceError.Code(status: answer.status) ?? .rejected)
-        case 500... where planted(.failureIsDone): return .done(item.local)
         case 500...: return .later(.serverFailure, uncertain: true)
         default: return .refused(.brokenProtocol)
         }
@@ -115,9 +111,7 @@ package enum PushVerdict: Sendable, Hashable {
     private static func judge(
         deleteOf item: PushItem, _ answer: PushAnswer, columns: PushColumns
     ) -> PushVerdict {
-        if planted(.anyAnswerDeletes) || (answer.isEmpty && (answer.status == 200 || answer.status == 204)) {
-            return .done(nil)
-        }
+        if answer.isEmpty, answer.status == 200 || answer.status == 204 { return .done(nil) }
         guard let record = answer.record, columns.id(record) == item.operation.recordID, columns.isDeleted(record)
         else { return .readBack }
         return .done(nil)
@@ -131,7 +125,6 @@ package enum PushVerdict: Sendable, Hashable {
     ) -> PushVerdict {
         let operation = item.operation
         if columns.isDeleted(record) {
-            if planted(.tombstoneIsDone) { return .done(nil) }
             if operation.kind == .undelete, let version = item.base?[columns.version],
                 record[columns.version] == version
             {

@@ -24,7 +24,7 @@ extension PushWorker {
         }
         switch operation.kind {
         case .insert: return .item(item)
-        case .update, .delete: if item.base != nil || planted(.baseForgotten) { return .item(item) }
+        case .update, .delete: if item.base != nil { return .item(item) }
         case .undelete: if version(item.base) != nil { return .item(item) }
         }
         let isPut = operation.kind == .undelete && client.dialect.undelete == .put

@@ -57,9 +57,6 @@ struct PushWorker: Sendable {
             case .decide(let conflict): return try await .decided(decide(conflict))
             case .commit(let commit):
                 let committer = committer
-                if planted(.queueRemovedBeforeRow), case .applied(let item, _) = commit {
-                    try await store.write { try QueueWriter($0).remove(item.operation) }
-                }
                 let source = RowSource(endpoint: client.endpoint.identity, user: options.user)
                 let written = try await store.write(at: .applied, options.environment, from: commit.source) {
                     if let table = commit.answeredTable {
@@ -92,16 +89,14 @@ struct PushWorker: Sendable {
             }
             let (table, id) = (operation.table, operation.recordID)
             let onRecord = try queue.all(on: id, in: table)
-            let mayPass = planted(.parkedLetsSuccessorsPass)
             if operation.waits(at: options.environment.now()) { return .notLoaded(.held) }
-            if planted(.inFlightNeverRepeated), operation.state == .inFlight { return .notLoaded(.held) }
-            guard !operation.isHeld, mayPass || onRecord.first?.id == operation.id else { return .notLoaded(.held) }
+            guard !operation.isHeld, onRecord.first?.id == operation.id else { return .notLoaded(.held) }
             if try QueueOutline(store: reader, dependencies: dependencies).isAheadOfParent(queued) {
                 return .notLoaded(.moved)
             }
             let state = try queue.state(of: id, in: table)
             // A frozen body stays as it is: the record has moved on, and its successor will say so.
-            let isFrozen = !planted(.bodyMadeAnew) && (operation.state == .inFlight || onRecord.count > 1)
+            let isFrozen = operation.state == .inFlight || onRecord.count > 1
             let made = operation.sentAsIs?.local ?? operation.frozen
             // Nobody waits for that send's answer any more: the process ended, or its commit failed.
             if operation.state == .inFlight { operation.isUncertain = true }
@@ -112,8 +107,7 @@ struct PushWorker: Sendable {
                 local = isFrozen && made != nil ? made : try reader.record(id, in: table)
             case .delete: local = nil
             }
-            let base = planted(.conditionOfMirror) ? state?.mirror : state?.base
-            var item = PushItem(operation: operation, local: local, base: base)
+            var item = PushItem(operation: operation, local: local, base: state?.base)
             item.forms = forms.known(in: table)
             return .loaded(item)
         }

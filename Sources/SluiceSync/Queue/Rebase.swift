@@ -10,8 +10,6 @@ package enum Rebase {
     ///   - sent: what was sent, and the local record at that time.
     ///   - system: the properties that only the server sets.
     package static func record(server: JSON, local: JSON?, sent: SentBody, system: Set<PropertyName>) -> JSON? {
-        if planted(.resultOverNewerEdit) { return server }
-        if planted(.rebaseTakesLocal) { return local }
         guard let local, local != sent.local || sent.request != sent.final else {
             return local == nil ? nil : server
         }

@@ -120,13 +120,11 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     /// Whether the server has said no, and no send before that can have taken effect.
     var wasRefused: Bool { isHeld && !isUncertain }
     /// Whether a push of that user may send it, and a change of that user become part of it.
-    func belongs(to user: String) -> Bool { self.user.isEmpty || self.user == user || planted(.operationsOfAnyUser) }
+    func belongs(to user: String) -> Bool { self.user.isEmpty || self.user == user }
     /// Whether it waits for someone: pushes pass it by.
     var isHeld: Bool { state == .parked || state == .dead }
     /// The id of the request: stays the same when the same body is sent again, so that a server can recognise it.
-    public var requestID: String {
-        planted(.requestIDPerAttempt) ? "\(id)-\(revision)-\(attempts)" : "\(id)-\(revision)"
-    }
+    public var requestID: String { "\(id)-\(revision)" }
 
     /// The record as it is without the changes behind this one.
     func resultingRecord(local: JSON?, mirror: JSON?) -> JSON? {
@@ -164,14 +162,13 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
 
     /// Ready to be sent with a new body, whatever it waited for before.
     mutating func revise() {
-        if !planted(.revisionNotCounted), !(planted(.noSuccessor) && state == .inFlight) { revision += 1 }
+        revision += 1
         frozen = nil
         revive()
     }
 
     /// Ready to be sent again, whatever it waited for before.
     mutating func revive() {
-        if planted(.retryForgetsWhatWasSent) { (sent, isUncertain) = ([], false) }
         state = .pending
         failure = nil
         failedAttempts = 0

@@ -64,7 +64,7 @@ struct BatchRequest: Sendable {
             "id": JSON(part.id), "method": JSON(request.head.method.rawValue),
             "url": JSON(Self.url(of: request, endpoint) ?? ""),
         ]
-        if let group = part.group, !planted(.groupInParts) { json["atomicityGroup"] = JSON(group) }
+        if let group = part.group { json["atomicityGroup"] = JSON(group) }
         json["headers"] = JSON(
             members: request.head.headerFields.filter { !Self.credentials.contains($0.name.canonicalName) }
                 .map { (name: $0.name.canonicalName, value: JSON($0.value)) })

@@ -15,8 +15,8 @@ struct HideCredentials: Filter {
             let response = try await next(request)
             // Others may have come between, more than are remembered.
             book.note(request.head)
-            return planted(.credentialsTold) ? response : book.hiding(response, to: request.context, idColumn: idColumn)
-        } catch let error as SluiceError where !planted(.credentialsTold) {
+            return book.hiding(response, to: request.context, idColumn: idColumn)
+        } catch let error as SluiceError {
             throw book.hiding(error)
         }
     }

@@ -5,7 +5,6 @@ internal import SluiceBase
 /// so, attempt by attempt: a server that was never reached has done nothing.
 struct Seal: Filter {
     func handle(_ request: Request, next: Next) async throws -> Response {
-        if planted(.sealSkipped) { return try await next(request) }
         let final = try await request.context.seal?(request) ?? request
         do {
             return try await next(final)

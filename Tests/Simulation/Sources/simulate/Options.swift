@@ -8,15 +8,9 @@ struct Options {
     var json = false
     /// A file with a story to play in the place of seeds.
     var story: String?
-    /// A deliberate fault of the engine to turn on.
-    var planted: String?
     /// Reports, as JSON, to add up: whole, or only how many violations they have.
     var merge: [String] = []
     var countsOnly = false
-    /// Whether to say which seed finds which deliberate fault.
-    var table = false
-    /// Whether to name the deliberate faults.
-    var faults = false
     /// The only kind of store, by its name.
     var store: String?
     /// Faults and habits of servers that no story has, by their names.
@@ -44,10 +38,7 @@ struct Options {
             case "--store": store = rest.popFirst()
             case "--without": without = (rest.popFirst() ?? "").split(separator: ",").map(String.init)
             case "--hashes": hashes = true
-            case "--table": table = true
-            case "--faults": faults = true
             case "--story": story = rest.popFirst()
-            case "--planted": planted = rest.popFirst()
             case "--merge", "--violations":
                 countsOnly = argument == "--violations"
                 merge = Array(rest)

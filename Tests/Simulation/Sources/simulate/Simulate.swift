@@ -37,12 +37,6 @@ struct Simulate {
 
     static func run(_ options: Options) throws -> Bool {
         if !options.merge.isEmpty { return try merge(options) }
-        if options.table { return try table(options) }
-        if options.faults {
-            print(Simulation.plantedFaults.joined(separator: "\n"))
-            return !Simulation.plantedFaults.isEmpty
-        }
-        try Simulation.plant(options.planted)
         let simulation = Simulation(try configuration(options))
         if let path = options.story { return try play(path, simulation) }
         if options.trace, options.seeds == 1 {
@@ -61,31 +55,6 @@ struct Simulate {
         let report = simulation.run(seeds: stride(from: options.from, through: last, by: Int(options.stride)))
         print(options.json ? "\(report.json)" : "\(report)")
         return report.failures.isEmpty
-    }
-
-    /// Turns each of the engine's deliberate faults on, and says which seed finds it: a row for each of a table for
-    /// the documentation.
-    private static func table(_ options: Options) throws -> Bool {
-        let simulation = Simulation(try configuration(options))
-        var missed: [String] = []
-        for name in Simulation.plantedFaults where options.planted == nil || options.planted == name {
-            try Simulation.plant(name)
-            var found: (seed: UInt64, violation: SimulationViolation)?
-            for seed in options.from..<options.from + options.seeds where found == nil {
-                let story = simulation.story(of: seed)
-                guard let violation = simulation.play(story).violation else { continue }
-                // What fails without the fault says nothing of it.
-                try Simulation.plant(nil)
-                if simulation.play(story).violation == nil { found = (seed, violation) }
-                try Simulation.plant(name)
-            }
-            if found == nil { missed.append(name) }
-            print(
-                "| `\(name)` | \(found.map { "\($0.seed)" } ?? "-") | \(found?.violation.invariant.rawValue ?? "missed") |"
-            )
-            fflush(nil)
-        }
-        return missed.isEmpty && !Simulation.plantedFaults.isEmpty
     }
 
     /// Adds up what several processes have reported.

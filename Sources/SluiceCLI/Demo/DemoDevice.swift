@@ -56,7 +56,8 @@ struct DemoDevice {
 
     func close() async throws {
         // What a plugin has wait is on this device alone; without plugins nothing may wait here.
-        if plugins != nil { for operation in try await context.queue.operations() { notes.setApart(operation.recordID) } }
+        let waiting = plugins == nil ? [] : try await context.queue.operations()
+        for operation in waiting { notes.setApart(operation.recordID) }
         telling?.cancel()
         await telling?.value
         try await context.store.close()

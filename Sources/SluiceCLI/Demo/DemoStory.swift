@@ -206,7 +206,9 @@ struct DemoStory {
             "\(Plain.count(comparison.rows, "row")), \(Plain.count(comparison.fields, "field")), "
             + "\(comparison.copies) copies"
         if comparison.apart > 0 {
-            narrator.detail("\(Plain.count(comparison.apart, "row")) not compared: plugins decided that they differ, or have their changes wait")
+            narrator.detail(
+                "\(Plain.count(comparison.apart, "row")) not compared: plugins decided that they differ, or have their "
+                    + "changes wait")
         }
         if comparison.isEqual {
             narrator.good("equal: \(size), every field the same, versions included")

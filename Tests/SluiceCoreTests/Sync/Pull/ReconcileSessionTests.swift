@@ -98,7 +98,9 @@ struct ReconcileSessionTests {
         #expect(difference.wanted.count == 10 && difference.missing.count == 10 && !difference.usedDigest)
         #expect(digests == 1 && lists == 1)
         let single = play(Self.rows(0..<2000), Server(rows: Self.rows(0..<2000, version: "2"), ranges: 1))
-        #expect(single.0.wanted.count == 2000 && single.digests == 2 && single.lists == 1)
+        #expect(single.0.wanted.count == 2000)
+        #expect(single.digests == 2)
+        #expect(single.lists == 1)
     }
 
     @Test("rows whose changes wait are counted, and neither fetched nor let go")

@@ -10,6 +10,14 @@ package enum FNV1a {
             ?? bytes.reduce(seed ?? basis) { ($0 ^ UInt64($1)) &* prime }
     }
 
+    /// The hash with each of its bits spread over all others (the last step of MurmurHash3), so that hashes of texts that
+    /// differ in a letter at their end can be added up.
+    package static func spread(_ hash: UInt64) -> UInt64 {
+        var hash = (hash ^ (hash >> 33)) &* 0xFF51_AFD7_ED55_8CCD
+        hash = (hash ^ (hash >> 33)) &* 0xC4CE_B9FE_1A85_EC53
+        return hash ^ (hash >> 33)
+    }
+
     private static func hash(of bytes: UnsafeBufferPointer<UInt8>, _ seed: UInt64) -> UInt64 {
         var hash = seed
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* prime }

@@ -29,12 +29,8 @@ struct FinalRequest: Sendable {
     private func digest(of body: [UInt8]) -> String {
         let head = request.head
         let first = "\(head.method.rawValue) \(head.path ?? "")\n\(head.headerFields[.ifMatch] ?? "")\n"
-        // FNV-1a with 64 bits (draft-eastlake-fnv): it tells one's own requests apart, and guards against nobody.
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
-        for byte in first.utf8 { add(byte) }
-        for byte in body { add(byte) }
-        return String(hash, radix: 16)
+        // It tells one's own requests apart, and guards against nobody.
+        return String(FNV1a.hash(body, behind: FNV1a.hash(first.utf8)), radix: 16)
     }
 }
 

@@ -57,15 +57,9 @@ extension ModelTable {
     }
 
     private static func sum(_ rows: ArraySlice<ModelRow>) -> JSON {
-        var sum: UInt64 = 0
-        for row in rows {
-            var hash: UInt64 = 14_695_981_039_346_656_037
-            for byte in Array(row.id.text.utf8) + [0] + Array(row.version.utf8) {
-                hash = (hash ^ UInt64(byte)) &* 1_099_511_628_211
-            }
-            sum &+= hash
-        }
-        return ["count": JSON(rows.count), "digest": JSON(String(sum, radix: 16))]
+        var sum = RowDigest()
+        for row in rows { sum.add(id: row.id, version: row.version) }
+        return ["count": JSON(sum.count), "digest": JSON(sum.text)]
     }
 }
 

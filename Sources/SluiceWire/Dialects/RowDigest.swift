@@ -3,8 +3,10 @@ package import SluiceBase
 /// A digest of a set of records, by their ids and versions: equal sets have equal digests, and the digests of two
 /// disjoint sets add up to that of both.
 ///
-/// A record's share is the 64-bit FNV-1a hash of its id, a NUL and its version, in UTF-8; the digest is the sum of the
-/// shares modulo 2⁶⁴. It finds differences that nobody makes on purpose.
+/// A record's share is the 64-bit FNV-1a hash of its id, a NUL and its version, in UTF-8, with its bits spread by the last
+/// step of MurmurHash3; the digest is the sum of the shares modulo 2⁶⁴. Without that step the shares of records whose
+/// versions differ in the last letter alone differ by small numbers, which cancel each other out. It finds differences
+/// that nobody makes on purpose.
 package struct RowDigest: Sendable, Hashable {
     /// How many records there are.
     package private(set) var count: Int
@@ -20,7 +22,8 @@ package struct RowDigest: Sendable, Hashable {
     /// Adds a record.
     package mutating func add(id: RecordID, version: String?) {
         count += 1
-        sum &+= FNV1a.hash((version ?? "").utf8, behind: FNV1a.hash([0], behind: FNV1a.hash(id.text.utf8)))
+        sum &+= FNV1a.spread(
+            FNV1a.hash((version ?? "").utf8, behind: FNV1a.hash([0], behind: FNV1a.hash(id.text.utf8))))
     }
 
     /// The sum in 16 hexadecimal digits, in small letters.

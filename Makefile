@@ -3,7 +3,7 @@
 
 SWIFT ?= swift
 
-.PHONY: demo test lint format bench fuzz simulate planted docs setup torture storage-faults proof queries threads
+.PHONY: demo test check lint format bench fuzz simulate planted docs setup torture storage-faults proof queries threads
 
 demo: setup
 	$(SWIFT) build --product sluice
@@ -15,6 +15,10 @@ test: setup lint
 	@.ci/simulate 2000 1
 	@.ci/storage 29 5
 	@STORE=encrypted .ci/storage 29 5
+
+# Lint and the tests of what has changed since main: for the inner loop. make test runs every one.
+check: setup
+	@.ci/check $(SINCE)
 
 lint:
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources Tests/Simulation/Package.swift Tests/Threads/Package.swift

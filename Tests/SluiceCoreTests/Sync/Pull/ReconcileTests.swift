@@ -161,7 +161,7 @@ struct ReconcileTests {
         #expect(TableDigest(["count": -1, "digest": "0", "ranges": []]) == nil)
     }
 
-    @Test("versions that all moved on by one letter do not cancel each other out", arguments: [2, 4, 100, 2000, 10_000])
+    @Test("versions that all moved on by one letter do not cancel each other out", arguments: [2, 4, 100, 10_000])
     func movedOn(_ count: Int) {
         for (before, after) in [("1", "2"), ("v7", "v8"), ("AAAAAAAAB9E=", "AAAAAAAAB9I=")] {
             var (old, new) = (RowDigest(), RowDigest())

@@ -150,6 +150,12 @@ int sb_finish_hook(lua_State *L, int status, lua_KContext context) {
         call->result_class = handle->cell->type->name;
         return 0;
     }
+    if (lua_istable(L, -1)) {
+        lua_pushliteral(L, "record");
+        lua_rawget(L, -2);
+        call->holds_object = sb_to_handle(L, -1) != NULL;
+        lua_pop(L, 1);
+    }
     call->result = sb_to_json(L, -1, SB_SHARE, 0);
     sb_charge(L, 0);
     return 0;
@@ -229,6 +235,8 @@ void *sluice_call_result(const sluice_call *call, const char **class_name) {
     if (class_name != NULL) *class_name = call->result_class;
     return json_incref(call->result_cell == NULL ? call->result : sb_resolve(call->result_cell));
 }
+
+bool sluice_call_returned_object(const sluice_call *call) { return call->holds_object; }
 
 const void *sluice_call_argument(const sluice_call *call, size_t index, bool *is_changed) {
     sb_cell *cell = index < call->count ? call->roots[index] : NULL;

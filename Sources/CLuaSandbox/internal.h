@@ -91,6 +91,7 @@ struct sluice_call {
     json_t *result;
     sb_cell *result_cell;  // of an object that was returned: its value is made when somebody asks
     const char *result_class;
+    bool holds_object;  // whether the member "record" of the table that was returned is an object
     json_t *error;
 };
 

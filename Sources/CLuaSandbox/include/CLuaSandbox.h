@@ -165,6 +165,9 @@ sluice_outcome sluice_call_resume(sluice_call *call, sluice_host_answer answer, 
 /// JSON value. *class_name is the class where the result is itself such an object, else NULL.
 void *sluice_call_result(const sluice_call *call, const char **class_name);
 
+/// Whether the hook returned a table whose member `record` is an object of the host's, not a table of the script's.
+bool sluice_call_returned_object(const sluice_call *call);
+
 /// What has become of an argument: its JSON value, borrowed from the call, and whether the script wrote to it.
 const void *sluice_call_argument(const sluice_call *call, size_t index, bool *is_changed);
 

@@ -62,6 +62,8 @@ struct HookReturn {
     var responses: [Int: GivenResponse]
     /// What hides header fields from the script, for hooks around an exchange.
     var editor: RequestEditor?
+    /// Whether the member `record` of the table that it returned is an object: what that lacks was taken out.
+    var holdsObject = false
 }
 
 /// What a plugin's answer comes to.

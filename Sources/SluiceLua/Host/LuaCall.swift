@@ -33,6 +33,9 @@ final class LuaCall {
         return (JSON(JSONHandle(owningRaw: value)), type.map { String(cString: $0) })
     }
 
+    /// Whether it returned a table whose `record` is an object of the host's, and no table that the script has built.
+    var returnedObject: Bool { sluice_call_returned_object(pointer) }
+
     /// What the script has made of an argument; nil if it did not write to it.
     func changedArgument(_ index: Int) -> JSON? {
         var isChanged = false

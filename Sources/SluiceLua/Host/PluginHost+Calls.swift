@@ -128,7 +128,7 @@ extension PluginHost {
             HookReturn(
                 value: result?.value, type: result?.type, changed: changed, bodies: state.bodies,
                 changedBodies: state.changedBodies,
-                responses: state.responses, editor: state.call.editor))
+                responses: state.responses, editor: state.call.editor, holdsObject: lua.returnedObject))
         answer.scratch = bag?["scratch"]
         answer.shared = bag?["shared"]
         return answer

@@ -13,7 +13,8 @@ internal import SluiceCore
 ///
 /// `Sendable` unchecked: the jobs and the flag are touched under the mutex alone.
 final class PluginThread: SerialExecutor, @unchecked Sendable {
-    private static let stackBytes = 1 << 20
+    // A query of 64 levels is read on it, with a hook's own recursion below: memory is used only as far as they get.
+    private static let stackBytes = 8 << 20
 
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>

@@ -9,9 +9,11 @@ struct SecretBook: Sendable {
     /// Takes the values out of texts.
     let redact: Redactor
 
-    init(_ values: [String: String] = [:]) {
+    /// - Parameter others: the values of other plugins' secrets. This one has no handle for them, and sees and writes
+    ///   none: another plugin may have put one into the request.
+    init(_ values: [String: String] = [:], others: [String] = []) {
         self.values = values
-        redact = Redactor(values.values)
+        redact = Redactor(Array(values.values) + others)
         handles = Dictionary(
             uniqueKeysWithValues: values.keys.map { name in
                 (name, "{{secret \(name) \(String(UInt64.random(in: .min ... .max), radix: 16))}}")

@@ -62,15 +62,10 @@ extension Prelude {
         } do
           decide[name] = function(options) return copied(name, options) end
         end
-        -- Of a table nobody knows whether a field was taken out or never put in; an object tells.
-        local function with_record(d, record)
-          d.record = record
-          if type(record) == "table" then d.built = true end
-          return d
-        end
         for _, name in ipairs { "merge", "cancel_and_update" } do
           decide[name] = function(record, options)
-            local d = with_record(copied(name, options), record)
+            local d = copied(name, options)
+            d.record = record
             local side = type_of(record) and p.overtaken(record)
             if side then
               fail("result", "c." .. side .. " is a copy each time it is read, and the one that was written to is another: "
@@ -80,7 +75,8 @@ extension Prelude {
           end
         end
         function decide.change_action(kind, record, options)
-          local d = with_record(copied("change_action", options), record)
+          local d = copied("change_action", options)
+          d.record = record
           d.kind = kind
           return d
         end

@@ -235,9 +235,15 @@ public final class Plugins: Sendable {
     ) async throws -> PluginSet {
         var callers: [PluginCaller] = []
         do {
+            var secrets: Set<String> = []
+            for plan in plans where plan.mode != .off {
+                for name in plan.secrets.sorted() {
+                    if let value = try await options.secret(name) { secrets.insert(value) }
+                }
+            }
             for plan in plans where plan.mode != .off {
                 try await options.gate?(plan)
-                callers.append(try await load(plan, host, options))
+                callers.append(try await load(plan, host, options, besides: secrets.sorted()))
             }
             return try PluginSet(version: version, callers, known: Set(plans.map(\.name)), options)
         } catch {
@@ -251,13 +257,14 @@ public final class Plugins: Sendable {
 
     /// Makes one plugin ready.
     ///
+    /// - Parameter others: the values of other plugins' secrets.
     /// - Throws: ``PluginFailure``, and what the sources of secrets and values throw.
     static func load(
-        _ plan: PluginPlan, _ host: PluginHost, _ options: PluginOptions
+        _ plan: PluginPlan, _ host: PluginHost, _ options: PluginOptions, besides others: [String] = []
     ) async throws -> PluginCaller {
         var values: [String: String] = [:]
         for name in plan.secrets.sorted() { values[name] = try await options.secret(name) }
-        let secrets = SecretBook(values)
+        let secrets = SecretBook(values, others: others)
         var saved: [String: JSON] = [:]
         if plan.manifest.permissions.kvBytes > 0, await !host.knowsValues(of: plan.name) {
             saved = try await options.storage.values(of: plan.name)

@@ -28,10 +28,12 @@ struct ConflictSettlement {
         case .client:
             // An undelete restores what the server has.
             let restored = operation.kind == .undelete ? conflict.server : nil
-            (decided, what) = (restored ?? RecordRules.spelled(item.local, like: live), "client wins")
+            let spelled = RecordRules.spelled(item.local, like: live, system: columns.system)
+            (decided, what) = (restored ?? spelled, "client wins")
         case .merge(let record):
             decided = RecordRules.spelled(
-                RecordRules.record(record, withSystemColumns: columns.system, of: live, id: id), like: live)
+                RecordRules.record(record, withSystemColumns: columns.system, of: live, id: id), like: live,
+                system: columns.system)
             what = "merge"
         case .delete: (decided, what) = (nil, "delete")
         case .defer, .ask, .abort, .next: return

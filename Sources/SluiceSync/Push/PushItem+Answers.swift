@@ -9,6 +9,13 @@ extension PushItem {
         return record[columns.version] == version
     }
 
+    /// Whether the record has a version that was known before the change was sent: what that send did is none of it.
+    func isOld(_ record: JSON, _ columns: PushColumns) -> Bool {
+        if isUnmoved(record, columns) { return true }
+        guard let known, !known.isNull else { return false }
+        return record[columns.version] == known
+    }
+
     /// The server's record by its answer to the change. What the answer leaves out is as that send left it: some servers
     /// answer with the properties that were sent alone.
     func completing(_ answer: JSON, by sent: SentBody?, _ columns: PushColumns) -> JSON {

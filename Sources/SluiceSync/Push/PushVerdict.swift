@@ -43,7 +43,7 @@ package enum PushVerdict: Sendable, Hashable {
                 return .refused(.brokenProtocol, uncertain: true)
             }
             // The record as it was, or the request's own body: something on the way has answered, and done nothing.
-            if item.isUnmoved(record, columns) { return .readBack }
+            if item.isOld(record, columns) { return .readBack }
             return isTombstone
                 ? .conflict(server: record, isDeleted: true)
                 : .done(item.completing(record, by: operation.sentAsIs, columns))

@@ -77,7 +77,7 @@ struct PushWorker: Sendable {
     }
 
     private func load(_ queued: QueuedOperation) async throws -> OperationSession.Event {
-        let dependencies = options.dependencies
+        let (dependencies, version) = (options.dependencies, client.dialect.columns.version)
         return try await store.read { reader in
             let queue = QueueReader(reader)
             // Out of a group, too, it goes only by a decision: then the others are the group.
@@ -109,6 +109,7 @@ struct PushWorker: Sendable {
             }
             var item = PushItem(operation: operation, local: local, base: state?.base)
             item.forms = forms.known(in: table)
+            item.known = state?.mirror?[version]
             return .loaded(item)
         }
     }

@@ -9,6 +9,8 @@ package struct PushItem: Sendable, Hashable {
     package var local: JSON?
     /// The server's record on which the change was made.
     package var base: JSON?
+    /// The newest version of the server's record that was known before it was sent.
+    package var known: JSON?
     /// The points at which hooks are to be asked about it.
     package var asks: Set<HookPoint> = []
     /// The names of the plugins that made its answer, or another of the server's.

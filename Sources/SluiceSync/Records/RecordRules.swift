@@ -27,6 +27,12 @@ package enum RecordRules {
                 .invalidRecord, "what takes a record's place is a whole record, and its id cannot be another",
                 table: table, recordID: id)
         }
+        if let name = record.names.first(where: { StoreRules.folded($0.text) == Array("id".utf8) && $0 != "id" }) {
+            throw SluiceError(
+                .invalidRecord,
+                "the property \(name) differs from id in the case of letters only, and a server may take it for that",
+                table: table, recordID: id)
+        }
         try validate(depthOf: record, id: id, table: table)
     }
 
@@ -52,13 +58,14 @@ package enum RecordRules {
 
     /// The record with each property that the server has under a name in other letters' case under that name. A server
     /// that gives a property back so does not tell the two apart, and may keep either value where both are sent.
-    static func spelled(_ record: JSON?, like server: JSON?) -> JSON? {
+    /// What only the server sets stays the server's.
+    static func spelled(_ record: JSON?, like server: JSON?, system: Set<PropertyName>) -> JSON? {
         guard var spelled = record, let server else { return record }
         let names = Dictionary(server.names.map { (StoreRules.folded($0.text), $0) }) { first, _ in first }
         for (name, value) in record?.members ?? [] where server[name] == nil {
             guard let theirs = names[StoreRules.folded(name.text)] else { continue }
             spelled[name] = nil
-            spelled[theirs] = value
+            if theirs != "id", !system.contains(theirs) { spelled[theirs] = value }
         }
         return spelled
     }

@@ -119,9 +119,9 @@ struct NormalisationTests {
     func spelling() {
         let server: JSON = ["id": "a", "Title": "theirs", "n": 1]
         #expect(
-            RecordRules.spelled(["id": "a", "title": "mine", "n": 2], like: server)
+            RecordRules.spelled(["id": "a", "title": "mine", "n": 2], like: server, system: [])
                 == ["id": "a", "Title": "mine", "n": 2])
-        #expect(RecordRules.spelled(nil, like: server) == nil)
+        #expect(RecordRules.spelled(nil, like: server, system: []) == nil)
     }
 
     @Test(

@@ -29,7 +29,7 @@ struct PartialRecordTests {
 
     @Test("is refused in change_action, unless remove names what is missing", arguments: [true, false])
     func changeAction(isNamed: Bool) {
-        var decision: JSON = ["decision": "change_action", "kind": "update", "built": true]
+        var decision: JSON = ["decision": "change_action", "kind": "update"]
         decision["record"] = ["id": "1", "version": "2", "title": "x"]
         if isNamed { decision["remove"] = ["note"] }
         let before = message { _ = try BeforePushVerdict.read(result(decision), operation, record, check) }
@@ -41,7 +41,7 @@ struct PartialRecordTests {
 
     @Test("is refused in cancel_and_update, unless remove names what is missing", arguments: [true, false])
     func cancelAndUpdate(isNamed: Bool) {
-        var decision: JSON = ["decision": "cancel_and_update", "built": true]
+        var decision: JSON = ["decision": "cancel_and_update"]
         decision["record"] = ["id": "1", "version": "2", "title": "x"]
         if isNamed { decision["remove"] = ["note"] }
         let failure = PushFailure(operation: operation, record: record, code: .rejected, message: "no")
@@ -58,20 +58,21 @@ struct PartialRecordTests {
         #expect(message { _ = try PulledVerdict.read(result(part, type: "rec"), row, check) } == "")
     }
 
-    @Test("a table that a script builds is known as one, in each of these decisions")
-    func built() async throws {
-        let text = PluginText(
-            ["request"],
-            """
-            return { request = function(req)
-              for _, d in ipairs {
-                decide.merge { id = "1" }, decide.cancel_and_update { id = "1" }, decide.change_action("update", { id = "1" }),
-                decide.change_action("update", { id = "1" }, { remove = { "a" } }),
-              } do assert(d.built == true) end
-              assert(decide.change_action("delete").built == nil)
-            end }
-            """)
-        _ = try await text.loaded().send(.sample(), to: ScriptedTransport([], otherwise: .json(200, "{}")))
+    @Test(
+        "a table that a script builds is known as one, whatever it says of itself",
+        arguments: [
+            #"decide.merge { id = "1" }"#, #"{ decision = "merge", record = { id = "1" } }"#,
+            #"{ decision = "merge", record = { id = "1" }, built = false }"#,
+            #"(function() local d = decide.merge(c.server) d.record = { id = "1" } d.built = nil return d end)()"#,
+        ])
+    func built(_ decision: String) async throws {
+        let text = PluginText(["on_conflict"], "return { on_conflict = function(c) return \(decision) end }")
+        let plugins = try await text.loaded()
+        let conflict = Conflict(
+            operation: operation, client: record, server: ["id": "1", "version": "3", "title": "x", "note": "y"],
+            base: record, maybeApplied: false, status: 412, isDeletedOnServer: false)
+        let found = await #expect(throws: (any Error).self) { try await plugins.conflictHandler.decide(conflict) }
+        #expect("\(String(describing: found))".contains("leaves out"), "\(String(describing: found))")
     }
 
     @Test("a next that was kept from an earlier call is dead")

@@ -36,7 +36,6 @@ public struct DecisionExplanation: ToolReport {
             lines += (input.members ?? []).map { "given \($0): \(FixtureComparison.words($1))" }
         }
         if var answer = entry.answer {
-            answer["built"] = nil
             let record = answer["record"]
             // Of a merge by rules the answer is the rules' part, and the record what came of it.
             if answer["fields"] != nil { answer["record"] = nil }

@@ -93,7 +93,7 @@ public struct DecisionReplay: ToolReport {
     private static func plain(_ answer: JSON) -> JSON {
         var answer = answer
         if answer["fields"] != nil { answer["record"] = nil }
-        if answer["decision"] != nil { (answer["reason"], answer["built"]) = (nil, nil) }
+        if answer["decision"] != nil { answer["reason"] = nil }
         answer["elapsed"] = nil
         return answer
     }

@@ -8,6 +8,7 @@ struct DecisionDocument {
     let name: String
     /// All its members.
     let json: JSON
+    private let holdsObject: Bool
 
     /// Reads what a hook returned; nil where that is nothing.
     ///
@@ -25,6 +26,7 @@ struct DecisionDocument {
         }
         self.name = name
         json = value
+        holdsObject = result.holdsObject
     }
 
     /// The reason that the plugin gives.
@@ -50,7 +52,7 @@ struct DecisionDocument {
     /// Refuses a record that the script built as a table and that leaves fields out: of a table nobody knows whether a
     /// field was taken out or never put in, while an object tells.
     func requireWhole(of sides: [JSON?], _ check: RecordCheck) throws {
-        guard json["built"]?.bool == true, let record = json["record"] else { return }
+        guard !holdsObject, let record = json["record"] else { return }
         try check.requireWhole(
             record, of: sides, from: "decide.\(name)",
             removed: (json["remove"]?.elements ?? []).compactMap(\.string))

@@ -43,7 +43,18 @@ struct RecordCheck: Sendable {
     }
 
     /// Whether the server or the engine sets the property.
-    func isSystem(_ name: PropertyName) -> Bool { name == "id" || dialect.isSystemProperty(name) }
+    /// A name in other letters' case counts: many servers take it for the same.
+    func isSystem(_ name: PropertyName) -> Bool {
+        if dialect.isSystemProperty(name) { return true }
+        let columns = dialect.columns
+        let own = [columns.id, columns.version, columns.updatedAt, columns.deleted, dialect.createdAtColumn]
+        return own.contains { $0?.text.lowercased() == name.text.lowercased() }
+    }
+
+    /// The declared column of that name, whatever the case of its letters.
+    private func column(_ name: PropertyName) -> TableSchema.Column? {
+        schema?.column(name) ?? schema?.columns.first { $0.name.text.lowercased() == name.text.lowercased() }
+    }
 
     /// The record, if it may stand in the place of those that it was made from.
     ///
@@ -128,7 +139,7 @@ struct RecordCheck: Sendable {
             throw ScriptFailure(.badResult, "the field \(name) is not a plugin's to change")
         }
         try check(value, name, given())
-        if let column = schema?.column(name), !value.isNull, !Self.fits(value, column.type) {
+        if let column = column(name), !value.isNull, !Self.fits(value, column.type) {
             throw ScriptFailure(
                 .badResult, "the field \(name) of \(schema?.name ?? "") is \(column.type.rawValue), not \(value.kind)")
         }

@@ -41,7 +41,11 @@ final class RequestEditor: Sendable {
     ) -> Bool {
         let name = field.name.canonicalName
         if permissions.readHeaders.contains(name) { return false }
-        return ChangePermission.credentialFields.contains(name) || secrets.redact.finds(in: field.value)
+        return isCredential(field.name) || secrets.redact.finds(in: field.value)
+    }
+
+    private static func isCredential(_ name: HTTPField.Name) -> Bool {
+        ChangePermission.credentialFields.contains(name.canonicalName) || CredentialNames.isCredential(name)
     }
 
     /// The document for those that only look at the request: without its body.
@@ -80,8 +84,7 @@ final class RequestEditor: Sendable {
         if isElsewhere {
             let old = request.head.headerFields
             edited.head.headerFields = edited.head.headerFields.filter { field in
-                let isCredential = ChangePermission.credentialFields.contains(field.name.canonicalName)
-                return !(isCredential || isHidden(field)) || !old[fields: field.name].contains(field)
+                !(Self.isCredential(field.name) || isHidden(field)) || !old[fields: field.name].contains(field)
             }
         }
         if let body = bodies.first {
@@ -131,7 +134,9 @@ final class RequestEditor: Sendable {
         func isChanged(_ names: Set<String>) -> Bool {
             names.contains { name in HTTPField.Name(name).map { old[values: $0] != fields[values: $0] } ?? false }
         }
-        if isChanged(ChangePermission.credentialFields) { try permissions.require(.credentials) }
+        // Of names that are credentials' by their looks alone, those that the request came with.
+        let present = Set(old.map(\.name).filter(CredentialNames.isCredential).map(\.canonicalName))
+        if isChanged(ChangePermission.credentialFields.union(present)) { try permissions.require(.credentials) }
         if isChanged(ChangePermission.conditionFields) { try permissions.require(.conditions) }
     }
 

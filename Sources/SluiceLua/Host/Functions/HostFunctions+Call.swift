@@ -16,7 +16,8 @@ extension HostFunctions {
         case "trace.set":
             var trace = call.trace ?? .object
             guard trace.count < 32 else { return .value(nil) }
-            trace[String((arguments[0]?.string ?? "").prefix(64))] = clipped(arguments[1] ?? .null)
+            let name = redact(arguments[0]?.string ?? "")
+            trace[PropertyName(String(decoding: name.utf8.prefix(64), as: UTF8.self))] = clipped(arguments[1] ?? .null)
             call.trace = trace
             return .value(nil)
         case "trace.event":

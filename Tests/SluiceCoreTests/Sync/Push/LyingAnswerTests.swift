@@ -39,6 +39,22 @@ struct LyingAnswerTests {
         #expect(device.remote("a")?["n"] == 2)
     }
 
+    @Test("an answer with a version that a pull brought before the send is no evidence", arguments: StoreKind.allCases)
+    func recordOfAnother(_ kind: StoreKind) async throws {
+        let device = try await device(kind)
+        try await device.todos.update(["id": "a", "n": 2])
+        device.server.onRequest { $0.isWrite ? .answer(.json(500, "")) : .none }
+        _ = try await device.context.push()
+        device.server.seed("todos", [["id": "a", "n": 5]])
+        device.server.onRequest(nil)
+        try await device.todos.pull()
+        let theirs = try row(device)
+        device.server.onRequest { $0.isWrite ? .answer(.model(200, theirs)) : .none }
+        let result = try await device.context.push()
+        #expect(result.applied == 0 && result.remaining == 1, "\(result)")
+        #expect(try await device.local("a")?["n"] == 2)
+    }
+
     @Test("where the change was made all the same, the read-back shows it", arguments: StoreKind.allCases)
     func madeAllTheSame(_ kind: StoreKind) async throws {
         let device = try await device(kind)

@@ -47,7 +47,7 @@ enum SyncReport {
     /// What a pull did, and why it did more than that.
     static func text(_ result: PullResult, _ table: String) -> String {
         var lines = ["pull \(table): \(words(of: result))"] + result.reasons.map(\.description)
-        if result.grade == .full, !result.reasons.contains(.noFixedOrder) {
+        if result.grade == .full, !result.reasons.contains(where: \.explainsFull) {
             lines.append("the server's changes cannot be followed, so all rows are read by each pull")
         }
         return lines.joined(separator: "\n  ")

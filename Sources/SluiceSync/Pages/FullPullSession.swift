@@ -12,6 +12,8 @@ package struct FullPullSession: Sendable {
     private enum State { case idle, waiting, committing, finished }
     private enum Way { case id, passes, once }
 
+    private static let ignoresSkip = SluiceError(
+        .brokenProtocol, "the server sends the same rows again: it ignores the filter and $skip")
     /// How many passes in a row that bring nothing new are believed, of a server that shows some rows twice in a pass.
     private static let mostIdlePasses = 16
 
@@ -104,9 +106,12 @@ package struct FullPullSession: Sendable {
         }
         // Rows that have no id of their own stand in no order, and are left behind by counting them.
         let ids = page.rows.filter { !$0.isUnfit }.map(\.id)
+        let all = page.rows.map(\.id)
+        if ids.isEmpty, all == previous { return finish(Self.ignoresSkip) }
+        previous = all
         guard IDOrder.isAscending((lastID.map { [$0] } ?? []) + ids) else {
             way = .passes
-            skip = 0
+            (skip, previous) = (0, [])
             return takeInPasses(PullPage(rows: []), storing: page)
         }
         followed += ids.count
@@ -129,7 +134,7 @@ package struct FullPullSession: Sendable {
         {
             return finish(nil)
         }
-        (way, skip) = (.passes, 0)
+        (way, skip, previous) = (.passes, 0, [])
         return request()
     }
 
@@ -146,10 +151,7 @@ package struct FullPullSession: Sendable {
             return request()
         }
         let ids = page.rows.map { $0.id }
-        if ids == previous {
-            return finish(
-                SluiceError(.brokenProtocol, "the server sends the same rows again: it ignores the filter and $skip"))
-        }
+        if ids == previous { return finish(Self.ignoresSkip) }
         previous = ids
         skip += page.rows.count
         let fresh = page.rows.indices.filter { !seen.contains(page.rows[$0]) }

@@ -14,6 +14,24 @@ package enum IDOrder {
             || pairs.allSatisfy { folded($0).lexicographicallyPrecedes(folded($1)) }
     }
 
+    /// Whether all orders in use sort those ids alike, because they are of one shape, as UUIDs are: as long as each other,
+    /// with ASCII letters of one case or digits where they differ. A server may sort others by one order and compare
+    /// them by another.
+    package static func isUniform(_ ids: some Collection<RecordID>) -> Bool {
+        guard let first = ids.first?.text.utf8 else { return true }
+        var cases: Set<UInt8> = []
+        for id in ids {
+            guard id.text.utf8.count == first.count else { return false }
+            for (one, other) in zip(first, id.text.utf8) where one != other {
+                for byte in [one, other] where !(0x30...0x39).contains(byte) {
+                    guard (0x41...0x5A).contains(byte & 0xDF) else { return false }
+                    cases.insert(byte & 0x20)
+                }
+            }
+        }
+        return cases.count < 2
+    }
+
     private static func folded(_ id: RecordID) -> [UInt8] {
         id.text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
     }

@@ -9,6 +9,12 @@ public enum PullReason: String, Sendable, Hashable, CaseIterable, CustomStringCo
     /// The server gives out rows of one time in another order each time: all rows are read, by this pull and by each
     /// that follows (``PullGrade/full``).
     case noFixedOrder
+    /// The server does not find rows by the time that it wrote itself, as one that reads times in another zone: all rows
+    /// are read, by this pull and by each that follows (``PullGrade/full``).
+    case timesMisread
+
+    /// Whether it says why the grade is ``PullGrade/full``.
+    package var explainsFull: Bool { self == .noFixedOrder || self == .timesMisread }
 
     /// The reason in words.
     public var description: String {
@@ -20,6 +26,8 @@ public enum PullReason: String, Sendable, Hashable, CaseIterable, CustomStringCo
                 + "server's rows"
         case .noFixedOrder:
             "the server gives out rows of one time in another order each time, so all rows are read by each pull"
+        case .timesMisread:
+            "the server does not find rows by the times that it writes, so all rows are read by each pull"
         }
     }
 }

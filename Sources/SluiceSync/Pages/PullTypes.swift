@@ -23,6 +23,11 @@ package struct PullPage: Sendable {
         self.localDate = localDate
         self.token = token
     }
+
+    /// Whether all orders in use sort the ids of its rows, and that one, alike.
+    func isUniform(with id: RecordID? = nil) -> Bool {
+        IDOrder.isUniform(rows.filter { !$0.isUnfit }.map(\.id) + (id.map { [$0] } ?? []))
+    }
 }
 
 /// What the session is told.
@@ -31,6 +36,8 @@ package enum PullEvent: Sendable {
     case began
     /// The page that was asked for.
     case page(PullPage)
+    /// The answer to a question.
+    case answer(PullPage)
     /// The page and the cursor are stored.
     case committed
     /// A request or the store failed.
@@ -41,6 +48,8 @@ package enum PullEvent: Sendable {
 package enum PullEffect: Sendable {
     /// Ask for a page.
     case request(PullRequest)
+    /// Ask about rows of the page that was just given, which may still be stored.
+    case ask(PullRequest)
     /// Store those rows of the page, and the cursor, in one transaction.
     case commit(rows: [Int], cursor: CursorPosition?)
     /// The pull is over; nil without an error.
@@ -61,8 +70,12 @@ package struct PullRequest: Sendable, Hashable {
         case changedSince(String)
         /// Rows changed at or after that time, any where there is none, but for those with these ids.
         case others(since: String?, than: [RecordID])
-        /// Rows changed after that time, or at it and with an id behind that one.
+        /// Rows changed after that time, or at it and with an id after that one.
         case behind(time: String, id: RecordID)
+        /// The same, beginning with that row itself.
+        case from(time: String, id: RecordID)
+        /// The row with that id, whatever its time.
+        case row(RecordID)
         /// Rows changed at that very time whose id is that one or before it, the last id first.
         case ties(time: String, id: RecordID)
         /// The rows that changed last, the last of all first.

@@ -21,12 +21,30 @@ struct RowExchange: Sendable {
         var token: String?
     }
 
+    /// The answer to a list. An empty page that links to another is not the end, so the link is followed.
     func receive(_ request: Request) async throws -> Answer {
-        let response = try await client.send(request)
-        let page = try client.dialect.page(in: response, for: request.context, setsAside: true)
-        return Answer(
-            page: page, date: response.head.headerFields[.date].flatMap { HTTPDate.timestamp($0) },
-            token: ChangeTokens.token(in: response))
+        var request = request
+        var paths: Set<String> = []
+        while true {
+            let response = try await client.send(request)
+            let page = try client.dialect.page(in: response, for: request.context, setsAside: true)
+            if page.rows.isEmpty,
+                let next = client.dialect.linkedPage(
+                    after: response, page: page, request: request, endpoint: client.endpoint)
+            {
+                try Task.checkCancellation()
+                guard paths.count < options.pull.mostPages, paths.insert(next.head.path ?? "").inserted else {
+                    throw SluiceError(
+                        .brokenProtocol, "the server links empty pages to each other without end",
+                        table: requests.query.table)
+                }
+                request = next
+                continue
+            }
+            return Answer(
+                page: page, date: response.head.headerFields[.date].flatMap { HTTPDate.timestamp($0) },
+                token: ChangeTokens.token(in: response))
+        }
     }
 
     /// Stores a page. Rows whose records have changed here since it was asked for are read again, and only then is the

@@ -16,6 +16,8 @@ struct RowVersions: Sendable {
         versions[row.id]?.contains { Self.isSame($0, row.version) } ?? false
     }
 
+    func contains(id: RecordID) -> Bool { versions[id] != nil }
+
     mutating func insert(_ row: RowPage.Row) {
         if !contains(row) { versions[row.id, default: []].append(row.version) }
     }

@@ -17,10 +17,11 @@ struct TieCheck: Sendable {
     init?(_ page: PullPage, pageSize: Int) {
         guard let last = page.rows.last, let time = last.updatedAt, !last.isUnfit else { return nil }
         let tied = page.rows.reversed().prefix { $0.updatedAt == time && !$0.isUnfit }.prefix(min(pageSize, 20))
-        guard tied.count >= Self.leastRows, IDOrder.isAscending(tied.reversed().map(\.id)) else { return nil }
+        let ids = tied.map(\.id)
+        guard tied.count >= Self.leastRows, IDOrder.isAscending(ids.reversed()), page.isUniform() else { return nil }
         self.time = time
         self.last = last.id
-        ids = tied.map { $0.id }
+        self.ids = ids
     }
 
     var request: PullRequest {

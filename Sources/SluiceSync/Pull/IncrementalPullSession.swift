@@ -8,9 +8,14 @@ internal import SluiceWire
 /// group alone (``GroupPages``), and then it repeats the group until a pass finds nothing new: a row that moves while
 /// the pages are read cannot slip through.
 ///
-/// A server that is proven to sort rows of one time by id (``TieCheck``) is asked for what comes behind (time, id)
-/// instead, which needs neither. If such a page brings nothing new, as where times are finer than they are written, the
-/// session goes back to times alone.
+/// A server that is proven to sort rows of one time by id (``TieCheck``) is asked for what comes from (time, id) on
+/// instead, which needs neither. Such a page has to begin with the known row. If it does not, or brings nothing new, as
+/// where times are finer than they are written, or if the ids are such that servers sort them in different ways
+/// (``IDOrder``), the session goes back to times alone.
+///
+/// A page from the time of a row that was just read on shows that row. If it shows none of that time, the session
+/// looks that row up: where it is as it was, the server reads a time in another way than it writes it, and no time
+/// leads anywhere.
 ///
 /// Rows without a time, which no time leads to, have a pass of their own behind the others: on a first pull where they
 /// may come last, or on the one that comes to its end after that was interrupted, and on every pull once there are such
@@ -18,11 +23,16 @@ internal import SluiceWire
 package struct IncrementalPullSession: Sendable {
     private enum State { case idle, waiting, committing, finished }
     private enum Keyset { case unknown, checking(TieCheck), proven, unfit }
+    /// Whether the server finds rows by the time that it has written.
+    private enum TimeDoubt { case none, asking(RecordID, about: PullPage), dispelled }
 
     private let pageSize: Int
     private var state = State.idle
     private var keyset: Keyset
     private var group = TimeGroup()
+    private var timeDoubt = TimeDoubt.none
+    /// Whether a page from (time, id) on has shown the known row alone, so that what comes after it is asked for.
+    private var isPastKnown = false
     private var pages: GroupPages
     private var passFoundNew = false
     private var idlePages = 0
@@ -39,6 +49,8 @@ package struct IncrementalPullSession: Sendable {
     package private(set) var isUnsorted = false
     /// Whether it gives out rows of one time in another order with each request.
     package private(set) var hasNoOrder = false
+    /// Whether it does not find rows by the time that it has written.
+    package private(set) var misreadsTimes = false
     /// How many passes in a row through the group have shown a row twice, and so perhaps another one not at all.
     private var doubledPasses = 0
     private static let mostDoubledPasses = 3
@@ -81,6 +93,7 @@ package struct IncrementalPullSession: Sendable {
         switch (state, event) {
         case (.idle, .began): return request()
         case (.waiting, .page(let page)): return take(page)
+        case (.waiting, .answer(let answer)): return takeRow(answer.rows)
         case (.committing, .committed): return untimedPass == nil ? request() : followUntimed(.committed)
         case (.waiting, .failed(let error)) where untimedPass != nil:
             // The order of such rows, or, where none are known, that there can be any.
@@ -94,6 +107,8 @@ package struct IncrementalPullSession: Sendable {
             // A question that this server does not understand.
             if case .checking = keyset {
                 keyset = .unfit
+            } else if case .asking = timeDoubt {
+                return takeRow([])
             } else if pages.asksForOthers {
                 pages.goOn()
             } else {
@@ -116,7 +131,9 @@ package struct IncrementalPullSession: Sendable {
         if case .checking(let check) = keyset { return .request(check.request) }
         if sortCheck.isAsking { return .request(sortCheck.request) }
         if case .proven = keyset, let from = group.time, let id = group.lastID {
-            return .request(PullRequest(position: .behind(time: from, id: id), skip: 0, top: pageSize))
+            return asksBehind
+                ? .request(PullRequest(position: .behind(time: from, id: id), skip: 0, top: pageSize))
+                : .request(PullRequest(position: .from(time: from, id: id), skip: 0, top: max(2, pageSize)))
         }
         switch pages.question {
         case .page(let skip):
@@ -129,6 +146,9 @@ package struct IncrementalPullSession: Sendable {
             return .request(PullRequest(position: .others(since: group.time, than: group.ids), skip: 0, top: 1))
         }
     }
+
+    /// Whether a page does not begin with the known row: where that was read by an earlier pull, or has just been shown.
+    private var asksBehind: Bool { group.count == 0 || isPastKnown }
 
     private mutating func commit(_ rows: [Int]) -> PullEffect {
         state = .committing
@@ -147,8 +167,12 @@ package struct IncrementalPullSession: Sendable {
             untimedPage = page
             return followUntimed(.page(page))
         }
-        if case .proven = keyset, group.lastID != nil {
-            return page.rows.isEmpty ? takeEnd() : follow(page, skip: 0)
+        if case .proven = keyset, let id = group.lastID { return takeByKey(page, after: id) }
+        if case .none = timeDoubt, case .page(skip: 0) = pages.question, let id = group.someID,
+            !group.isShown(by: page)
+        {
+            timeDoubt = .asking(id, about: page)
+            return .ask(PullRequest(position: .row(id), skip: 0, top: 1))
         }
         let answer = pages.judge(page)
         if pages.hasNoOrder {
@@ -170,6 +194,35 @@ package struct IncrementalPullSession: Sendable {
             passFoundNew = passFoundNew || fresh.contains { page.rows[$0].updatedAt == group.time }
             return commit(fresh)
         }
+    }
+
+    /// Takes the answer to the question for a row that a page from its time on did not show: none where it is gone.
+    private mutating func takeRow(_ rows: [RowPage.Row]) -> PullEffect {
+        guard case .asking(let id, let page) = timeDoubt else {
+            return finish(SluiceError(.brokenProtocol, "the pull was told something out of turn"))
+        }
+        timeDoubt = .dispelled
+        guard rows.contains(where: { $0.id == id && $0.updatedAt == group.time }) else { return take(page) }
+        misreadsTimes = true
+        return readAll()
+    }
+
+    /// Takes a page by time and id.
+    private mutating func takeByKey(_ page: PullPage, after id: RecordID) -> PullEffect {
+        let isBehind = asksBehind
+        if isBehind, page.rows.isEmpty { return takeEnd() }
+        guard isBehind || page.rows.first?.id == id, page.isUniform(with: id) else { return giveUpKeyset() }
+        if !isBehind, page.rows.count == 1, group.holds(page.rows[0]) {
+            isPastKnown = true
+            return request()
+        }
+        return follow(page, skip: 0)
+    }
+
+    private mutating func giveUpKeyset() -> PullEffect {
+        keyset = .unfit
+        pages = GroupPages(pageSize: pageSize)
+        return request()
     }
 
     /// Saves an earlier place, and begins there.
@@ -270,11 +323,10 @@ package struct IncrementalPullSession: Sendable {
     private mutating func takeBehind(_ page: PullPage, _ fresh: [Int], _ times: [Timestamp?]) -> PullEffect {
         if fresh.isEmpty {
             // Times are finer than they are written, or the condition on the id is not looked at.
-            keyset = .unfit
-            pages = GroupPages(pageSize: pageSize)
-            return request()
+            return giveUpKeyset()
         }
-        group.advance(over: page, times)
+        isPastKnown = false
+        advanceGroup(over: page, times)
         moveCursor(at: page)
         return commit(fresh)
     }
@@ -283,7 +335,7 @@ package struct IncrementalPullSession: Sendable {
     private mutating func followUntimed(_ event: PullEvent) -> PullEffect {
         guard let effect = untimedPass?.handle(event) else { return finish(nil) }
         switch effect {
-        case .request:
+        case .request, .ask:
             state = .waiting
             return effect
         case .finish(nil): return endUntimed()
@@ -336,11 +388,16 @@ package struct IncrementalPullSession: Sendable {
                 hasNoOrder = doubledPasses > Self.mostDoubledPasses
             }
         } else {
-            group.advance(over: page, times)
+            advanceGroup(over: page, times)
             pages = GroupPages(pageSize: pageSize)
             doubledPasses = 0
         }
         passFoundNew = false
+    }
+
+    private mutating func advanceGroup(over page: PullPage, _ times: [Timestamp?]) {
+        group.advance(over: page, times)
+        timeDoubt = .none
     }
 
     /// How many rows of a page come before the first of a later time.

@@ -83,6 +83,7 @@ package struct NamedPullSession: Sendable {
         case .times(var session):
             if session.isUnsorted, case .committed = event {
                 if session.hasNoOrder { reasons.append(.noFixedOrder) }
+                if session.misreadsTimes { reasons.append(.timesMisread) }
                 var full = FullPullSession(query: query, pageSize: pageSize, isNamed: true)
                 let effect = full.handle(.began)
                 phase = .full(full)

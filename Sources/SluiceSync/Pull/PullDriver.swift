@@ -71,17 +71,10 @@ struct PullDriver: Sendable {
             do {
                 switch effect {
                 case .request(let request):
-                    try Task.checkCancellation()
-                    try checkLimits()
-                    asked += 1
-                    let askedDate = options.environment.now()
-                    let answer = try await exchange.receive(try requests.request(for: request))
-                    page = answer.page
-                    effect = session.handle(
-                        .page(
-                            PullPage(
-                                rows: answer.page.rows, serverDate: answer.date, askedDate: askedDate,
-                                localDate: options.environment.now(), token: answer.token)))
+                    let (rows, read) = try await read(request)
+                    page = rows
+                    effect = session.handle(.page(read))
+                case .ask(let request): effect = session.handle(.answer(try await read(request).page))
                 case .commit(let rows, let position):
                     guard let stored = page else { throw SluiceError(.brokenProtocol, "there is no page to store") }
                     if session.isDoubtful { cursor?.needsReconcile = true }
@@ -102,6 +95,18 @@ struct PullDriver: Sendable {
                 effect = session.handle(.failed(SluiceError(wrapping: error)))
             }
         }
+    }
+
+    private mutating func read(_ request: PullRequest) async throws -> (rows: RowPage, page: PullPage) {
+        try Task.checkCancellation()
+        try checkLimits()
+        asked += 1
+        let askedDate = options.environment.now()
+        let answer = try await exchange.receive(try requests.request(for: request))
+        let page = PullPage(
+            rows: answer.page.rows, serverDate: answer.date, askedDate: askedDate,
+            localDate: options.environment.now(), token: answer.token)
+        return (answer.page, page)
     }
 
     private func checkLimits() throws(SluiceError) {

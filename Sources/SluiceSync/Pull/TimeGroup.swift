@@ -26,6 +26,15 @@ struct TimeGroup: Sendable {
     /// Whether the row was taken already, with that version.
     func holds(_ row: RowPage.Row) -> Bool { rows.contains(row) }
 
+    /// One of the rows of its time that were taken, the last where that is known.
+    var someID: RecordID? {
+        if time == nil || rows.count == 0 { return nil }
+        return lastID ?? rows.ids.last { $0.text.utf8.first != 0 }
+    }
+
+    /// Whether a page shows one of its rows, in whatever version.
+    func isShown(by page: PullPage) -> Bool { page.rows.contains { rows.contains(id: $0.id) } }
+
     /// Whether one of those times is behind the group's.
     func isBehind(_ times: [Timestamp?]) -> Bool {
         times.contains { time in time.map { time in timestamp.map { time > $0 } ?? true } ?? false }

@@ -99,6 +99,9 @@ struct PushDependencies: Sendable {
             onRecord[operation.key]?.last { $0.place < operation.sequence }?.place
         }
 
+        /// Whether an operation makes the record.
+        func isMade(_ key: RecordKey) -> Bool { onRecord[key]?.contains { $0.makes } == true }
+
         fileprivate func parents(of operation: QueuedOperation, _ dependency: TableDependency) -> [Int64] {
             guard dependency.column != nil else {
                 // Any of them; the last one has the others before it. One that was queued later may not count in the end.

@@ -17,12 +17,13 @@ extension PushItem {
     }
 
     /// The server's record by its answer to the change. What the answer leaves out is as that send left it: some servers
-    /// answer with the properties that were sent alone.
+    /// answer with the properties that were sent alone. A property that comes in other letters' case was not left out.
     func completing(_ answer: JSON, by sent: SentBody?, _ columns: PushColumns) -> JSON {
         var record = answer
         let kept = columns.replaces ? base?.members?.filter { columns.system.contains($0.name) } : nil
+        let answered = Set(answer.names.map { StoreRules.folded($0.text) })
         for (name, value) in (kept ?? []) + (made(by: sent, saying: sent?.request, columns)?.members ?? [])
-        where record[name] == nil && !value.isNull && name != columns.deleted {
+        where !answered.contains(StoreRules.folded(name.text)) && !value.isNull && name != columns.deleted {
             record[name] = value
         }
         return record
@@ -36,8 +37,9 @@ extension PushItem {
             return .earlierRevisionDone(completing(record, by: sent, columns), sent)
         // Where an update replaces the record, what it leaves out is gone.
         case .conflict(server: var server?, isDeleted: false) where !columns.replaces:
+            let answered = Set(server.names.map { StoreRules.folded($0.text) })
             for (name, value) in base?.members ?? []
-            where server[name] == nil && !value.isNull && name != columns.deleted {
+            where !answered.contains(StoreRules.folded(name.text)) && !value.isNull && name != columns.deleted {
                 server[name] = value
             }
             return .conflict(server: server, isDeleted: false)

@@ -126,9 +126,10 @@ struct PushSchedule: Sendable {
             units[leader]?.isReady = false
             units[leader]?.rounds += 1
             for place in ordered(members) {
-                guard let operation = nodes[place]?.operation else { continue }
+                guard var operation = nodes[place]?.operation else { continue }
                 nodes[place]?.isRunning = true
                 running.insert(place)
+                operation.knownMakers = operation.parents.filter(index.isMade)
                 started.append(operation)
             }
         }

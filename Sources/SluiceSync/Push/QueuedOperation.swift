@@ -36,6 +36,8 @@ package struct QueuedOperation: Sendable, Hashable {
     var parents: Set<RecordKey> = []
     /// Those that it refers to on the server until this operation is done, as far as that is known.
     var formerParents: Set<RecordKey> = []
+    /// Those of its parents that the order of the push knows to be made by operations of the queue.
+    var knownMakers: Set<RecordKey> = []
     /// Whether a dependency without a column orders this table.
     var isOrderedByTable = false
 
@@ -70,16 +72,21 @@ struct QueueOutline {
         return try store.records(matching: query).map(operation)
     }
 
-    /// Whether the operation's record refers by now to one that is still to be made, and did not when the order was
-    /// read: then the operation may be ahead of its turn.
+    /// Whether the operation's record refers by now to one that is still to be made, of which the order of the push did
+    /// not know: the record referred to another when the order was read, or a decision has made an insert of the
+    /// parent's update since. Then the operation may be ahead of its turn.
     func isAheadOfParent(_ operation: QueuedOperation) throws -> Bool {
         let references = references(of: operation.table)
         guard operation.kind != .delete, !references.isEmpty else { return false }
         var current = operation
         try addParents(of: &current, references)
-        let added = current.parents.subtracting(operation.parents).subtracting([operation.key])
-        return try added.contains { parent in
-            try QueueReader(store).all(on: parent.id, in: parent.table).contains { $0.kind.makesRecord }
+        let unknown = current.parents.subtracting(operation.knownMakers).subtracting([operation.key])
+        return try unknown.contains { parent in
+            let queued = try QueueReader(store).all(on: parent.id, in: parent.table)
+            let isNew = !operation.parents.contains(parent)
+            return queued.enumerated().contains { index, change in
+                change.kind.makesRecord && (isNew || index == 0 || change.sequence < operation.sequence)
+            }
         }
     }
 

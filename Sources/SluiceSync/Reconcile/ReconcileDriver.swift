@@ -157,7 +157,7 @@ struct ReconcileDriver: Sendable {
         var effect = session.handle(.began)
         while true {
             switch effect {
-            case .request(let wanted):
+            case .request(let wanted), .ask(let wanted):
                 try Task.checkCancellation()
                 try checkLimits()
                 do {

@@ -27,29 +27,36 @@ extension Dialect {
         let wanted = request.context.paging.remaining ?? parameters["$top"].flatMap { Int($0) }
         let remaining = wanted.map { $0 - page.rows.count }
         if let remaining, remaining <= 0 { return nil }
-        let header = page.nextLink == nil ? LinkHeader.next(in: response) : nil
-        let link = page.nextLink ?? header
-        var next = request
-        next.context.paging = Paging(remaining: remaining, previousFirst: first.id)
-        next.context.features.remove(.linkHeader)
-        if let link, let target = PageLink(link).target(from: path, endpoint: endpoint), target != path {
-            next.head.path = target
-            if header != nil { next.context.features.insert(.linkHeader) }
-            return next
-        }
+        var request = request
+        let previousFirst = request.context.paging.previousFirst
+        request.context.paging = Paging(remaining: remaining, previousFirst: first.id)
+        request.context.features.remove(.linkHeader)
+        if let linked = linkedPage(after: response, page: page, request: request, endpoint: endpoint) { return linked }
+        let link = page.nextLink ?? LinkHeader.next(in: response)
         if link == nil {
             // Servers that ignore $skip send the same page for ever.
-            let isRepeated =
-                request.context.paging.previousFirst.map { !$0.isEmpty && $0 == first.id }
-                ?? false
-            if linksPages || isRepeated { return nil }
+            if linksPages || previousFirst.map({ !$0.isEmpty && $0 == first.id }) ?? false { return nil }
         }
         guard let before = Int(parameters["$skip"] ?? "0"), before <= Int.max - page.rows.count else { return nil }
         let skip = before + page.rows.count
         if link == nil, let count = page.count, skip >= count { return nil }
         parameters["$skip"] = String(skip)
         if let remaining { parameters["$top"] = String(remaining) }
-        next.head.path = parameters.path
+        request.head.path = parameters.path
+        return request
+    }
+
+    /// The request that the answer's own link asks for, or nil where it has none that may be followed: see
+    /// ``nextPage(after:page:request:endpoint:)``. A page with a link is not the last one, even if it is empty: some
+    /// servers leave out rows after they have cut the page.
+    package func linkedPage(after response: Response, page: RowPage, request: Request, endpoint: Endpoint) -> Request? {
+        let header = page.nextLink == nil ? LinkHeader.next(in: response) : nil
+        guard let link = page.nextLink ?? header, let path = request.head.path,
+            let target = PageLink(link).target(from: path, endpoint: endpoint), target != path
+        else { return nil }
+        var next = request
+        next.head.path = target
+        if header != nil { next.context.features.insert(.linkHeader) }
         return next
     }
 }

@@ -50,6 +50,8 @@ final class PullScript: Transport {
         }
         let (page, during) = state.withLock { state -> (Response, (@Sendable () async throws -> Void)?) in
             let text = PullRequestText.normal(request.head.path ?? "")
+            // A real server's page from the last row's time on shows that row; asked for it, the script has it gone.
+            if text.hasPrefix("filter (id eq "), text.contains("order updatedAt; top 1;") { return (empty, nil) }
             state.requests.append(text)
             if let name = HTTPField.Name("X-ZUMO-FEATURES") {
                 state.features.append(request.head.headerFields[name] ?? "")

@@ -52,6 +52,7 @@ struct PullSessionTests {
         _ = first.handle(.began)
         _ = first.handle(.page(PullPage(rows: [row("z", nil), row("a", "2024-01-01T00:00:00Z")])))
         _ = first.handle(.committed)
+        _ = first.handle(.page(PullPage(rows: [row("a", "2024-01-01T00:00:00Z")])))
         #expect(end(&first)?.position == .withoutTime(behindID: nil))
         let known = PullPage(rows: [row("y", nil), row("z", nil)])
         guard case .commit(let rows, let cursor) = first.handle(.page(known)) else {
@@ -94,7 +95,7 @@ struct PullSessionTests {
         _ = session.handle(.committed)
         // A row of 00:00:40 may be committed until 00:01:10, and is behind what this page was asked for.
         let second = PullPage(
-            rows: [row("b", "2024-01-01T00:01:50.000Z")], serverDate: Timestamp("2024-01-01T00:02:00Z"))
+            rows: first.rows + [row("b", "2024-01-01T00:01:50.000Z")], serverDate: Timestamp("2024-01-01T00:02:00Z"))
         #expect(commit(session.handle(.page(second)))?.cursor == "2024-01-01T00:00:25.000Z")
     }
 
@@ -156,7 +157,7 @@ struct PullSessionTests {
         _ = slow.handle(.page(first))
         _ = slow.handle(.committed)
         let second = PullPage(
-            rows: [row("b", "2024-01-01T00:10:39.900Z")], askedDate: at("10:40"), localDate: at("10:40.100"))
+            rows: first.rows + [row("b", "2024-01-01T00:10:39.900Z")], askedDate: at("10:40"), localDate: at("10:40.100"))
         #expect(commit(slow.handle(.page(second)))?.cursor == "2024-01-01T00:09:29.800Z")
 
         var mixed = IncrementalPullSession(cursor: nil, pageSize: 1, commitLag: 30 * Timestamp.ticksPerSecond)
@@ -166,7 +167,7 @@ struct PullSessionTests {
         _ = mixed.handle(.committed)
         // A row of 9:34.9 was committed behind the page before; 9:35.5 is old enough by this one's clock.
         let told = PullPage(
-            rows: [row("b", "2024-01-01T00:09:35.500Z")], serverDate: at("10:06"), askedDate: at("10:06"),
+            rows: blind.rows + [row("b", "2024-01-01T00:09:35.500Z")], serverDate: at("10:06"), askedDate: at("10:06"),
             localDate: at("10:06"))
         #expect(commit(mixed.handle(.page(told)))?.cursor == "2024-01-01T00:09:05.000Z")
     }

@@ -139,7 +139,7 @@ struct LostRowsTests {
             let timed: JSON = ["id": "b", "updatedAt": "2023-01-01T00:00:00.000Z", "version": "1"]
             let untimed: JSON = ["id": "a", "updatedAt": .null, "version": JSON(version.withLock { $0 })]
             if path.contains("eq null") { return .answer(.model(200, path.contains("id gt") ? .array : [untimed])) }
-            if path.contains("updatedAt ge") { return .answer(.model(200, .array)) }
+            if path.contains("updatedAt ge") { return .answer(.model(200, path.contains("id ne") ? .array : [timed])) }
             return .answer(.model(200, isLast ? [timed] : [untimed, timed]))
         }
         try await device.todos.pull(named: "all")

@@ -99,8 +99,8 @@ struct PushDependencies: Sendable {
             onRecord[operation.key]?.last { $0.place < operation.sequence }?.place
         }
 
-        /// Whether an operation makes the record.
-        func isMade(_ key: RecordKey) -> Bool { onRecord[key]?.contains { $0.makes } == true }
+        /// The places of the operations that make the record.
+        func makers(of key: RecordKey) -> [Int64] { onRecord[key]?.filter(\.makes).map(\.place) ?? [] }
 
         fileprivate func parents(of operation: QueuedOperation, _ dependency: TableDependency) -> [Int64] {
             guard dependency.column != nil else {

@@ -129,7 +129,7 @@ struct PushSchedule: Sendable {
                 guard var operation = nodes[place]?.operation else { continue }
                 nodes[place]?.isRunning = true
                 running.insert(place)
-                operation.knownMakers = operation.parents.filter(index.isMade)
+                operation.knownMakers = Set(operation.parents.flatMap(index.makers))
                 started.append(operation)
             }
         }

@@ -36,8 +36,8 @@ package struct QueuedOperation: Sendable, Hashable {
     var parents: Set<RecordKey> = []
     /// Those that it refers to on the server until this operation is done, as far as that is known.
     var formerParents: Set<RecordKey> = []
-    /// Those of its parents that the order of the push knows to be made by operations of the queue.
-    var knownMakers: Set<RecordKey> = []
+    /// The places of the operations that make its parents, as far as the order of the push knows them.
+    var knownMakers: Set<Int64> = []
     /// Whether a dependency without a column orders this table.
     var isOrderedByTable = false
 
@@ -80,12 +80,11 @@ struct QueueOutline {
         guard operation.kind != .delete, !references.isEmpty else { return false }
         var current = operation
         try addParents(of: &current, references)
-        let unknown = current.parents.subtracting(operation.knownMakers).subtracting([operation.key])
-        return try unknown.contains { parent in
-            let queued = try QueueReader(store).all(on: parent.id, in: parent.table)
+        return try current.parents.subtracting([operation.key]).contains { parent in
             let isNew = !operation.parents.contains(parent)
-            return queued.enumerated().contains { index, change in
-                change.kind.makesRecord && (isNew || index == 0 || change.sequence < operation.sequence)
+            return try QueueReader(store).all(on: parent.id, in: parent.table).enumerated().contains { index, change in
+                change.kind.makesRecord && !operation.knownMakers.contains(change.sequence)
+                    && (isNew || index == 0 || change.sequence < operation.sequence)
             }
         }
     }

@@ -73,7 +73,8 @@ local function response(res, ctx)
   -- At least the half and at most all of the pause, so that many clients do not come back at once.
   local pause = math.min(config.first_pause * 2 ^ req.attempt, config.longest_pause)
   pause = pause * (0.5 + 0.5 * crypto.random())
-  return decide.retry { after = math.max(pause, asked or 0), reason = "answered " .. res.status }
+  -- A call waits for five minutes at most.
+  return decide.retry { after = math.min(math.max(pause, asked or 0), 300), reason = "answered " .. res.status }
 end
 
 return { request = request, response = response }

@@ -22,7 +22,7 @@ enum RequestVerdict: Sendable {
             return decision.answer(
                 RequestVerdict.respond(try ResponseDocument.response(decision.json, by: editor)),
                 answersPush: editor.isPush)
-        case "retry": return decision.answer(RequestVerdict.retry(try decision.pause() ?? .zero))
+        case "retry": return decision.answer(RequestVerdict.retry(try decision.pauseOfCall()))
         default: return decision.answer(RequestVerdict.fail(try decision.message()))
         }
     }
@@ -78,7 +78,7 @@ enum ResponseVerdict: Sendable {
             return decision.answer(
                 ResponseVerdict.pass(try ResponseDocument.response(decision.json, by: editor)),
                 answersPush: editor.isPush)
-        case "retry": return decision.answer(ResponseVerdict.retry(try decision.pause() ?? .zero))
+        case "retry": return decision.answer(ResponseVerdict.retry(try decision.pauseOfCall()))
         default: return decision.answer(ResponseVerdict.fail(try decision.message()))
         }
     }

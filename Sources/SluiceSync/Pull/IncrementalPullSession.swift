@@ -14,8 +14,8 @@ internal import SluiceWire
 /// (``IDOrder``), the session goes back to times alone.
 ///
 /// A page from the time of a row that was just read on shows that row. If it shows none of that time, the session
-/// looks that row up: where it is as it was, the server reads a time in another way than it writes it, and no time
-/// leads anywhere.
+/// looks that row up, once until a page shows a known row again: where it is as it was, the server reads a time in
+/// another way than it writes it, and no time leads anywhere.
 ///
 /// Rows without a time, which no time leads to, have a pass of their own behind the others: on a first pull where they
 /// may come last, or on the one that comes to its end after that was interrupted, and on every pull once there are such
@@ -24,7 +24,7 @@ package struct IncrementalPullSession: Sendable {
     private enum State { case idle, waiting, committing, finished }
     private enum Keyset { case unknown, checking(TieCheck), proven, unfit }
     /// Whether the server finds rows by the time that it has written.
-    private enum TimeDoubt { case none, asking(RecordID, about: PullPage), dispelled }
+    private enum TimeDoubt { case none, asking(RecordID, about: PullPage, isControl: Bool), dispelled }
 
     private let pageSize: Int
     private var state = State.idle
@@ -168,11 +168,13 @@ package struct IncrementalPullSession: Sendable {
             return followUntimed(.page(page))
         }
         if case .proven = keyset, let id = group.lastID { return takeByKey(page, after: id) }
-        if case .none = timeDoubt, case .page(skip: 0) = pages.question, let id = group.someID,
-            !group.isShown(by: page)
-        {
-            timeDoubt = .asking(id, about: page)
-            return .ask(PullRequest(position: .row(id), skip: 0, top: 1))
+        if case .page(skip: 0) = pages.question, let id = group.someID {
+            let isShown = group.isShown(by: page)
+            if case .none = timeDoubt, !isShown {
+                timeDoubt = .asking(id, about: page, isControl: false)
+                return .ask(PullRequest(position: .row(id), skip: 0, top: 1))
+            }
+            if isShown { timeDoubt = .none }
         }
         let answer = pages.judge(page)
         if pages.hasNoOrder {
@@ -196,15 +198,22 @@ package struct IncrementalPullSession: Sendable {
         }
     }
 
-    /// Takes the answer to the question for a row that a page from its time on did not show: none where it is gone.
+    /// Takes the answer to the question for a row that a page from its time on did not show. One that knows any row, one
+    /// that there cannot be too, is no answer.
     private mutating func takeRow(_ rows: [RowPage.Row]) -> PullEffect {
-        guard case .asking(let id, let page) = timeDoubt else {
+        guard case .asking(let id, let page, let isControl) = timeDoubt else {
             return finish(SluiceError(.brokenProtocol, "the pull was told something out of turn"))
         }
+        if isControl ? rows.isEmpty : rows.count == 1 && rows[0].id == id && rows[0].updatedAt == group.time {
+            if isControl {
+                misreadsTimes = true
+                return readAll()
+            }
+            timeDoubt = .asking(id, about: page, isControl: true)
+            return .ask(PullRequest(position: .row(RecordID("no-\(id)")), skip: 0, top: 1))
+        }
         timeDoubt = .dispelled
-        guard rows.contains(where: { $0.id == id && $0.updatedAt == group.time }) else { return take(page) }
-        misreadsTimes = true
-        return readAll()
+        return take(page)
     }
 
     /// Takes a page by time and id.
@@ -326,7 +335,7 @@ package struct IncrementalPullSession: Sendable {
             return giveUpKeyset()
         }
         isPastKnown = false
-        advanceGroup(over: page, times)
+        group.advance(over: page, times)
         moveCursor(at: page)
         return commit(fresh)
     }
@@ -388,16 +397,11 @@ package struct IncrementalPullSession: Sendable {
                 hasNoOrder = doubledPasses > Self.mostDoubledPasses
             }
         } else {
-            advanceGroup(over: page, times)
+            group.advance(over: page, times)
             pages = GroupPages(pageSize: pageSize)
             doubledPasses = 0
         }
         passFoundNew = false
-    }
-
-    private mutating func advanceGroup(over page: PullPage, _ times: [Timestamp?]) {
-        group.advance(over: page, times)
-        timeDoubt = .none
     }
 
     /// How many rows of a page come before the first of a later time.

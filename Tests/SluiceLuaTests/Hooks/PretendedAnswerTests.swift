@@ -130,6 +130,30 @@ struct PretendedAnswerTests {
         #expect(try await device.context.queue.audit().map(\.what) == ["answered by probe"])
     }
 
+    @Test(
+        "a script sees no field that holds a credential, and none goes along to another host",
+        arguments: [
+            "X-Api-Key", "X-Auth-Token", "Ocp-Apim-Subscription-Key", "X-Functions-Key", "Proxy-Authorization",
+            "X-Amz-Security-Token", "X-CSRF-Token",
+        ])
+    func credentialFields(_ name: String) async throws {
+        let look = PluginText(
+            ["request"],
+            "return { request = function(req) req.headers:set('X-Seen', tostring(req.headers:get('\(name)'))) end }")
+        var request = push
+        request.head.headerFields[HTTPField.Name(name)!] = "hunter2-hunter2"
+        _ = try await look.loaded().send(request, to: transport)
+        let sent = try #require(transport.requests.first?.head)
+        #expect(sent.headerFields[HTTPField.Name("X-Seen")!] == "nil")
+        #expect(sent.headerFields[HTTPField.Name(name)!] == "hunter2-hunter2", "it goes to its own server")
+        let move = PluginText(
+            ["request"], "return { request = function(req) req.url = 'https://api.example.com/' end }",
+            extra: ["permissions": ["change": ["request.url"], "http": ["api.example.com"]]])
+        _ = try await move.loaded().send(request, to: transport)
+        let moved = try #require(transport.requests.last?.head)
+        #expect(moved.authority == "api.example.com" && moved.headerFields[HTTPField.Name(name)!] == nil)
+    }
+
     @Test("a request that goes to another host takes no credential along, whatever the script does to its fields")
     func movedWithFields() async throws {
         let text = PluginText(

@@ -120,7 +120,8 @@ struct RequestRulesTests {
         arguments: [
             "return 5", "return 'no'", "return req", "return { decision = 'merge' }", "return decide.respond {}",
             "return decide.respond { status = 99 }", "return decide.respond { status = 200, body = {} }",
-            "return decide.retry { after = -1 }", "return decide.retry { after = 'soon' }", "return decide.fail()",
+            "return decide.retry { after = -1 }", "return decide.retry { after = 301 }",
+            "return decide.retry { after = 1e308 }", "return decide.retry { after = 'soon' }", "return decide.fail()",
             "return decide.respond { status = 200, headers = { ['X\\r\\n'] = '1' } }", "return function() end",
         ])
     func badAnswers(line: String) async throws {

@@ -230,6 +230,23 @@ struct HostFunctionTests {
         }
     }
 
+    @Test("a filter of any depth is read or refused, and ends nothing", arguments: [50, 2000, 20_000])
+    func deepFilter(_ depth: Int) async throws {
+        let store = MemoryStore()
+        try await store.write { try $0.put(["id": "1", "n": 1], in: "todos") }
+        let call = "store.count('todos', string.rep('not (', \(depth)) .. 'n eq 2' .. string.rep(')', \(depth)))"
+        let plain = "store.count('todos', string.rep('(', \(depth)) .. 'n eq 1' .. string.rep(')', \(depth)))"
+        for call in [call, plain] {
+            _ = try? await answer(
+                respond(call), permissions: ["tables": ["todo*": "r"]], PluginOptions(store: store))
+        }
+        // That the process is still there is what counts.
+        #expect(
+            try await answer(
+                respond("store.count('todos', 'n eq 1')"), permissions: ["tables": ["todo*": "r"]],
+                PluginOptions(store: store)) == "1")
+    }
+
     @Test("a deterministic plugin has one clock, seeded chance and no network")
     func deterministic() async throws {
         let ticks = Mutex<Int64>(1_000_000_000)

@@ -145,4 +145,31 @@ struct SecretTests {
         let log = try #require(await plugins.decisions.first?.log)
         #expect(log.count == 6 && log.prefix(5).allSatisfy { $0.message.contains("(hidden)") })
     }
+
+    @Test("what one plugin signs with is hidden from the others, in fields, logs and traces")
+    func secretsOfOthers() async throws {
+        var options = PluginOptions(transport: net)
+        options.secret = { $0 == "key" ? Self.secret : nil }
+        var signs = PluginText(
+            ["request"], "return { request = function(req) req.headers:set('X-Signed', secrets.get('key')) end }",
+            extra: ["permissions": ["secrets": ["key"]]])
+        signs.name = "signs"
+        var looks = PluginText(
+            ["request"],
+            """
+            return { request = function(req, ctx)
+              local seen = req.headers:get("X-Signed")
+              req.headers:set("X-Seen", tostring(seen))
+              ctx.log.info("\(Self.secret)")
+              ctx.trace.set("\(Self.secret)", "1")
+            end }
+            """)
+        looks.name = "looks"
+        let transport = ScriptedTransport([], otherwise: .json(200, "{}"))
+        let plugins = try await Plugins([try signs.plan, try looks.plan], options: options)
+        _ = try await plugins.send(.sample(), to: transport)
+        let sent = try #require(transport.requests.first?.head.headerFields)
+        #expect(sent[HTTPField.Name("X-Seen")!] == "nil" && sent[HTTPField.Name("X-Signed")!] == Self.secret)
+        #expect(!"\(await plugins.decisions)".contains(Self.secret))
+    }
 }

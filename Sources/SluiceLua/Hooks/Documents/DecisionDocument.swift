@@ -3,6 +3,7 @@ internal import SluiceCore
 /// What a hook returned, where it is a decision: a table that `decide.NAME` made.
 struct DecisionDocument {
     private static let longestPause: Duration = .seconds(30 * 86_400)
+    private static let longestPauseOfCall: Duration = .seconds(300)
 
     /// The decision's name.
     let name: String
@@ -39,6 +40,18 @@ struct DecisionDocument {
             throw ScriptFailure(.badResult, "decide.\(name): after is a number of seconds")
         }
         return min(.checked(seconds: seconds) ?? Self.longestPause, Self.longestPause)
+    }
+
+    /// The pause in the middle of a call, which holds up whoever waits for its answer.
+    func pauseOfCall() throws -> Duration {
+        let pause = try pause() ?? .zero
+        guard pause <= Self.longestPauseOfCall else {
+            throw ScriptFailure(
+                .badResult,
+                "decide.\(name): a request waits for 300 seconds at most; let it fail, and on_push_error can retry later"
+            )
+        }
+        return pause
     }
 
     /// The record that it brings.

@@ -15,6 +15,7 @@ extension HostileCase {
             HostileCase(
                 .paging, "two pages in turn, for ever", .pull,
                 HostileOutcome(error: .brokenProtocol, rows: ["a", "b", "x", "y"], cursor: .at(HostileRows.time)),
+                limits: HostileLimits(pages: 14, requests: 16),
                 answer: { [.json(200, HostileRows.page([HostileRows.row($0.number.isMultiple(of: 2) ? "y" : "x")]))] }),
             HostileCase(
                 .paging, "two pages in turn, for ever", .pullAll,
@@ -33,8 +34,9 @@ extension HostileCase {
             HostileCase(
                 .paging, "ever new rows", .pull,
                 HostileOutcome(
-                    error: .limitReached, rows: ["a", "b"] + (1...8).map { "n\($0)" },
-                    cursor: .at("2023-11-14T22:13:00.008Z")),
+                    // The third answer is one to a question for a row that the second page did not show.
+                    error: .limitReached, rows: ["a", "b", "n1", "n2"] + (4...9).map { "n\($0)" },
+                    cursor: .at("2023-11-14T22:13:00.009Z")),
                 answer: { request in
                     let time = "2023-11-14T22:13:00.00\(min(request.number, 9))Z"
                     return [.json(200, HostileRows.page([HostileRows.row("n\(request.number)", at: time)]))]

@@ -76,7 +76,7 @@ extension OracleState {
         let version = conflict.server?[columns.version]?.string ?? ""
         if let author = authors[version].map({ String($0.prefix { $0 != "-" }) }), !conflict.isDeletedOnServer,
             stands(operation.id, behind: author), !hasGivenUpDelete(behind: author, of: conflict, on: device),
-            !mayNotRecognise(operation.id),
+            !mayNotRecognise(operation.id, author),
             !mayBePast(authors[version], conflict)
         {
             violate(
@@ -90,8 +90,8 @@ extension OracleState {
     /// Whether what is known of an operation does not go far enough to know what it brought about: of what was sent for
     /// one that came from another queue nothing came along, who restores a backup takes back what was seen, and what a
     /// server made of a value is not what was sent.
-    private func mayNotRecognise(_ operation: String) -> Bool {
-        transferred.contains(operation) || hasRestored || mayChangeValues
+    private func mayNotRecognise(_ operation: String, _ author: String) -> Bool {
+        transferred.contains(operation) || transferred.contains(author) || hasRestored || mayChangeValues
     }
 
     /// Whether a later revision than that of the request may have taken effect: then the older one's values may be

@@ -14,17 +14,19 @@ struct LyingListTests {
     private static let size = 7
 
     /// Answers lists from the model's rows: what matches the filter, in an order, one page of it.
+    ///
+    /// - Parameter seen: the row as the filter sees it.
     private func lists(
         _ device: Device, size: Int = size,
-        matches: @escaping @Sendable (Query, JSON) -> Bool = { query, row in
-            (try? QueryEvaluator(Query("", filter: query.filter), schema: nil).matches(row)) ?? false
-        },
+        seen: @escaping @Sendable (JSON) -> JSON = { $0 },
         ascends: @escaping @Sendable (JSON, JSON) -> Bool = { ($0["id"]?.string ?? "") < ($1["id"]?.string ?? "") }
     ) {
         let rows = device.server.rows("todos")
         device.server.onRequest { request in
-            guard let query = try? ModelCall(request).query() else { return .none }
-            var matching = rows.values.filter { matches(query, $0) }.sorted { left, right in
+            guard let query = try? ModelCall(request).query(),
+                let evaluator = try? QueryEvaluator(Query("", filter: query.filter), schema: nil)
+            else { return .none }
+            var matching = rows.values.filter { evaluator.matches(seen($0)) }.sorted { left, right in
                 let (one, other) = (left["updatedAt"]?.string ?? "", right["updatedAt"]?.string ?? "")
                 let byTime = query.order.first?.column == "updatedAt"
                 return byTime && one != other ? one < other : ascends(left, right)
@@ -98,11 +100,11 @@ struct LyingListTests {
     @Test("a server that reads a time two hours late hides no row", arguments: [3, 40])
     func timesInAnotherZone(_ count: Int) async throws {
         let device = try await seeded(ids(count), at: (0..<count).map { time($0 * 100_000) })
-        lists(device) { query, row in
+        lists(device) { row in
             var late = row
             let written = row["updatedAt"]?.string.flatMap { Timestamp($0) } ?? Timestamp(ticks: 0)
             late["updatedAt"] = JSON(Timestamp(ticks: written.ticks - 7200 * Timestamp.ticksPerSecond).description)
-            return (try? QueryEvaluator(Query("", filter: query.filter), schema: nil).matches(late)) ?? false
+            return late
         }
         let result = try await device.todos.pull(named: "all")
         #expect(try await device.todos.count() == count)
@@ -134,10 +136,10 @@ struct LyingListTests {
             at: ids(count).map { id in
                 Timestamp(ticks: (stored[RecordID(id)]! + 9_999) / 10_000 * 10_000).description
             })
-        lists(device, size: size) { query, row in
+        lists(device, size: size) { row in
             var exact = row
             exact["updatedAt"] = JSON(Timestamp(ticks: stored[row["id"]!.textID!]!).description)
-            return (try? QueryEvaluator(Query("", filter: query.filter), schema: nil).matches(exact)) ?? false
+            return exact
         }
         try await device.todos.pull(named: "all")
         #expect(try await device.todos.count() == count)
@@ -145,11 +147,11 @@ struct LyingListTests {
 
     // MARK: Ids
 
-    @Test("a server that sorts ids by letters and compares them by bytes hides no row", arguments: [5, 7, 50])
+    @Test("a server that sorts ids by letters and compares them by bytes hides no row", arguments: [7, 50])
     func otherOrder(_ size: Int) async throws {
-        let letters = ["a", "A", "b", "B", "_", "-", "0", "9", "é"]
+        let letters = ["a", "A", "b", "B", "_", "-", "9", "é"]
         var all: [String] = []
-        for one in letters { for other in letters { for third in letters { all.append(one + other + third) } } }
+        for one in letters { for other in letters { all += ["", "a", "B"].map { one + other + $0 } } }
         let device = try await seeded(all, at: all.map { _ in time(0) })
         lists(
             device, size: size,

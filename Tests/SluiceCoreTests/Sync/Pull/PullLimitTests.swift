@@ -140,13 +140,13 @@ struct PullLimitTests {
             return .answer(.model(200, [row]))
         }
         let error = await #expect(throws: SluiceError.self) { try await device.todos.pull(named: name) }
-        #expect(error?.code == .brokenProtocol && device.server.requests.count < 60)
+        #expect(error?.code == .brokenProtocol && device.server.requests.count < 80)
     }
 
-    @Test("one row for ever, and two by turn, are known for it within eight requests", arguments: 1...2)
+    @Test("one row for ever, and two by turn, are known for it within ten requests", arguments: 1...2)
     func fewRequests(_ period: Int) async throws {
         var options = PullOptions()
-        options.mostPages = 8
+        options.mostPages = 10
         let device = try await Device(.memory, pull: options)
         device.server.seed("todos", [["id": "a", "n": 1]])
         device.server.restamp("todos", ["a"], at: Timestamp("2024-01-01T00:00:00Z")!)

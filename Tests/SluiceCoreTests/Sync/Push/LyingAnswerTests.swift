@@ -55,6 +55,31 @@ struct LyingAnswerTests {
         #expect(try await device.local("a")?["n"] == 2)
     }
 
+    @Test(
+        "a property that is answered in other letters' case is under the server's name, once",
+        arguments: StoreKind.allCases,
+        [true, false])
+    func otherLetters(_ kind: StoreKind, _ isInsert: Bool) async throws {
+        let device = try await device(kind)
+        let id = isInsert ? "b" : "a"
+        if isInsert {
+            try await device.todos.insert(["id": "b", "text": "new"])
+        } else {
+            try await device.todos.update(["id": "a", "text": "new"])
+        }
+        let answer: JSON = ["id": JSON(id), "Text": "new", "version": "v9"]
+        device.server.onRequest { $0.isWrite ? .answer(.model(200, answer)) : .none }
+        #expect(try await device.context.push().isClean)
+        let record = try #require(try await device.todos.lookup(id: id))
+        #expect(record["Text"] == "new" && record["text"] == nil && (isInsert || record["n"] == 1), "\(record)")
+        let error = await #expect(throws: SluiceError.self) {
+            try await device.todos.update(["id": JSON(id), "text": "newer"])
+        }
+        #expect(error?.message.contains("Text") == true, "the application is told the name to use")
+        try await device.todos.update(["id": JSON(id), "Text": "newer"])
+        #expect(try await device.todos.lookup(id: id)?["Text"] == "newer")
+    }
+
     @Test("where the change was made all the same, the read-back shows it", arguments: StoreKind.allCases)
     func madeAllTheSame(_ kind: StoreKind) async throws {
         let device = try await device(kind)

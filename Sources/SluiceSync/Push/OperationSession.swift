@@ -283,7 +283,11 @@ package struct OperationSession: Sendable {
                 ? keep(item, .parked, failure(.rejected), answer: answer) : commit(.unidentified(item), then: .again)
         case .skipped: return keep(item, .pending, nil, then: .skipped)
         case .refused(let code, let uncertain):
-            return keep(item, .parked, failure(code), uncertain: uncertain, answer: answer)
+            var failure = failure(code)
+            if let other = answer?.record.flatMap(columns.id), other != operation.recordID {
+                failure.message = "the server answered \(status) with another record, \(other)"
+            }
+            return keep(item, .parked, failure, uncertain: uncertain, answer: answer)
         case .later(let code, let uncertain):
             return keep(item, .pending, failure(code), uncertain: uncertain, answer: answer)
         case .unauthorized:

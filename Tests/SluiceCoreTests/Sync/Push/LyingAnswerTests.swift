@@ -80,6 +80,17 @@ struct LyingAnswerTests {
         #expect(try await device.todos.lookup(id: id)?["Text"] == "newer")
     }
 
+    @Test("an answer with another record says which", arguments: [200, 409])
+    func anotherRecord(_ status: Int) async throws {
+        let device = try await device(.memory)
+        try await device.todos.update(["id": "a", "n": 2])
+        device.server.onRequest { _ in .answer(.model(status, ["id": "zzz", "n": 2, "version": "v9"])) }
+        let result = try await device.context.push()
+        let failure = try #require(result.failures.first?.failure)
+        #expect(failure.code == "brokenProtocol" && failure.message.hasSuffix("with another record, zzz"), "\(failure)")
+        #expect(try await device.local("a")?["n"] == 2)
+    }
+
     @Test("where the change was made all the same, the read-back shows it", arguments: StoreKind.allCases)
     func madeAllTheSame(_ kind: StoreKind) async throws {
         let device = try await device(kind)

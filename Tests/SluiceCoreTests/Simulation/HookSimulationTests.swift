@@ -39,7 +39,7 @@ struct HookSimulationTests {
         return configuration
     }
 
-    @Test("nothing is lost, doubled, skipped or invented", arguments: 0..<20 as Range<UInt64>)
+    @Test("nothing is lost, doubled, skipped or invented", arguments: 0..<10 as Range<UInt64>)
     func seeds(_ block: UInt64) {
         let report = Simulation(Self.configuration).run(seeds: block * 10 + 1...block * 10 + 10)
         #expect(report.failures.isEmpty, "\(report)")

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The simulator: seeded stories of devices, a server and all that can go wrong between them")
 struct SimulationTests {
-    @Test("nothing is lost, doubled, skipped or invented", arguments: 1...40 as ClosedRange<UInt64>)
+    @Test("nothing is lost, doubled, skipped or invented", arguments: 1...10 as ClosedRange<UInt64>)
     func seed(_ seed: UInt64) {
         let report = Simulation(SimulationConfiguration(stores: [.memory, .memory, .sqlite])).run(seeds: [seed])
         #expect(report.failures.isEmpty, "\(report)")

@@ -10,7 +10,7 @@ import Testing
     @Test("the evaluator, the stores and the texts of OData find the same records in the same order")
     func answers() async throws {
         let isAll = ProcessInfo.processInfo.environment["SLUICE_ALL_SEEDS"] != nil
-        try await QueryDifferential.play(seeds: 1...40, atLeast: 4, for: isAll ? nil : .seconds(60), answers)
+        try await QueryDifferential.play(seeds: 1...40, atLeast: 4, for: isAll ? nil : .seconds(15), answers)
     }
 
     private func answers(_ seed: UInt64) async throws {

@@ -157,7 +157,8 @@ struct PullSessionTests {
         _ = slow.handle(.page(first))
         _ = slow.handle(.committed)
         let second = PullPage(
-            rows: first.rows + [row("b", "2024-01-01T00:10:39.900Z")], askedDate: at("10:40"), localDate: at("10:40.100"))
+            rows: first.rows + [row("b", "2024-01-01T00:10:39.900Z")], askedDate: at("10:40"),
+            localDate: at("10:40.100"))
         #expect(commit(slow.handle(.page(second)))?.cursor == "2024-01-01T00:09:29.800Z")
 
         var mixed = IncrementalPullSession(cursor: nil, pageSize: 1, commitLag: 30 * Timestamp.ticksPerSecond)

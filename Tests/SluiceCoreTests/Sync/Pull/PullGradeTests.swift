@@ -142,7 +142,8 @@ struct PullGradeTests {
         var session = IncrementalPullSession(cursor: position, pageSize: 1, commitLag: 0)
         _ = session.handle(.began)
         #expect(session.handle(.page(page("d"))).rows == [0])
-        #expect(session.handle(.committed).request == PullRequest(position: .from(time: time, id: "d"), skip: 0, top: 2))
+        #expect(
+            session.handle(.committed).request == PullRequest(position: .from(time: time, id: "d"), skip: 0, top: 2))
         #expect(session.handle(.page(page("d"))).request?.position == .behind(time: time, id: "d"))
         #expect(session.handle(.page(page("e"))).rows == [0], "a server that sends one row at a time")
         #expect(session.handle(.committed).request?.position == .from(time: time, id: "e"))

@@ -11,6 +11,7 @@ let package = Package(
         .library(name: "SluiceSQLite", targets: ["SluiceSQLite"]),
         .library(name: "SluiceBackend", targets: ["SluiceBackend"]),
         .library(name: "SluiceLua", targets: ["SluiceLua"]),
+        .library(name: "SluicePluginTools", targets: ["SluicePluginTools"]),
         .library(name: "SluiceTesting", targets: ["SluiceTesting"]),
         .executable(name: "sluice", targets: ["SluiceCLI"]),
     ],
@@ -75,6 +76,14 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
+        // What authors of plugins use by the command line: checks, fixtures, specs, stubs, packs. No embedder links it.
+        .target(
+            name: "SluicePluginTools",
+            dependencies: [
+                "CJansson", "CLuaSandbox", "SluiceConfiguration", "SluiceCore", "SluiceLua",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
         .target(
             name: "SluiceBackend",
             dependencies: [
@@ -96,7 +105,7 @@ let package = Package(
         .executableTarget(
             name: "SluiceCLI",
             dependencies: [
-                "Sluice", "SluiceBackend", "SluiceConfiguration", "SluiceLua", "SluiceTesting",
+                "Sluice", "SluiceBackend", "SluiceConfiguration", "SluiceLua", "SluicePluginTools", "SluiceTesting",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -138,7 +147,7 @@ let package = Package(
         .testTarget(
             name: "SluiceLuaTests",
             dependencies: [
-                "SluiceConfiguration", "SluiceCore", "SluiceLua", "SluiceTesting",
+                "SluiceConfiguration", "SluiceCore", "SluiceLua", "SluicePluginTools", "SluiceTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
             ]),

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Sluice
 internal import SluiceLua
+internal import SluicePluginTools
 
 /// The plugins that take part in the demo with all their hooks: those of a policy, or a single one.
 struct DemoPlugins: Sendable {

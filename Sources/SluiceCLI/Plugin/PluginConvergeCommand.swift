@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Sluice
 internal import SluiceLua
+internal import SluicePluginTools
 
 struct PluginConvergeCommand: OutcomeCommand {
     static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import Sluice
 internal import SluiceLua
+internal import SluicePluginTools
 
 struct PluginNewCommand: OutcomeCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Sluice
 internal import SluiceLua
+internal import SluicePluginTools
 
 extension Outcome {
     /// What a tool has found; the process ends with 1 where that is not good.

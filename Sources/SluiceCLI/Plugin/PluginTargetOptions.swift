@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Sluice
 internal import SluiceLua
+internal import SluicePluginTools
 
 /// What the commands for plugins have in common.
 struct PluginTargetOptions: ParsableArguments {

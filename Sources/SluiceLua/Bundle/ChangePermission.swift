@@ -1,6 +1,6 @@
 /// What a plugin may change beside what its hooks are there for, each with a permission of its own: it is how a script
 /// could pretend to be the user, the application or the server.
-enum ChangePermission: String, CaseIterable {
+package enum ChangePermission: String, CaseIterable {
     /// The address of a request.
     case url = "request.url"
     /// Its method.

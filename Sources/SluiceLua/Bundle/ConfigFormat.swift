@@ -1,7 +1,7 @@
 internal import SluiceCore
 
 /// What a text of a configuration stands for.
-enum ConfigFormat: String, Sendable, CaseIterable {
+package enum ConfigFormat: String, Sendable, CaseIterable {
     /// The name of a secret that the host holds; refusals never show it, in case it is the secret itself.
     case secret
     /// The name of a table.

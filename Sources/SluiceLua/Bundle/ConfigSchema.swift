@@ -13,7 +13,7 @@ public struct ConfigSchema: Sendable {
     /// The most values that a configuration may have.
     public static let maximumConfigValues = 10_000
 
-    let root: SchemaNode
+    package let root: SchemaNode
 
     /// The schema of a plugin that has nothing to configure.
     public static let none = ConfigSchema(root: SchemaNode(types: [.object]))

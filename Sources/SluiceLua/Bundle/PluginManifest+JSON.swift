@@ -2,7 +2,7 @@ public import SluiceCore
 
 extension PluginManifest {
     /// The name of the file.
-    static let fileName = "plugin.json"
+    package static let fileName = "plugin.json"
     /// The largest file, in bytes.
     static let maximumBytes = 64 << 10
     /// The versions of the plugin API that there are.
@@ -131,7 +131,7 @@ struct ManifestReader {
 
 extension PluginManifest {
     /// Whether the text can be a plugin's name.
-    static func isName(_ text: String) -> Bool {
+    package static func isName(_ text: String) -> Bool {
         guard text.utf8.count <= 64 else { return false }
         return text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
             guard let first = label.utf8.first, let last = label.utf8.last else { return false }

@@ -1,7 +1,7 @@
 internal import SluiceCore
 
 /// What one value of a configuration may be.
-struct SchemaNode: Sendable {
+package struct SchemaNode: Sendable {
     enum ValueType: String, Sendable, CaseIterable {
         case object, array, string, number, integer, boolean, null
 
@@ -31,24 +31,24 @@ struct SchemaNode: Sendable {
         }
     }
 
-    enum Others: Sendable {
+    package enum Others: Sendable {
         case refused, allowed
         /// One element, which a type can hold of its own kind only in an array.
         case each([SchemaNode])
     }
 
     var types: [ValueType] = []
-    var properties: [(name: String, node: SchemaNode)] = []
+    package var properties: [(name: String, node: SchemaNode)] = []
     var required: [String] = []
-    var others = Others.refused
-    var items: [SchemaNode] = []
+    package var others = Others.refused
+    package var items: [SchemaNode] = []
     var minimum: JSONNumber?
     var maximum: JSONNumber?
     var lengths: ClosedRange<Int>?
     var counts: ClosedRange<Int>?
     var pattern: SafePattern?
     var choices: [JSON] = []
-    var format: ConfigFormat?
+    package var format: ConfigFormat?
     var defaultValue: JSON?
 
     /// Whether refusals may not show the value.

@@ -1,7 +1,7 @@
-internal import SluiceCore
+package import SluiceCore
 
 /// What `before_enqueue` says.
-enum EnqueueVerdict: Sendable, Hashable {
+package enum EnqueueVerdict: Sendable, Hashable {
     /// The change is stored; with the record that the plugin has made of it, nil for none.
     case accept(JSON?)
     /// The change is stored, with that record, and not queued.
@@ -9,7 +9,8 @@ enum EnqueueVerdict: Sendable, Hashable {
     /// It is refused.
     case reject(EnqueueRefusal)
 
-    static func read(_ result: HookReturn, _ change: EnqueuedChange, _ check: RecordCheck) throws -> HookAnswer {
+    package static func read(_ result: HookReturn, _ change: EnqueuedChange, _ check: RecordCheck) throws -> HookAnswer
+    {
         let written = result.changed[0]?["record"]
         if result.type == "op" {
             let record = try record(written ?? result.value?["record"], change, check)
@@ -41,8 +42,8 @@ enum EnqueueVerdict: Sendable, Hashable {
 }
 
 /// What `before_push` says.
-enum BeforePushVerdict {
-    static func read(
+package enum BeforePushVerdict {
+    package static func read(
         _ result: HookReturn, _ operation: TableOperation, _ record: JSON?, _ check: RecordCheck
     ) throws -> HookAnswer {
         guard let decision = try DecisionDocument(result, of: .beforePush) else {
@@ -78,8 +79,8 @@ enum BeforePushVerdict {
 }
 
 /// What `on_push_error` says.
-enum PushErrorVerdict {
-    static func read(_ result: HookReturn, _ failure: PushFailure, _ check: RecordCheck) throws -> HookAnswer {
+package enum PushErrorVerdict {
+    package static func read(_ result: HookReturn, _ failure: PushFailure, _ check: RecordCheck) throws -> HookAnswer {
         guard let decision = try DecisionDocument(result, of: .onPushError) else {
             return HookAnswer(PushErrorDecision.next, "next")
         }
@@ -105,8 +106,8 @@ enum PushErrorVerdict {
 }
 
 /// What `after_pull` says of a row, and `after_pull_page` of a page.
-enum PulledVerdict {
-    static func read(_ result: HookReturn, _ row: PulledRow, _ check: RecordCheck) throws -> HookAnswer {
+package enum PulledVerdict {
+    package static func read(_ result: HookReturn, _ row: PulledRow, _ check: RecordCheck) throws -> HookAnswer {
         let written = result.changed[0]
         if let value = result.value, result.type == "rec" || result.type == nil && value["id"]?.textID == row.id {
             if result.type == nil {
@@ -127,7 +128,7 @@ enum PulledVerdict {
         return HookAnswer(PulledRowDecision.change(record), "changed")
     }
 
-    static func readPage(_ result: HookReturn, _ page: PulledPage, _ check: RecordCheck) throws -> HookAnswer {
+    package static func readPage(_ result: HookReturn, _ page: PulledPage, _ check: RecordCheck) throws -> HookAnswer {
         if let value = result.value, !value.isNull, result.type != "page" {
             throw ScriptFailure(
                 .badResult, "after_pull_page returns nothing: write to the rows, and page:drop(i, reason)")
@@ -153,8 +154,8 @@ enum PulledVerdict {
 }
 
 /// What `on_schedule` says.
-enum ScheduleVerdict {
-    static func read(_ result: HookReturn, now: Timestamp) throws -> HookAnswer {
+package enum ScheduleVerdict {
+    package static func read(_ result: HookReturn, now: Timestamp) throws -> HookAnswer {
         guard let decision = try DecisionDocument(result, of: .onSchedule) else {
             return HookAnswer(ScheduleDecision?.none, "none")
         }

@@ -1,14 +1,14 @@
-internal import SluiceCore
+package import SluiceCore
 
 /// What `request` says.
-enum RequestVerdict: Sendable {
+package enum RequestVerdict: Sendable {
     /// The request goes on, as it was where that is nil.
     case pass(Request?)
     case respond(Response)
     case retry(Duration)
     case fail(String)
 
-    static func read(_ result: HookReturn, _ editor: RequestEditor) throws -> HookAnswer {
+    package static func read(_ result: HookReturn, _ editor: RequestEditor) throws -> HookAnswer {
         guard let decision = try DecisionDocument(result, of: .request) else {
             guard !result.changed.isEmpty || !result.changedBodies.isEmpty else {
                 return HookAnswer(RequestVerdict.pass(nil), "none")
@@ -29,11 +29,11 @@ enum RequestVerdict: Sendable {
 }
 
 /// What `filter` says.
-enum FilterVerdict: Sendable {
+package enum FilterVerdict: Sendable {
     case answer(Response)
     case fail(String)
 
-    static func read(_ result: HookReturn) throws -> HookAnswer {
+    package static func read(_ result: HookReturn) throws -> HookAnswer {
         if result.type == "res", let document = result.value, let slot = document["body"]?["slot"]?.int,
             let original = result.responses[Int(clamping: slot)]
         {
@@ -55,13 +55,13 @@ enum FilterVerdict: Sendable {
 }
 
 /// What `response` says.
-enum ResponseVerdict: Sendable {
+package enum ResponseVerdict: Sendable {
     /// The answer goes on, as it was where that is nil.
     case pass(Response?)
     case retry(Duration)
     case fail(String)
 
-    static func read(
+    package static func read(
         _ result: HookReturn, _ given: GivenResponse, _ editor: RequestEditor
     ) throws -> HookAnswer {
         guard let decision = try DecisionDocument(result, of: .response) else {

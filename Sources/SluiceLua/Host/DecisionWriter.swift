@@ -20,7 +20,7 @@ final class DecisionWriter {
     func write(_ entry: PluginDecision, hiding redact: Redactor) {
         var entry = entry
         if log.hasInputs {
-            entry = DecisionFile([entry]).hiding(Set(log.hidden.map(PropertyName.init))).decisions[0]
+            entry = entry.hiding(Set(log.hidden.map(PropertyName.init)))
         } else {
             (entry.input, entry.answer) = (nil, nil)
         }

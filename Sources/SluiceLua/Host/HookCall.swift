@@ -1,29 +1,29 @@
-internal import SluiceCore
+package import SluiceCore
 
 /// One question to one plugin.
-final class HookCall: Sendable {
+package final class HookCall: Sendable {
     /// The hook, with what a call may cost.
-    let plan: HookPlan
+    package let plan: HookPlan
     /// What the script gets before `ctx`.
-    let arguments: [LuaArgument]
+    package let arguments: [LuaArgument]
     /// The bodies that the arguments name by their places.
-    let bodies: [Body]
+    package let bodies: [Body]
     /// What makes requests of what the script does to theirs, for hooks around an exchange.
-    let editor: RequestEditor?
+    package let editor: RequestEditor?
     /// What the call is about, for the decision log.
-    let table: String?
-    let recordID: RecordID?
+    package let table: String?
+    package let recordID: RecordID?
     /// What the plugin's hooks of one exchange, and all plugins of it, keep for each other; nil for nothing yet.
     let scratch: JSON?
     let shared: JSON?
     /// What `ctx` has besides, by name.
-    let extra: [(name: String, value: JSON)]
+    package let extra: [(name: String, value: JSON)]
     /// The most fuel, where that is less than the plan's.
     let fuel: Int64?
     /// Makes a decision of what the hook returned; what it throws is a failure of the plugin.
-    let interpret: @Sendable (HookReturn) throws -> HookAnswer
+    package let interpret: @Sendable (HookReturn) throws -> HookAnswer
 
-    init(
+    package init(
         plan: HookPlan, arguments: [LuaArgument], bodies: [Body] = [], editor: RequestEditor? = nil,
         table: String? = nil, recordID: RecordID? = nil, scratch: JSON? = nil, shared: JSON? = nil,
         extra: [(name: String, value: JSON)] = [], fuel: Int64? = nil,
@@ -47,13 +47,13 @@ final class HookCall: Sendable {
 }
 
 /// What a hook has returned and written to.
-struct HookReturn {
+package struct HookReturn {
     /// What it returned; nil for nothing.
-    var value: JSON?
+    package var value: JSON?
     /// The class of the object that it returned, where it is one.
-    var type: String?
+    package var type: String?
     /// The arguments that it wrote to, by their places.
-    var changed: [Int: JSON]
+    package var changed: [Int: JSON]
     /// The bodies, those of answers behind those of the call.
     var bodies: [Body]
     /// The places of bodies that it wrote to.
@@ -67,13 +67,13 @@ struct HookReturn {
 }
 
 /// What a plugin's answer comes to.
-struct HookAnswer: Sendable {
+package struct HookAnswer: Sendable {
     /// The decision, for the caller, who knows its type.
-    var value: any Sendable
+    package var value: any Sendable
     /// Its name, for the log: `none`, `changed`, or that of a decision.
-    var name: String
+    package var name: String
     /// Why, in the plugin's words.
-    var reason: String?
+    package var reason: String?
     /// The record that a merge comes to, for the log: rules name fields alone.
     var record: JSON?
     /// The plugin's scratch and the exchange's, where the script wrote to them.
@@ -82,7 +82,7 @@ struct HookAnswer: Sendable {
     /// Whether it is the answer to a push, or rewrites one.
     var answersPush: Bool
 
-    init(_ value: any Sendable, _ name: String, reason: String? = nil, answersPush: Bool = false) {
+    package init(_ value: any Sendable, _ name: String, reason: String? = nil, answersPush: Bool = false) {
         self.answersPush = answersPush
         self.value = value
         self.name = name
@@ -91,7 +91,7 @@ struct HookAnswer: Sendable {
 }
 
 /// How far a question has come.
-enum CallStep: Sendable {
+package enum CallStep: Sendable {
     /// It is answered.
     case done(HookAnswer, saves: [String: JSON?])
     /// The script waits; `within` is what is left of its time, nil for a wait that does not count.
@@ -103,7 +103,7 @@ enum CallStep: Sendable {
 }
 
 /// What a wait came to.
-enum WaitResult: Sendable {
+package enum WaitResult: Sendable {
     /// A value or an error for the script.
     case reply(HostReply)
     /// The answer of `next`, after so long.

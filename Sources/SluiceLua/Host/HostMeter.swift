@@ -1,7 +1,7 @@
 internal import CLuaSandbox
 
 /// Charges the call whose script runs for what the host does for it.
-struct HostMeter {
+package struct HostMeter {
     /// The machine; nil for none, where nothing is counted.
     let vm: OpaquePointer?
 

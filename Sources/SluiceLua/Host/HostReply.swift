@@ -1,7 +1,7 @@
-internal import SluiceCore
+package import SluiceCore
 
 /// What a host function answers a script.
-enum HostReply: Sendable {
+package enum HostReply: Sendable {
     /// A value; nil for nothing.
     case value(JSON?)
     /// An error, which the script may catch.
@@ -13,7 +13,7 @@ enum HostReply: Sendable {
 }
 
 /// What a script waits for. Whoever made the call does it, outside of the plugins' thread, and brings the answer.
-enum HostWait: Sendable {
+package enum HostWait: Sendable {
     /// The rest of the chain.
     case next(Request)
     /// An exchange with a server that the plugin may talk to.

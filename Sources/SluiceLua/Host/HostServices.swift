@@ -1,8 +1,8 @@
 internal import HTTPTypes
-internal import SluiceCore
+package import SluiceCore
 
 /// Does what scripts wait for, outside of the plugins' thread.
-struct HostServices: Sendable {
+package struct HostServices: Sendable {
     var environment: SyncEnvironment
     /// Waits for the end of a call's time.
     var timer: @Sendable (Duration) async throws -> Void
@@ -13,8 +13,19 @@ struct HostServices: Sendable {
     /// Where `kv` is kept.
     var storage: any PluginStorage
 
+    package init(
+        environment: SyncEnvironment, timer: @escaping @Sendable (Duration) async throws -> Void,
+        transport: (any Transport)? = nil, store: (any LocalStore)? = nil, storage: any PluginStorage
+    ) {
+        self.environment = environment
+        self.timer = timer
+        self.transport = transport
+        self.store = store
+        self.storage = storage
+    }
+
     /// Does it, within a time; nil for as long as it takes.
-    func perform(_ wait: HostWait, within time: Duration?) async -> WaitResult {
+    package func perform(_ wait: HostWait, within time: Duration?) async -> WaitResult {
         guard let time else { return await perform(wait) }
         guard time > .zero else { return .ended(.deadline) }
         if case .sleep(let pause) = wait, pause > time { return .ended(.deadline) }

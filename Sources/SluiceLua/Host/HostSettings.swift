@@ -1,27 +1,29 @@
-internal import CoreMetrics
-internal import Logging
-internal import SluiceCore
+package import CoreMetrics
+package import Logging
+package import SluiceCore
 
 /// What a host takes from around it.
-struct HostSettings: Sendable {
+package struct HostSettings: Sendable {
     /// Clock and chance.
-    var environment: SyncEnvironment = .system
+    package var environment: SyncEnvironment = .system
     /// Where plugins log, and the host says what it does.
-    var logger = Logger(label: "sluice.plugins") { _ in SwiftLogNoOpLogHandler() }
+    package var logger = Logger(label: "sluice.plugins") { _ in SwiftLogNoOpLogHandler() }
     /// How many decisions are kept.
-    var decisionLogSize = 512
+    package var decisionLogSize = 512
     /// Whether what hooks were given and what they answered is kept with their decisions.
-    var keepsInputs = false
+    package var keepsInputs = false
     /// Where what plugins do is counted; nil for nowhere.
-    var metrics: (any MetricsFactory)?
+    package var metrics: (any MetricsFactory)?
     /// Whether there is a transport for `http`.
-    var hasTransport = false
+    package var hasTransport = false
     /// Whether there is a store for `store`.
-    var hasStore = false
+    package var hasStore = false
     /// Whether the script is a spec, which asks a plugin's hooks.
-    var isSpec = false
+    package var isSpec = false
     /// The seed of chance, for a host in which everything is to be repeatable; nil for the machine's.
-    var seed: UInt64?
+    package var seed: UInt64?
     /// Whether each guard is tried when a machine is made.
-    var testsGuards = false
+    package var testsGuards = false
+
+    package init() {}
 }

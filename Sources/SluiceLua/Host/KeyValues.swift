@@ -1,15 +1,15 @@
-internal import SluiceCore
+package import SluiceCore
 
 /// The values of one plugin: what is saved, and what calls under way have written and not finished.
-struct KeyValues: Sendable {
+package struct KeyValues: Sendable {
     /// A value with its end.
-    struct Entry: Sendable, Hashable {
+    package struct Entry: Sendable, Hashable {
         let value: JSON
         let endsAt: Timestamp?
         /// How many bytes it is when it is saved: counted once, since a store of many values is asked at each change.
         let size: Int
 
-        init(_ value: JSON, endsAt: Timestamp? = nil) {
+        package init(_ value: JSON, endsAt: Timestamp? = nil) {
             self.value = value
             self.endsAt = endsAt
             size = Self.saved(value, endsAt).bytes().count
@@ -19,7 +19,7 @@ struct KeyValues: Sendable {
             self.init(saved["v"] ?? .null, endsAt: saved["until"]?.string.flatMap { Timestamp($0) })
         }
 
-        var saved: JSON { Self.saved(value, endsAt) }
+        package var saved: JSON { Self.saved(value, endsAt) }
 
         private static func saved(_ value: JSON, _ endsAt: Timestamp?) -> JSON {
             guard let endsAt else { return ["v": value] }

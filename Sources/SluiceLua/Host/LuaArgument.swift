@@ -1,13 +1,13 @@
 internal import CLuaSandbox
-internal import SluiceCore
+package import SluiceCore
 
 /// What a hook is called with.
-struct LuaArgument: Sendable {
+package struct LuaArgument: Sendable {
     /// The class of the prelude's that the script sees it as; nil for a plain value.
     var type: String?
     var value: JSON
 
-    init(_ type: String?, _ value: JSON) {
+    package init(_ type: String?, _ value: JSON) {
         self.type = type
         self.value = value
     }

@@ -26,14 +26,14 @@ enum LuaTexts {
 }
 
 /// A text of a plugin by the name that `require` knows: `main`, `lib.rules`.
-struct LuaSource: Sendable, Hashable {
+package struct LuaSource: Sendable, Hashable {
     let name: String
     /// What error messages call it: `main.lua`, `lib/rules.lua`.
     let file: String
     /// The text, in UTF-8.
     let text: [UInt8]
 
-    init(name: String, file: String? = nil, text: [UInt8]) {
+    package init(name: String, file: String? = nil, text: [UInt8]) {
         self.name = name
         self.file = file ?? name
         self.text = text

@@ -1,12 +1,12 @@
-internal import CLuaSandbox
-internal import SluiceCore
+package import CLuaSandbox
+package import SluiceCore
 
 /// One plugin's virtual machine, over the sandbox's C functions. Whoever has it sees to it that one thread at a time
 /// uses it.
-final class LuaVM {
+package final class LuaVM {
     /// Answers a host function that a script calls: the call's id, the function's name, its arguments as an array, and
     /// what counts the work.
-    typealias Host = (_ call: UInt64, _ function: String, _ arguments: JSON, _ meter: HostMeter) -> HostReply
+    package typealias Host = (_ call: UInt64, _ function: String, _ arguments: JSON, _ meter: HostMeter) -> HostReply
 
     /// What the C callback finds its way back with.
     private final class Receiver {
@@ -44,7 +44,7 @@ final class LuaVM {
     /// A machine with nothing of a plugin in it yet.
     ///
     /// - Throws: ``ScriptFailure`` of kind `memory`.
-    init(limits: sluice_limits = sluice_limits_default(), host: @escaping Host) throws(ScriptFailure) {
+    package init(limits: sluice_limits = sluice_limits_default(), host: @escaping Host) throws(ScriptFailure) {
         receiver = Receiver(host)
         let host = sluice_host(
             context: Unmanaged.passUnretained(receiver).toOpaque(),
@@ -65,7 +65,7 @@ final class LuaVM {
     /// Runs the prelude and the plugin's `main`.
     ///
     /// - Returns: the names of the hooks that `main` returned.
-    func load(
+    package func load(
         prelude: LuaSource, sources: [LuaSource], environment: JSON, budget: sluice_budget
     ) throws(ScriptFailure) -> [String] {
         var hooks: UnsafeMutableRawPointer?
@@ -165,16 +165,16 @@ final class LuaVM {
     /// How many bytes it holds.
     var memory: Int { Int(sluice_vm_memory(vm)) }
     /// How many bytes it has held at the most.
-    var peakMemory: Int { Int(sluice_vm_peak_memory(vm)) }
+    package var peakMemory: Int { Int(sluice_vm_peak_memory(vm)) }
     /// Whether the stack is where it was after loading.
     var isBalanced: Bool { sluice_vm_is_balanced(vm) }
     /// The guards that do not stop what they are there to stop.
-    func selfTest() -> [String] {
+    package func selfTest() -> [String] {
         JSON(JSONHandle(owningRaw: sluice_vm_self_test(vm))).elements?.compactMap(\.string) ?? []
     }
 
     /// Counts fuel by line from now on.
-    func startProfile() { sluice_vm_profile_start(vm) }
+    package func startProfile() { sluice_vm_profile_start(vm) }
     /// The fuel of each line since the last time: `{"main.lua:41": 1200}`.
-    func takeProfile() -> JSON { JSON(JSONHandle(owningRaw: sluice_vm_profile_take(vm))) }
+    package func takeProfile() -> JSON { JSON(JSONHandle(owningRaw: sluice_vm_profile_take(vm))) }
 }

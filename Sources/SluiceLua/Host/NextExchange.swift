@@ -1,5 +1,5 @@
 internal import HTTPTypes
-internal import SluiceCore
+package import SluiceCore
 
 /// What a filter gave to `next`, and what came of it.
 struct NextExchange: Sendable {
@@ -14,17 +14,17 @@ struct NextExchange: Sendable {
 }
 
 /// Requests and answers as the decision log and specs have them: without credentials, the body as text.
-enum ExchangeDocument {
+package enum ExchangeDocument {
     /// The longest body that is kept, in bytes.
     static let maximumBody = 64 << 10
 
-    static func request(_ request: Request) -> JSON {
+    package static func request(_ request: Request) -> JSON {
         message(
             ["method": JSON(request.head.method.rawValue), "path": JSON(request.head.path ?? "/")],
             request.head.headerFields, request.body)
     }
 
-    static func response(_ response: Response) -> JSON {
+    package static func response(_ response: Response) -> JSON {
         message(["status": JSON(response.status)], response.head.headerFields, response.body)
     }
 

@@ -45,7 +45,7 @@ public struct PluginFailure: Error, Sendable, Hashable, CustomStringConvertible 
     /// The line in that file.
     public var line: Int?
 
-    init(plugin: String, hook: String, _ failure: ScriptFailure) {
+    package init(plugin: String, hook: String, _ failure: ScriptFailure) {
         self.plugin = plugin
         self.hook = hook
         kind = failure.kind

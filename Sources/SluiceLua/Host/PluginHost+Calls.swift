@@ -3,7 +3,7 @@ internal import SluiceCore
 
 extension PluginHost {
     /// Asks a plugin. The script runs until it has answered, waits, or fails.
-    func begin(_ call: HookCall, of id: PluginInstance.ID) -> CallStep {
+    package func begin(_ call: HookCall, of id: PluginInstance.ID) -> CallStep {
         let kind = call.plan.kind
         guard let instance = instances[id] else {
             return .failed(
@@ -41,7 +41,7 @@ extension PluginHost {
     }
 
     /// Goes on with a call that waited.
-    func resume(_ id: UInt64, with result: WaitResult) -> CallStep {
+    package func resume(_ id: UInt64, with result: WaitResult) -> CallStep {
         guard let owner = calls[id], let instance = instances[owner], let state = instance.functions.calls[id],
             let lua = state.lua
         else {

@@ -1,15 +1,15 @@
-internal import SluiceCore
+package import SluiceCore
 
 /// Where plugins run: the owner of their machines, on a thread of its own.
 ///
 /// Each of its methods runs from begin to end without a pause, so that no script ever sees another one half done. What
 /// a script waits for is done by whoever made the call: see ``PluginCaller``.
-actor PluginHost {
+package actor PluginHost {
     nonisolated let thread: PluginThread
-    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     let settings: HostSettings
-    var instances: [PluginInstance.ID: PluginInstance] = [:]
+    package var instances: [PluginInstance.ID: PluginInstance] = [:]
     var calls: [UInt64: PluginInstance.ID] = [:]
     var metrics = PluginMetrics()
     private var values: [String: KeyValueBox] = [:]
@@ -21,7 +21,7 @@ actor PluginHost {
     /// A host without plugins.
     ///
     /// - Throws: ``SluiceError`` of code `limitReached` if the system gives no thread.
-    init(_ settings: HostSettings) throws(SluiceError) {
+    package init(_ settings: HostSettings) throws(SluiceError) {
         self.settings = settings
         decisions = DecisionRing(capacity: settings.decisionLogSize)
         thread = try PluginThread()
@@ -32,7 +32,7 @@ actor PluginHost {
     var now: Timestamp { settings.environment.now() }
 
     /// The decisions that are kept, the oldest first.
-    var log: [PluginDecision] { decisions.all }
+    package var log: [PluginDecision] { decisions.all }
 
     /// What plugins have done, with what they hold now.
     var figures: PluginMetrics {
@@ -79,7 +79,7 @@ actor PluginHost {
     ///
     /// - Parameter saved: the plugin's values, if the host does not have them.
     /// - Throws: ``PluginFailure``.
-    func load(
+    package func load(
         _ plan: PluginPlan, saved: [String: JSON], secrets: SecretBook
     ) throws(PluginFailure) -> PluginInstance.ID {
         let box = values[plan.name] ?? KeyValueBox(saved)

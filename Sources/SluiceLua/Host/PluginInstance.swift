@@ -1,10 +1,10 @@
-internal import CLuaSandbox
+package import CLuaSandbox
 internal import SluiceCore
 
 /// A plugin as it runs: its machine, and what is known of its calls. Only the plugins' thread touches it.
-final class PluginInstance {
+package final class PluginInstance {
     /// Which it is, of all that its host has had.
-    struct ID: Sendable, Hashable {
+    package struct ID: Sendable, Hashable {
         let number: Int
     }
 
@@ -22,8 +22,8 @@ final class PluginInstance {
     /// Whether a newer set is in its place: it goes when nothing of it is under way.
     var isRetired = false
     /// The fuel of all calls so far.
-    var fuelUsed: Int64 = 0
-    private(set) var vm: LuaVM
+    package var fuelUsed: Int64 = 0
+    package private(set) var vm: LuaVM
     /// How often its machine was made anew.
     private(set) var rebuilds = 0
     /// What its calls have come to, by hook.
@@ -127,7 +127,7 @@ final class PluginInstance {
 
 extension HookBudget {
     /// The budget as the sandbox takes it. Clocks do not decide about a plugin that has to be repeatable.
-    func sandbox(isDeterministic: Bool, mayWait: Bool, fuel: Int64? = nil) -> sluice_budget {
+    package func sandbox(isDeterministic: Bool, mayWait: Bool, fuel: Int64? = nil) -> sluice_budget {
         sluice_budget(
             fuel: min(self.fuel, fuel ?? .max), burst_nanoseconds: isDeterministic ? 0 : burst.wholeNanoseconds,
             cpu_nanoseconds: isDeterministic ? 0 : cpu?.wholeNanoseconds ?? 0, may_wait: mayWait)

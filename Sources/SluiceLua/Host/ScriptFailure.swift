@@ -2,13 +2,13 @@ internal import CLuaSandbox
 internal import SluiceCore
 
 /// Why a script did not come to its end, before anybody has said whose it is.
-struct ScriptFailure: Error, Sendable, Hashable {
+package struct ScriptFailure: Error, Sendable, Hashable {
     var kind: PluginFailure.Kind
-    var message: String
+    package var message: String
     var file: String?
     var line: Int?
 
-    init(_ kind: PluginFailure.Kind, _ message: String, file: String? = nil, line: Int? = nil) {
+    package init(_ kind: PluginFailure.Kind, _ message: String, file: String? = nil, line: Int? = nil) {
         self.kind = kind
         self.message = message
         self.file = file

@@ -2,7 +2,7 @@ internal import SluiceCore
 
 /// The secrets of one plugin. Its script never has one: it has a handle, a text in whose place the host puts the value
 /// where it leaves for a server that the plugin may talk to, or becomes a key.
-struct SecretBook: Sendable {
+package struct SecretBook: Sendable {
     private let values: [String: String]
     /// The handles, by the secrets' names. Nobody can guess one, so that no text from elsewhere becomes a secret.
     let handles: [String: String]
@@ -11,7 +11,7 @@ struct SecretBook: Sendable {
 
     /// - Parameter others: the values of other plugins' secrets. This one has no handle for them, and sees and writes
     ///   none: another plugin may have put one into the request.
-    init(_ values: [String: String] = [:], others: [String] = []) {
+    package init(_ values: [String: String] = [:], others: [String] = []) {
         self.values = values
         redact = Redactor(Array(values.values) + others)
         handles = Dictionary(

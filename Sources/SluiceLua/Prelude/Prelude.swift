@@ -1,7 +1,7 @@
 /// The Lua text that runs in every machine before the plugin's own: it makes the objects and modules of the plugin API
 /// out of the sandbox's primitives. What it returns are the globals that plugins get.
-enum Prelude {
-    static let source = LuaSource(
+package enum Prelude {
+    package static let source = LuaSource(
         name: "prelude", text: Array([start, decide, modules, objects, merge, end].joined().utf8))
 
     private static let start = #"""

@@ -81,12 +81,18 @@ public struct PluginOptions: Sendable {
 
     var hostSettings: HostSettings {
         let factory = metrics ?? MetricsSystem.factory
-        return HostSettings(
-            environment: environment, logger: logger, decisionLogSize: decisionLogSize, keepsInputs: keepsInputs,
-            // A process without a metrics system does not pay for one.
-            metrics: factory is NOOPMetricsHandler ? nil : factory, hasTransport: transport != nil,
-            hasStore: store != nil,
-            seed: seed, testsGuards: testsGuards)
+        var settings = HostSettings()
+        settings.environment = environment
+        settings.logger = logger
+        settings.decisionLogSize = decisionLogSize
+        settings.keepsInputs = keepsInputs
+        // A process without a metrics system does not pay for one.
+        settings.metrics = factory is NOOPMetricsHandler ? nil : factory
+        settings.hasTransport = transport != nil
+        settings.hasStore = store != nil
+        settings.seed = seed
+        settings.testsGuards = testsGuards
+        return settings
     }
 
     var services: HostServices {

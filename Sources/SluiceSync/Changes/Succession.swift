@@ -1,6 +1,6 @@
 internal import SluiceBase
 
-/// Derives anew what operations have to say when the one before them has ended, or says something else now.
+/// Derives anew what operations have to send when the operation before them has ended, or sends something else now.
 ///
 /// Each change keeps what it is: it is put on top of the record that it now finds. What to send for it follows from
 /// whether the server will have the record by then. Changes that may merge become one.

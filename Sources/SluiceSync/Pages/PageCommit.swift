@@ -2,8 +2,9 @@ package import SluiceBase
 
 /// Stores a page in one transaction: rows, what the query holds, and the cursor behind them.
 ///
-/// Rows without operations are written, the others move the mirror only. A row whose record has changed since the page
-/// was asked for is not written, and then the cursor is not either: those rows have to be read again first.
+/// A row whose record has no operations is written. Of a record with operations only the mirror moves. A row whose record
+/// has changed here since the page was requested is not written; then the cursor is not written either, and those rows
+/// are read again first.
 package struct PageCommit: Sendable {
     package let table: String
     package let page: RowPage

@@ -17,8 +17,8 @@ struct PageRows {
 
     /// Sorts the rows of a selection.
     ///
-    /// Of an id that comes twice the later state counts, by its version; two rows of one version that differ contradict
-    /// each other, and neither can be stored, unless one of another version comes behind them.
+    /// Of an id that comes twice the later row counts. Two rows of one id and version that differ contradict each other,
+    /// and neither is stored, unless a row of that id with another version comes after them.
     init(_ page: RowPage, _ rows: [Int]) {
         var last: [RecordID: Int] = [:]
         last.reserveCapacity(rows.count)

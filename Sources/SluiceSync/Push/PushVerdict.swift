@@ -5,8 +5,8 @@ internal import SluiceWire
 package enum PushVerdict: Sendable, Hashable {
     /// It is done; the record is the server's, nil where there is none now.
     case done(JSON?)
-    /// The server's record shows that a send before has done it, that one where it can be told; others may have changed
-    /// the record since.
+    /// The server's record shows that an earlier send took effect: the one that is named, if that can be told. Others may
+    /// have changed the record since.
     case found(JSON, SentBody?)
     /// An earlier revision of the operation is what the server has; this one is still to be sent.
     case earlierRevisionDone(JSON, SentBody)
@@ -16,8 +16,8 @@ package enum PushVerdict: Sendable, Hashable {
     case readBack
     /// The server has no such record any more.
     case gone
-    /// The server refuses it for that reason; it will not do so less the next time. `uncertain`: it says that it has
-    /// done something.
+    /// The server refuses it for that reason, and would refuse a repeat as well. `uncertain`: the answer claims that
+    /// something was done.
     case refused(SluiceError.Code, uncertain: Bool = false)
     /// The server could not do it now. `uncertain`: it may have done it all the same.
     case later(SluiceError.Code, uncertain: Bool)
@@ -58,13 +58,13 @@ package enum PushVerdict: Sendable, Hashable {
             }
         case 409, 412:
             guard let record = answer.record else {
-                // A 409 may echo what was sent, so it is no evidence. A 412 without a record stays an error; a request
-                // with a condition that something on the way doubled is refused so when it was done already.
+                // A 409 may echo what was sent, so it is no evidence. A 412 without a record stays an error: where a proxy
+                // has sent a request with a condition twice, the second is refused although the first took effect.
                 let mayBeDone = operation.kind != .insert
                 return answer.status == 409 ? .readBack : .later(.preconditionFailed, uncertain: mayBeDone)
             }
             guard columns.id(record) == operation.recordID else { return .refused(.brokenProtocol) }
-            // What has not moved proves nothing.
+            // A record that still has the condition's version does not tell why the server refused.
             let mayBeUnmoved = operation.kind == .delete ? !isTombstone : operation.kind != .undelete
             if mayBeUnmoved, item.isUnmoved(record, columns) { return .readBack }
             return item.completing(compare(item, with: record, columns: columns, isRefusal: true), columns)

@@ -5,6 +5,7 @@ import SluiceTesting
 import Testing
 
 @testable import SluiceLua
+@testable import SluicePluginTools
 
 @Suite("The description of the plugin API")
 struct PluginAPITests {

@@ -2,6 +2,7 @@ import SluiceCore
 import Testing
 
 @testable import SluiceLua
+@testable import SluicePluginTools
 
 @Suite("fixtures of the plugins that come with Sluice")
 struct BundleFixtureTests {

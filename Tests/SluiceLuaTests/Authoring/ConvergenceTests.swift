@@ -2,6 +2,7 @@ import SluiceCore
 import Testing
 
 @testable import SluiceLua
+@testable import SluicePluginTools
 
 @Suite("whether conflict handlers converge")
 struct ConvergenceTests {

@@ -4,6 +4,7 @@ import SluiceTesting
 import Testing
 
 @testable import SluiceLua
+@testable import SluicePluginTools
 
 @Suite("decisions that were written down")
 struct DecisionToolTests {

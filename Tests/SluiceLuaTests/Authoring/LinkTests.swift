@@ -3,6 +3,7 @@ import SluiceCore
 import Testing
 
 @testable import SluiceLua
+@testable import SluicePluginTools
 
 @Suite("What tools for authors write")
 struct LinkTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import SluiceLua
+@testable import SluicePluginTools
 
 @Suite("Lua texts, read without running them")
 struct LuaOutlineTests {

@@ -3,6 +3,7 @@ import SluiceCore
 import Testing
 
 @testable import SluiceLua
+@testable import SluicePluginTools
 
 @Suite("packing a bundle")
 struct PluginPackTests {

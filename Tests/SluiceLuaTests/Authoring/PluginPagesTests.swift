@@ -4,6 +4,7 @@ import SluiceTesting
 import Testing
 
 @testable import SluiceLua
+@testable import SluicePluginTools
 
 /// The blocks of the pages for authors, run as their first line says: a file of that name, or a shell's commands.
 @Suite("the pages for authors of plugins")

@@ -2,6 +2,7 @@ import SluiceCore
 import Testing
 
 @testable import SluiceLua
+@testable import SluicePluginTools
 
 @Suite("Tools for a policy's plugins")
 struct PolicyToolTests {

@@ -2,6 +2,7 @@ import SluiceCore
 import Testing
 
 @testable import SluiceLua
+@testable import SluicePluginTools
 
 @Suite("What a hook that answers wrongly is told")
 struct AnswerMessageTests {

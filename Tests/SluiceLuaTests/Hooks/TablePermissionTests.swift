@@ -3,6 +3,7 @@ import SluiceTesting
 import Testing
 
 @testable import SluiceLua
+@testable import SluicePluginTools
 
 @Suite("The permission to write to tables")
 struct TablePermissionTests {

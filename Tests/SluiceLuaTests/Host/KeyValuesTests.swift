@@ -2,6 +2,7 @@ import SluiceCore
 import Testing
 
 @testable import SluiceLua
+@testable import SluicePluginTools
 
 @Suite("The values of a plugin")
 struct KeyValuesTests {

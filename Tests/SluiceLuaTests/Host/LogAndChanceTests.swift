@@ -2,6 +2,7 @@ import SluiceCore
 import Testing
 
 @testable import SluiceLua
+@testable import SluicePluginTools
 
 @Suite("The log, which fails no hook, and chance, which needs its permission")
 struct LogAndChanceTests {

@@ -3,6 +3,7 @@ import SluiceTesting
 import Testing
 
 @testable import SluiceLua
+@testable import SluicePluginTools
 
 @Suite("Numbers that scripts and fixtures write")
 struct OutsideNumbersTests {

@@ -3,6 +3,7 @@ import SluiceCore
 import Testing
 
 @testable import SluiceLua
+@testable import SluicePluginTools
 
 @Suite("The plugins that come with Sluice, in trouble")
 struct BundledPluginsInTroubleTests {

@@ -5,6 +5,7 @@ import SluiceTesting
 
 @testable import SluiceBase
 @testable import SluiceLua
+@testable import SluicePluginTools
 @testable import SluiceSync
 @testable import SluiceWire
 

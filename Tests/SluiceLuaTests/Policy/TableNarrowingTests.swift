@@ -2,6 +2,7 @@ import SluiceCore
 import Testing
 
 @testable import SluiceLua
+@testable import SluicePluginTools
 
 @Suite("Tables that a policy leaves a plugin")
 struct TableNarrowingTests {

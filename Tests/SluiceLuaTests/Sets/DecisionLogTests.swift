@@ -5,6 +5,7 @@ import SluiceTesting
 import Testing
 
 @testable import SluiceLua
+@testable import SluicePluginTools
 
 @Suite("The file of decisions")
 struct DecisionLogTests {

@@ -1,9 +1,14 @@
-internal import SluiceCore
+package import SluiceCore
 
 /// A conflict as scripts see it, and the record that a merge comes to.
-struct ConflictDocument: Sendable {
+package struct ConflictDocument: Sendable {
     let conflict: Conflict
     let check: RecordCheck
+
+    package init(conflict: Conflict, check: RecordCheck) {
+        self.conflict = conflict
+        self.check = check
+    }
 
     /// The fields that differ between a side and the base; nil where there is no base.
     private func changes(of side: JSON?) -> [PropertyName]? {
@@ -27,7 +32,7 @@ struct ConflictDocument: Sendable {
     }
 
     /// The document.
-    var json: JSON {
+    package var json: JSON {
         func list(_ names: [PropertyName]?) -> JSON { JSON((names ?? []).map { JSON($0) }) }
         let operation = conflict.operation
         var document = JSON(members: [
@@ -85,7 +90,7 @@ struct ConflictDocument: Sendable {
     }
 
     /// The decision that the hook's answer comes to.
-    func decision(_ result: HookReturn) throws -> HookAnswer {
+    package func decision(_ result: HookReturn) throws -> HookAnswer {
         guard let decision = try DecisionDocument(result, of: .onConflict) else {
             return HookAnswer(ConflictDecision.next, "next")
         }

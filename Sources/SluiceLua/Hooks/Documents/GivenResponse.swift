@@ -1,16 +1,16 @@
-internal import HTTPTypes
-internal import SluiceCore
+package import HTTPTypes
+package import SluiceCore
 
 /// An answer, and the document that a script was given of it.
-struct GivenResponse: Sendable {
+package struct GivenResponse: Sendable {
     let response: Response
-    let document: JSON
+    package let document: JSON
 
     /// - Parameters:
     ///   - slot: the place of its body among the call's bodies.
     ///   - request: the request that it answers, for hooks that see it.
     ///   - isHidden: whether the script does not see a field.
-    init(
+    package init(
         _ response: Response, body slot: Int, elapsed: Duration, request: JSON? = nil,
         hiding isHidden: (HTTPField) -> Bool
     ) {

@@ -1,8 +1,8 @@
-internal import SluiceCore
+package import SluiceCore
 
 /// A local change as scripts see it, waiting or about to be stored: `op`.
-enum OperationView {
-    static func document(of change: EnqueuedChange) -> JSON {
+package enum OperationView {
+    package static func document(of change: EnqueuedChange) -> JSON {
         var document = JSON(members: [
             ("id", JSON(change.recordID)), ("table", JSON(change.table)), ("kind", JSON(change.kind.rawValue)),
             ("attempt", JSON(change.attempt)), ("tags", tags(change.tags)),
@@ -13,7 +13,7 @@ enum OperationView {
         return document
     }
 
-    static func document(of operation: TableOperation, record: JSON?, dialect: Dialect) -> JSON {
+    package static func document(of operation: TableOperation, record: JSON?, dialect: Dialect) -> JSON {
         var document = JSON(members: [
             ("id", JSON(operation.recordID)), ("operation", JSON(operation.id)), ("table", JSON(operation.table)),
             ("kind", JSON(operation.kind.rawValue)), ("sequence", JSON(operation.sequence)),
@@ -29,7 +29,7 @@ enum OperationView {
         return document
     }
 
-    static func document(of failure: PushFailure, dialect: Dialect) -> JSON {
+    package static func document(of failure: PushFailure, dialect: Dialect) -> JSON {
         let operation = failure.operation
         var document = JSON(members: [
             ("table", JSON(operation.table)), ("id", JSON(operation.recordID)),

@@ -1,8 +1,8 @@
-internal import SluiceCore
+package import SluiceCore
 
 /// The rows of a page as scripts see them in one call: `page`.
-enum PageDocument {
-    static func document(of page: PulledPage) -> JSON {
+package enum PageDocument {
+    package static func document(of page: PulledPage) -> JSON {
         var document = JSON(members: [
             ("table", JSON(page.table)), ("count", JSON(page.rows.count)), ("dropped", .object),
             ("rows", JSON(members: page.rows.enumerated().map { (String($0 + 1), $1.record) })),
@@ -14,7 +14,7 @@ enum PageDocument {
 
 extension HookPlan {
     /// The same hook with no more fuel than so many rows are worth.
-    func limited(toRows count: Int) -> HookPlan {
+    package func limited(toRows count: Int) -> HookPlan {
         var plan = self
         plan.budget.fuel = min(plan.budget.fuel, plan.budget.fuel(forRecords: count))
         return plan

@@ -2,17 +2,17 @@ internal import HTTPTypes
 internal import SluiceCore
 
 /// An address that a plugin names, and whether it may go there.
-struct PluginAddress: Sendable, Hashable {
-    let scheme: String
-    let authority: String
+package struct PluginAddress: Sendable, Hashable {
+    package let scheme: String
+    package let authority: String
     /// The path with its query, encoded.
-    let path: String
+    package let path: String
 
     /// Longer than any server takes.
     private static let maximumBytes = 64 << 10
 
     /// Reads `https://host:port/path?query`.
-    init(_ url: String) throws {
+    package init(_ url: String) throws {
         guard url.utf8.count <= Self.maximumBytes else {
             throw ScriptFailure(.badResult, "the address has more than \(Self.maximumBytes) bytes")
         }

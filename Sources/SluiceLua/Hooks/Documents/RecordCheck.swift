@@ -1,20 +1,20 @@
-internal import SluiceCore
+package import SluiceCore
 
 /// What a plugin may make of a record.
-struct RecordCheck: Sendable {
+package struct RecordCheck: Sendable {
     let dialect: Dialect
     /// The declared columns of the table, if there are any.
     let schema: TableSchema?
     /// Why the plugin may not write to the table; nil where it may.
     private var refusal: String?
 
-    init(dialect: Dialect, schema: TableSchema?) {
+    package init(dialect: Dialect, schema: TableSchema?) {
         self.dialect = dialect
         self.schema = schema
     }
 
     /// The check of a plugin, which may write to the table as its permissions say.
-    func of(_ plan: PluginPlan, table: String) -> RecordCheck {
+    package func of(_ plan: PluginPlan, table: String) -> RecordCheck {
         let permissions = plan.permissions
         guard !permissions.tables.isEmpty else { return self }
         var check = self

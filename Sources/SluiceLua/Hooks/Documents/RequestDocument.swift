@@ -1,8 +1,8 @@
-internal import HTTPTypes
-internal import SluiceCore
+package import HTTPTypes
+package import SluiceCore
 
 /// A request as scripts see it.
-enum RequestDocument {
+package enum RequestDocument {
     /// The document of a request with those of its fields.
     static func document(of request: Request, fields: [HTTPField]) -> JSON {
         let head = request.head
@@ -44,7 +44,7 @@ enum RequestDocument {
         return parts.dropLast().joined(separator: "-")
     }
 
-    static func url(of head: HTTPRequest) -> String {
+    package static func url(of head: HTTPRequest) -> String {
         "\(head.scheme ?? "")://\(head.authority ?? "")\(head.path ?? "/")"
     }
 

@@ -1,20 +1,20 @@
-internal import HTTPTypes
-internal import SluiceCore
+package import HTTPTypes
+package import SluiceCore
 
 /// Makes of what a script has done to a request's document the request that goes on, as far as the plugin may.
-final class RequestEditor: Sendable {
+package final class RequestEditor: Sendable {
     let request: Request
     /// The plugin's name.
     let plugin: String
     let permissions: PluginPermissions
     let secrets: SecretBook
     /// The request as the script was given it: what it has left alone is recognised by being the very same.
-    let given: JSON
+    package let given: JSON
     /// The fields that it sees, and those that it does not.
     private let shown: [HTTPField]
     private let hidden: [HTTPField]
 
-    init(request: Request, of plugin: String = "", permissions: PluginPermissions, secrets: SecretBook) {
+    package init(request: Request, of plugin: String = "", permissions: PluginPermissions, secrets: SecretBook) {
         self.request = request
         self.plugin = plugin
         self.permissions = permissions
@@ -34,7 +34,7 @@ final class RequestEditor: Sendable {
     ]
 
     /// Whether the script does not see a field.
-    func isHidden(_ field: HTTPField) -> Bool { Self.isHidden(field, permissions, secrets) }
+    package func isHidden(_ field: HTTPField) -> Bool { Self.isHidden(field, permissions, secrets) }
 
     private static func isHidden(
         _ field: HTTPField, _ permissions: PluginPermissions, _ secrets: SecretBook
@@ -49,7 +49,7 @@ final class RequestEditor: Sendable {
     }
 
     /// The document for those that only look at the request: without its body.
-    var seen: JSON {
+    package var seen: JSON {
         var document = given
         document["body"] = nil
         return document

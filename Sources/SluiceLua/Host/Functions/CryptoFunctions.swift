@@ -97,8 +97,8 @@ enum CryptoFunctions {
 }
 
 /// Hexadecimal digits.
-enum Base16 {
-    static func text(_ bytes: [UInt8]) -> String {
+package enum Base16 {
+    package static func text(_ bytes: [UInt8]) -> String {
         func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
         return String(unsafeUninitializedCapacity: bytes.count * 2) { output in
             for (index, byte) in bytes.enumerated() {

@@ -1,5 +1,5 @@
 internal import HTTPTypes
-internal import SluiceCore
+package import SluiceCore
 
 extension HostFunctions {
     static let maximumCalls = 4
@@ -53,7 +53,7 @@ extension HostFunctions {
     }
 
     /// The answer as a script sees it: its text, whole.
-    static func document(of response: Response) -> HostReply {
+    package static func document(of response: Response) -> HostReply {
         let bytes = response.body.bytes
         guard bytes.count <= maximumBytes else {
             return .failure("http.request: the answer has more than \(maximumBytes) bytes")

@@ -2,7 +2,7 @@ internal import Logging
 internal import SluiceCore
 
 /// Answers the host functions that a plugin's script calls. Only the plugins' thread touches it.
-final class HostFunctions {
+package final class HostFunctions {
     let plan: PluginPlan
     let settings: HostSettings
     let values: KeyValueBox

@@ -1,8 +1,10 @@
-internal import SluiceCore
+package import SluiceCore
 
 /// `time`: points in time as seconds since 1970, in UTC.
-enum TimeFunctions {
-    static func seconds(_ time: Timestamp) -> JSON { JSON(Double(time.ticks) / Double(Timestamp.ticksPerSecond)) }
+package enum TimeFunctions {
+    package static func seconds(_ time: Timestamp) -> JSON {
+        JSON(Double(time.ticks) / Double(Timestamp.ticksPerSecond))
+    }
 
     /// The seconds of an ISO 8601 text; nil if it is none: a field that has no time is a question, and no mistake.
     static func parse(_ arguments: HostArguments) -> JSON? {

@@ -1,0 +1,183 @@
+public import SluiceCore
+public import SluiceLua
+
+/// Plays made-up conflicts with a plugin's `on_conflict`: single ones, and stories of a few replicas that edit one
+/// record and push in any order. The same seed plays the same ones.
+public struct PluginConvergence: Sendable {
+    private let bundle: PluginBundle
+    /// The configuration; nil for that of ``plan``, and without one for that of the first fixture of a conflict.
+    public var config: JSON?
+    /// What a deployment makes of the plugin, where its limits and its configuration are to count.
+    public var plan: PluginPlan?
+    /// The table whose columns records are made of; nil for fields and values as the fixtures have them.
+    public var schema: TableSchema?
+    /// The wire of the server: which fields of a record are the server's.
+    public var dialect: Dialect = .azureV2
+    /// What chance begins with.
+    public var seed: UInt64 = 1
+    /// How many single conflicts.
+    public var conflicts = 300
+    /// How many stories, of two to four replicas.
+    public var stories = 150
+    /// Whether fields may be lost, because the policy is that one side wins.
+    public var allowsLoss = false
+    /// Fields of which one side's change may be lost, each with the reason: a `max` is to lose the smaller value.
+    public var exempt: [PropertyName: String] = [:]
+
+    /// A trial of a bundle's handler.
+    public init(_ bundle: PluginBundle) { self.bundle = bundle }
+
+    /// Plays.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` where there is no handler, nothing to make records of, the
+    ///   configuration does not fit, or a field that is exempt is none of the records'.
+    public func run() async throws -> ConvergenceReport {
+        guard let source = schema.map(ConflictSource.init) ?? ConflictSource(bundle, dialect) else {
+            throw SluiceError(
+                .invalidArgument,
+                "\(bundle.location): no fixture has a conflict with fields to make records of; give a table's columns")
+        }
+        if let stranger = exempt.keys.sorted().first(where: { !source.names.contains($0) }) {
+            throw SluiceError(
+                .invalidArgument,
+                "\(bundle.location): \(stranger) is exempt, and no field of the records, which have "
+                    + source.names.map(\.text).joined(separator: ", "))
+        }
+        let fixtures = bundle.fixtures.compactMap { try? bundle.fixture(at: $0) }
+        let plan: PluginPlan
+        if config == nil, let deployed = self.plan {
+            plan = deployed.tried()
+        } else {
+            let config = config ?? fixtures.first { $0.hook == .onConflict }?.config ?? .object
+            plan = try PluginPlan(bundle, config: config).limited(as: self.plan)
+        }
+        // No time in a record is in the future of the world that it is in.
+        var world = FixtureWorld.Script()
+        world.clock = fixtures.filter { $0.hook == .onConflict }.map(\.world.clock).max() ?? world.clock
+        world.secrets = fixtures.first { !$0.world.secrets.isEmpty }?.world.secrets ?? [:]
+        let judge = try await judge(plan, source.table, world)
+        let second = try await self.judge(plan, source.table, world)
+        var report = ConvergenceReport(
+            plugin: self.plan?.name ?? bundle.manifest.name, seed: seed, allowsLoss: allowsLoss, exempt: exempt)
+        var chance = SeededChance(seed: seed)
+        for _ in 0..<conflicts {
+            await decide(triple(source, &chance), judge, second, &report)
+        }
+        for _ in 0..<stories {
+            let count = Int.random(in: 2...4, using: &chance)
+            var story = ReplicaStory(
+                source, dialect: dialect, replicas: count, chance: SeededChance(seed: chance.next()))
+            await story.play(judge)
+            report.stories += 1
+            if let failure = story.failure { report.note(.answers, "\(failure)") }
+            for example in story.doubled { report.note(.countsOnce, example) }
+            if story.isHeld { report.held += 1 }
+            if story.isUnfinished { report.note(.terminates, story.words) }
+            if !story.isEqual { report.note(.endsEqual, story.words) }
+        }
+        return report
+    }
+
+    private func judge(_ plan: PluginPlan, _ table: String, _ world: FixtureWorld.Script) async throws -> ConflictJudge
+    {
+        guard let hook = plan.hooks[.onConflict] else {
+            throw SluiceError(.invalidArgument, "\(bundle.location): the plugin has no hook on_conflict")
+        }
+        do {
+            let rig = try await PluginRig(plan, FixtureWorld(world))
+            let check = RecordCheck(dialect: dialect, schema: schema).of(plan, table: table)
+            return ConflictJudge(rig: rig, hook: hook, check: check)
+        } catch let failure as PluginFailure {
+            throw SluiceError(.invalidArgument, "\(failure)", cause: failure)
+        }
+    }
+
+    /// A base and what two sides have made of it.
+    private func triple(_ source: ConflictSource, _ chance: inout SeededChance) -> Conflict {
+        var base = source.record("1", using: &chance)
+        base[dialect.columns.version] = "v1"
+        let client = source.edited(base, using: &chance)
+        // An earlier send may not have been answered; then the edit is in the server's record, or it is not.
+        let isUncertain = Int.random(in: 0..<6, using: &chance) == 0
+        let isApplied = isUncertain && Bool.random(using: &chance)
+        var server = source.edited(isApplied ? client : base, using: &chance)
+        if !isUncertain, Int.random(in: 0..<10, using: &chance) == 0 { server = client }
+        server[dialect.columns.version] = "v2"
+        server[dialect.columns.updatedAt] = JSON(FixtureWorld.begin.description)
+        let time = FixtureWorld.begin.advanced(by: .seconds(Int.random(in: -60...60, using: &chance)))
+        var operation = TableOperation(
+            id: "op-1", sequence: 1, table: source.table, recordID: "1", kind: .update, createdAt: time)
+        operation.attempts = 1
+        return Conflict(
+            operation: operation, client: client, server: server, base: base, maybeApplied: isUncertain, status: 412,
+            isDeletedOnServer: false)
+    }
+
+    private func decide(
+        _ conflict: Conflict, _ judge: ConflictJudge, _ second: ConflictJudge, _ report: inout ConvergenceReport
+    ) async {
+        let answer = await judge.answer(conflict)
+        report.conflicts += 1
+        report.decisions[answer.name, default: 0] += 1
+        if let failure = answer.failure {
+            return report.note(.answers, "\(failure) for \(Self.words(conflict))")
+        }
+        for other in [await judge.answer(conflict), await second.answer(conflict)] where other.raw != answer.raw {
+            report.note(
+                .deterministic,
+                "\(Self.words(conflict)): \(FixtureComparison.words(answer.raw)), then \(FixtureComparison.words(other.raw))"
+            )
+            break
+        }
+        guard let client = conflict.client, let server = conflict.server, let base = conflict.base else { return }
+        let result: JSON
+        switch answer.decision {
+        case .merge(let record)?: result = record
+        case .client?: result = client
+        case .server?, .discard?: result = server
+        default: return
+        }
+        if conflict.maybeApplied, let doubled = Self.doubled(conflict, result) { report.note(.countsOnce, doubled) }
+        func own(_ record: JSON) -> [PropertyName] {
+            record.names.filter { $0 != "id" && !dialect.isSystemProperty($0) }
+        }
+        let names =
+            own(base) + own(client).filter { base[$0] == nil }
+            + own(server).filter { base[$0] == nil && client[$0] == nil }
+        if names.allSatisfy({ client[$0] == server[$0] }) {
+            if !names.allSatisfy({ result[$0] == client[$0] }) {
+                report.note(.idempotent, "\(Self.words(conflict)): \(FixtureComparison.words(result))")
+            }
+            return
+        }
+        let lost = names.filter { name in
+            let (isMine, isTheirs) = (client[name] != base[name], server[name] != base[name])
+            return isMine != isTheirs && result[name] != (isMine ? client[name] : server[name])
+        }
+        report.spare(lost)
+        let unexcused = lost.filter { exempt[$0] == nil }
+        if !unexcused.isEmpty {
+            report.note(
+                .keepsFields,
+                "\(unexcused.map(\.text).joined(separator: ", ")) of \(Self.words(conflict)): \(FixtureComparison.words(result))"
+            )
+        }
+    }
+
+    /// A number to which the edit was added although the server may have it already: says it, nil where there is none.
+    static func doubled(_ conflict: Conflict, _ result: JSON) -> String? {
+        guard let client = conflict.client, let server = conflict.server, let base = conflict.base else { return nil }
+        let name = client.names.first { name in
+            guard let mine = client[name]?.double, let theirs = server[name]?.double, let before = base[name]?.double,
+                mine != before, theirs != before, let found = result[name]?.double
+            else { return false }
+            return found == theirs + (mine - before) && found != mine && found != theirs
+        }
+        return name.map { "\($0) of \(words(conflict)): \(FixtureComparison.words(result))" }
+    }
+
+    static func words(_ conflict: Conflict) -> String {
+        let sides = [("client", conflict.client), ("server", conflict.server), ("base", conflict.base)]
+        return sides.map { "\($0) \(FixtureComparison.words($1))" }.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,125 @@
+public import SluiceCore
+public import SluiceLua
+
+/// Asks a version of a plugin again what another one has decided, and says which answers change.
+///
+/// The world of then is gone: the clock is set to the decision's time, and `kv`, the store and other servers are empty.
+/// What `next` of a filter answered is there again. A decision that waited for something else, or whose input was not
+/// kept, is passed over and counted.
+public struct DecisionReplay: ToolReport {
+    /// A decision whose answer is another one now.
+    public struct Change: Sendable {
+        /// What was decided.
+        public let before: PluginDecision
+        /// What is decided now: the name of the decision, `none`, `changed`, or `failed`.
+        public let decision: String
+        /// What differs, each as a line.
+        public let differences: [String]
+    }
+
+    /// The plugin that was asked.
+    public let plugin: String
+    /// How many decisions were asked about again.
+    public private(set) var asked = 0
+    /// How many were passed over.
+    public private(set) var passedOver = 0
+    /// The answers that change.
+    public private(set) var changes: [Change] = []
+    /// Whether no answer changes.
+    public var isGood: Bool { changes.isEmpty }
+
+    /// Replays the decisions of a plugin.
+    ///
+    /// - Parameters:
+    ///   - name: the name that the deployment had it under; nil for that of the manifest.
+    ///   - config: the configuration that the version is to run with.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` where the configuration is not as the schema says, or the
+    ///   file has no decision of that name.
+    public init(
+        _ file: DecisionFile, with bundle: PluginBundle, as name: String? = nil, config: JSON = .object
+    ) async throws(SluiceError) {
+        _ = try PluginPlan(bundle, config: config)
+        let name = name ?? bundle.manifest.name
+        try file.requireDecisions(of: name)
+        plugin = "\(bundle.manifest.name) \(bundle.manifest.version)"
+        for entry in file.decisions where entry.plugin == name {
+            let exchanges = entry.hook == .filter ? entry.input?["next"]?.elements ?? [] : []
+            guard entry.waits == exchanges.count, entry.decision != "passed_on",
+                let json = DecisionFixture.fixture(entry, config: config),
+                let fixture = try? PluginFixture(json, path: "#\(entry.sequence)"),
+                let trial = try? FixtureTrial(fixture, bundle, dialect: .azureV2, tables: [])
+            else {
+                passedOver += 1
+                continue
+            }
+            let world = FixtureWorld(fixture.world)
+            guard let outcome = try? await trial.outcome(in: world) else {
+                passedOver += 1
+                continue
+            }
+            asked += 1
+            compare(entry, outcome, exchanges, world)
+        }
+    }
+
+    private mutating func compare(
+        _ entry: PluginDecision, _ outcome: FixtureTrial.Outcome, _ exchanges: [JSON], _ world: FixtureWorld
+    ) {
+        let name = outcome.failure == nil ? outcome.name : "failed"
+        var differences: [String] = []
+        if name != entry.decision { differences.append("decision: was \(entry.decision), is \(name)") }
+        if let failure = outcome.failure, entry.failure?.kind != failure.kind {
+            differences.append("failure: \(failure)")
+        } else if outcome.failure == nil, let before = entry.answer {
+            var comparison = FixtureComparison()
+            comparison.whole("answer", Self.plain(before), outcome.answer?.raw.map(Self.plain))
+            differences += Self.words(comparison)
+        }
+        if entry.hook == .filter {
+            var comparison = FixtureComparison()
+            comparison.whole(
+                "sent", JSON(exchanges.map { $0["request"] ?? .null }), JSON(world.sent.map(ExchangeDocument.request)))
+            differences += Self.words(comparison)
+        }
+        guard !differences.isEmpty else { return }
+        changes.append(Change(before: entry, decision: name, differences: differences))
+    }
+
+    private static func words(_ comparison: FixtureComparison) -> [String] {
+        comparison.differences.map { $0.replacing("expected", with: "was").replacing("found", with: "is") }
+    }
+
+    /// An answer without its reason, how it was made, and the time that it took: nothing hangs on them; and without the
+    /// record that rules came to, which follows from them.
+    private static func plain(_ answer: JSON) -> JSON {
+        var answer = answer
+        if answer["fields"] != nil { answer["record"] = nil }
+        if answer["decision"] != nil { answer["reason"] = nil }
+        answer["elapsed"] = nil
+        return answer
+    }
+
+    /// A line for each answer that changes, with what differs below it.
+    public var lines: [String] {
+        changes.flatMap { change in
+            let entry = change.before
+            let about = entry.recordID.map { " \(entry.table ?? "")/\($0)" } ?? ""
+            return ["#\(entry.sequence) \(entry.hook.rawValue)\(about): \(entry.decision) -> \(change.decision)"]
+                + change.differences.map { "  \($0)" }
+        } + ["\(plugin): \(asked) asked again, \(changes.count.counted("change")), \(passedOver) passed over"]
+    }
+
+    /// The same for a program.
+    public var json: JSON {
+        [
+            "plugin": JSON(plugin), "asked": JSON(asked), "passed_over": JSON(passedOver),
+            "changes": JSON(
+                changes.map { change in
+                    [
+                        "sequence": JSON(change.before.sequence), "was": JSON(change.before.decision),
+                        "is": JSON(change.decision), "differences": JSON(change.differences.map { JSON($0) }),
+                    ]
+                }),
+        ]
+    }
+}

@@ -1,0 +1,108 @@
+internal import SluiceCore
+internal import SluiceLua
+
+/// A plugin loaded in a machine of its own, in a world that is faked whole: what all tools for authors run scripts
+/// with.
+struct PluginRig: Sendable {
+    let host: PluginHost
+    let id: PluginInstance.ID
+    let plan: PluginPlan
+    let secrets: SecretBook
+    let world: FixtureWorld
+
+    /// How a call ended, and what it cost.
+    struct Run: Sendable {
+        var answer: HookAnswer?
+        var failure: PluginFailure?
+        var log: [PluginLogLine] = []
+        var cost = Cost()
+    }
+
+    struct Cost: Sendable, Hashable {
+        var fuel = 0
+        /// The time of the plugins' thread, the host's own work for the call with it.
+        var time: Duration = .zero
+        var memory = 0
+    }
+
+    /// Loads the plugin, `main` and `init`.
+    ///
+    /// - Throws: ``PluginFailure``.
+    init(
+        _ plan: PluginPlan, _ world: FixtureWorld, testsGuards: Bool = false, keepsInputs: Bool = false,
+        isSpec: Bool = false
+    ) async throws {
+        var settings = HostSettings()
+        settings.environment = world.environment
+        settings.hasTransport = true
+        settings.hasStore = true
+        settings.testsGuards = testsGuards
+        settings.keepsInputs = keepsInputs
+        settings.isSpec = isSpec
+        settings.seed = world.script.seed
+        settings.decisionLogSize = 16
+        try await world.prepare()
+        host = try PluginHost(settings)
+        self.plan = plan
+        self.world = world
+        secrets = SecretBook(world.script.secrets)
+        id = try await host.load(plan, saved: world.script.values.mapValues(\.saved), secrets: secrets)
+    }
+
+    /// Asks, and does what the script waits for in the faked world.
+    func run(_ call: HookCall) async -> Run {
+        let before = await host.mark(id)
+        var (step, time) = await host.timed { $0.begin(call, of: id) }
+        var run = Run()
+        steps: while true {
+            switch step {
+            case .done(let answer, let saves):
+                world.save(saves)
+                run.answer = answer
+                break steps
+            case .failed(let failure):
+                run.failure = failure
+                break steps
+            case .passedOn:
+                run.failure = PluginFailure(
+                    plugin: plan.name, hook: call.plan.kind.rawValue,
+                    ScriptFailure(.runtime, "the error of next was passed on"))
+                break steps
+            case .waits(let waiting, let wait, let within):
+                let result = await world.perform(wait, within: within)
+                let (next, more) = await host.timed { $0.resume(waiting, with: result) }
+                step = next
+                time += more
+            }
+        }
+        let after = await host.mark(id)
+        run.log = await host.log.filter { $0.sequence > before.sequence }.flatMap(\.log)
+        run.cost = Cost(
+            fuel: Int(after.fuel - before.fuel), time: time, memory: after.memory)
+        return run
+    }
+}
+
+extension PluginHost {
+    /// Where a plugin stands: what is later than that belongs to later calls.
+    func mark(_ id: PluginInstance.ID) -> (sequence: Int, fuel: Int64, memory: Int) {
+        (log.last?.sequence ?? 0, instances[id]?.fuelUsed ?? 0, instances[id]?.vm.peakMemory ?? 0)
+    }
+
+    /// Does something on the plugins' thread, and says how long that took there.
+    func timed<Result: Sendable>(_ body: @Sendable (isolated PluginHost) -> Result) -> (Result, Duration) {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let result = body(self)
+        return (result, start.duration(to: clock.now))
+    }
+
+    /// Counts the fuel of a plugin's lines from now on.
+    func startProfile(of id: PluginInstance.ID) { instances[id]?.vm.startProfile() }
+
+    /// The fuel of each line since then: `{"main.lua:41": 1200}`.
+    func takeProfile(of id: PluginInstance.ID) -> JSON { instances[id]?.vm.takeProfile() ?? .object }
+
+    /// The guards of the sandbox that do not hold.
+    func selfTest(_ id: PluginInstance.ID) -> [String] { instances[id]?.vm.selfTest() ?? [] }
+}

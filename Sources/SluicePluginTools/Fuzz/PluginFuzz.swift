@@ -1,0 +1,127 @@
+public import SluiceCore
+public import SluiceLua
+
+/// Gives a plugin what nobody expects: records with wrong values, odd requests and answers, hostile configurations.
+///
+/// It begins with the plugin's fixtures and spoils them. A plugin may answer as it likes, and may refuse with an error
+/// of its own. What it should never do is run into one of Lua's (`attempt to index a nil value`), use up its fuel or
+/// memory, or return what its hook may not return: those are found.
+public struct PluginFuzz: Sendable {
+    private let bundle: PluginBundle
+    /// Tables whose columns are declared: conflicts get records of theirs too.
+    public var tables: [TableSchema] = []
+    /// What a deployment makes of the plugin, where its limits and its configuration are to count.
+    public var plan: PluginPlan?
+    /// What chance begins with.
+    public var seed: UInt64 = 1
+    /// How many calls.
+    public var calls = 500
+    /// How many configurations.
+    public var configurations = 200
+
+    /// A trial of a bundle.
+    public init(_ bundle: PluginBundle) { self.bundle = bundle }
+
+    /// Tries.
+    public func run() async -> FuzzReport {
+        var report = FuzzReport(plugin: plan?.name ?? bundle.manifest.name, seed: seed)
+        var chance = SeededChance(seed: seed)
+        let fixtures = bundle.fixtures.compactMap { try? JSON(parsing: bundle.files[$0] ?? []) }
+        for _ in 0..<calls {
+            guard let fixture = fixtures.randomElement(using: &chance) else { break }
+            await call(spoiled(fixture, &chance), &report)
+        }
+        let given = fixtures.compactMap { $0["config"] } + [.object]
+        for _ in 0..<configurations {
+            await configure(
+                HostileValues.spoiled(given.randomElement(using: &chance) ?? .object, using: &chance), &report)
+        }
+        return report
+    }
+
+    /// The fixture with what it gives spoiled, and nothing expected.
+    private func spoiled(_ fixture: JSON, _ chance: inout SeededChance) -> JSON {
+        var spoiled = JSON.object
+        for name in ["name", "hook", "config", "deployment", "host"] { spoiled[name] = fixture[name] }
+        spoiled["expect"] = .object
+        var given = JSON.object
+        for (kind, value) in fixture["given"]?.members ?? [] {
+            given[kind] =
+                kind == "record" ? record(value, &chance) : parts(of: value, isConflict: kind == "conflict", &chance)
+        }
+        spoiled["given"] = given
+        return spoiled
+    }
+
+    /// Records and bodies are the world's, and are spoiled; of the rest the engine sees to it that it is as it should
+    /// be.
+    private func parts(of value: JSON, isConflict: Bool, _ chance: inout SeededChance) -> JSON {
+        var value = value
+        for name in ["record", "before", "client", "server", "base"] {
+            guard let there = value[name] else { continue }
+            value[name] = record(there, &chance)
+            if isConflict, Int.random(in: 0..<8, using: &chance) == 0 { value[name] = nil }
+        }
+        if let rows = value["rows"]?.elements {
+            var spoiled = JSON.array
+            for row in rows { spoiled.append(record(row, &chance)) }
+            value["rows"] = spoiled
+        }
+        if let body = value["body"] {
+            let isText = Int.random(in: 0..<8, using: &chance) == 0
+            value["body"] = isText ? "no {json" : HostileValues.spoiled(body, using: &chance)
+        }
+        return value
+    }
+
+    /// A record stays one: an object with its id.
+    private func record(_ record: JSON, _ chance: inout SeededChance) -> JSON {
+        var spoiled = HostileValues.spoiled(record, using: &chance)
+        if spoiled.kind == .object { spoiled["id"] = record["id"] ?? "1" }
+        return spoiled
+    }
+
+    private func call(_ json: JSON, _ report: inout FuzzReport) async {
+        guard let fixture = try? PluginFixture(json, path: "fuzz"),
+            let trial = try? FixtureTrial(fixture, bundle, dialect: .azureV2, tables: tables, in: plan),
+            let outcome = try? await trial.outcome(in: FixtureWorld(fixture.world))
+        else { return }
+        report.calls += 1
+        guard let failure = outcome.failure else {
+            report.outcomes[outcome.name, default: 0] += 1
+            return
+        }
+        report.outcomes["failed \(failure.kind.rawValue)", default: 0] += 1
+        if Self.isFault(failure) { report.note("\(failure)", json) }
+    }
+
+    private func configure(_ config: JSON, _ report: inout FuzzReport) async {
+        report.configurations += 1
+        guard let plan = try? PluginPlan(bundle, config: config).limited(as: plan) else {
+            report.refused += 1
+            return
+        }
+        do {
+            _ = try await PluginRig(plan, FixtureWorld(FixtureWorld.Script()))
+        } catch let failure as PluginFailure {
+            if Self.isFault(failure) { report.note("\(failure)", ["config": config]) }
+        } catch {
+            report.note("\(error)", ["config": config])
+        }
+    }
+
+    /// Whether a plugin should not fail so, whatever it is given. An error that it raises itself is its way to refuse.
+    static func isFault(_ failure: PluginFailure) -> Bool {
+        switch failure.kind {
+        case .runtime:
+            [
+                "attempt to ", "bad argument #", " takes a text, not ", "stack overflow",
+                "number has no integer representation",
+            ].contains {
+                failure.message.contains($0)
+            }
+        case .permission, .breakerOpen, .cancelled, .load: false
+        case .fuel, .burst, .cpu, .deadline, .memory, .badResult, .yield, .blockedFunction: true
+        }
+    }
+}

@@ -1,0 +1,39 @@
+internal import SluiceCore
+internal import SluiceLua
+
+/// JSON for people: a value that fits on a line stands on one, and of others each part begins its own.
+enum JSONLayout {
+    private static let width = 100
+
+    /// The text, with a line end behind it.
+    static func text(_ value: JSON) -> String { lines(value, indent: 0, behind: "") + "\n" }
+
+    private static func lines(_ value: JSON, indent: Int, behind name: String) -> String {
+        let short = flat(value)
+        if indent + name.utf8.count + short.utf8.count <= width, indent > 0 || value.count == 0 { return short }
+        let inner = String(repeating: " ", count: indent + 2)
+        let outer = String(repeating: " ", count: indent)
+        if let elements = value.elements, !elements.isEmpty {
+            let parts = elements.map { inner + lines($0, indent: indent + 2, behind: "") }
+            return "[\n\(parts.joined(separator: ",\n"))\n\(outer)]"
+        }
+        if let members = value.members, !members.isEmpty {
+            let parts = members.map { name, value in
+                let name = "\(JSON(name)): "
+                return inner + name + lines(value, indent: indent + 2, behind: name)
+            }
+            return "{\n\(parts.joined(separator: ",\n"))\n\(outer)}"
+        }
+        return short
+    }
+
+    private static func flat(_ value: JSON) -> String {
+        if let elements = value.elements, !elements.isEmpty {
+            return "[\(elements.map(flat).joined(separator: ", "))]"
+        }
+        if let members = value.members, !members.isEmpty {
+            return "{ \(members.map { "\(JSON($0)): \(flat($1))" }.joined(separator: ", ")) }"
+        }
+        return value.description
+    }
+}

@@ -1,0 +1,32 @@
+public import SluiceCore
+internal import SluiceLua
+
+/// Reports of several plugins as one.
+public struct JoinedReport: ToolReport {
+    /// The reports.
+    public let reports: [any ToolReport]
+    private let summary: String?
+
+    /// Joins reports; `summary` is a last line about all of them.
+    public init(_ reports: [any ToolReport], summary: String? = nil) {
+        self.reports = reports
+        self.summary = summary
+    }
+
+    /// Joins the results of fixtures, with one line that counts all of them.
+    public init(_ reports: [FixtureReport]) {
+        let passed = reports.reduce(0) { $0 + $1.passed }
+        let failed = reports.reduce(0) { $0 + $1.failed }
+        self.init(reports, summary: reports.count > 1 ? "\(passed) passed, \(failed) failed" : nil)
+    }
+
+    /// The lines of all.
+    public var lines: [String] { reports.flatMap(\.lines) + (summary.map { [$0] } ?? []) }
+    /// One report as it is; several as a list.
+    public var json: JSON {
+        if reports.count == 1, let only = reports.first { return only.json }
+        return ["plugins": JSON(reports.map(\.json)), "good": JSON(isGood)]
+    }
+    /// Whether all are good.
+    public var isGood: Bool { reports.allSatisfy(\.isGood) }
+}

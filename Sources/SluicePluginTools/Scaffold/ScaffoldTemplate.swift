@@ -1,0 +1,36 @@
+internal import SluiceCore
+internal import SluiceLua
+
+/// What a new plugin of a kind begins with.
+struct ScaffoldTemplate {
+    var summary: String
+    var hooks: JSON
+    var schema: JSON
+    var main: String
+    var fixtures: [(file: String, json: JSON)]
+    var permissions: JSON?
+
+    static func template(_ kind: ScaffoldKind) -> ScaffoldTemplate {
+        switch kind {
+        case .conflict: conflict
+        case .filter: filter
+        case .request: request
+        case .response: response
+        case .beforeEnqueue: beforeEnqueue
+        case .beforePush: beforePush
+        case .pushError: pushError
+        case .afterPull: afterPull
+        case .schedule: schedule
+        }
+    }
+
+    /// A schema of properties, each with its description, type and default.
+    static func schema(_ properties: [(name: String, about: String, node: JSON)]) -> JSON {
+        let nodes = properties.map { name, about, node in
+            var described: JSON = ["description": JSON(about)]
+            for (name, value) in node.members ?? [] { described[name] = value }
+            return (name, described)
+        }
+        return ["type": "object", "properties": JSON(members: nodes)]
+    }
+}

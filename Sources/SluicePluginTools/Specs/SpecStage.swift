@@ -1,0 +1,77 @@
+internal import SluiceCore
+internal import SluiceLua
+
+/// The plugins that a spec has loaded, each with its own world, for as long as an `it` runs.
+actor SpecStage {
+    private let bundle: PluginBundle
+    private let dialect: Dialect
+    private let tables: [TableSchema]
+    private var rigs: [PluginRig] = []
+    /// The fuel of the plugins' lines.
+    private(set) var spent: [String: Int] = [:]
+
+    init(_ bundle: PluginBundle, dialect: Dialect, tables: [TableSchema]) {
+        self.bundle = bundle
+        self.dialect = dialect
+        self.tables = tables
+    }
+
+    /// Answers what a spec asks for: `spec.load`, `spec.ask`.
+    func perform(_ function: String, _ arguments: JSON) async -> HostReply {
+        do {
+            return .value(
+                function == "spec.load" ? try await load(arguments[0] ?? .object) : try await ask(arguments))
+        } catch let failure as PluginFailure {
+            return .failure("\(failure)")
+        } catch {
+            return .failure((error as? SluiceError)?.message ?? "\(error)")
+        }
+    }
+
+    /// Lets go of the plugins.
+    func clear() async {
+        for rig in rigs {
+            for (line, fuel) in await rig.host.takeProfile(of: rig.id).members ?? [] {
+                spent[line.text, default: 0] += Int(fuel.int ?? 0)
+            }
+        }
+        rigs = []
+    }
+
+    /// Loads the plugin with what a fixture says of it: `config`, `deployment`, `host`.
+    private func load(_ options: JSON) async throws -> JSON {
+        _ = try JSONPlace(options, in: "plugin").members(["config", "deployment", "host"])
+        var json = options
+        (json["name"], json["hook"], json["expect"]) = ("plugin", "init", .object)
+        let fixture = try PluginFixture(json, path: "plugin")
+        let plan = try PluginPlan(bundle, config: fixture.config, deployment: fixture.deployment)
+        let rig = try await PluginRig(plan, FixtureWorld(fixture.world))
+        await rig.host.startProfile(of: rig.id)
+        rigs.append(rig)
+        return JSON(rigs.count - 1)
+    }
+
+    /// Calls a hook with what a fixture gives it: the plugin's number, the hook, `given`, and what is new around it.
+    private func ask(_ arguments: JSON) async throws -> JSON {
+        guard let number = arguments[0]?.int, rigs.indices.contains(Int(number)),
+            let hook = arguments[1]?.string.flatMap({ HookKind(rawValue: $0) })
+        else { throw SluiceError(.invalidArgument, "the plugin is of another test: load it in this one") }
+        let rig = rigs[Int(number)]
+        guard let plan = rig.plan.hooks[hook], hook != .initialize else {
+            throw SluiceError(.invalidArgument, "the plugin has no hook \(hook.rawValue) to call")
+        }
+        let around = JSONPlace(arguments[3] ?? .object, in: hook.rawValue)
+        let news = try around.members(["clock", "http", "next"])
+        rig.world.goOn(with: try FixtureWorld.Script(around), setsClock: news["clock"] != nil)
+        let given = JSONPlace(arguments[2] ?? .object, in: hook.rawValue)
+        let table = given.value.members?.lazy.compactMap { $0.value["table"]?.string }.first
+        let call = try FixtureCall(
+            plan, given: given, dialect: dialect, now: rig.world.now, schema: tables.first { $0.name == table },
+            plan: rig.plan, secrets: rig.secrets
+        ).call()
+        let sent = rig.world.sent.count
+        let run = await rig.run(call)
+        if let fault = rig.world.faults.first { throw SluiceError(.invalidArgument, fault) }
+        return SpecAnswer.document(run, sent: rig.world.sent.dropFirst(sent), values: rig.world.values)
+    }
+}

@@ -45,15 +45,20 @@ struct CursorCeiling: Sendable {
     /// device's. Going back is no proof that nothing is missing: a reconcile has to follow.
     func rewound(at page: PullPage) -> ServerClock? {
         guard let start, let date = page.serverDate else { return nil }
-        let step = clock?.step(to: page) ?? 0
         let isBefore = date.ticks < start.time.ticks - (commitLag > 0 ? 0 : Self.tolerance)
-        guard isBefore || step.magnitude > UInt64(commitLag > 0 ? commitLag : Self.tolerance) else { return nil }
+        guard isBefore || wasSet(before: page) else { return nil }
+        let step = clock?.step(to: page) ?? 0
         // The earliest time that a row may bear which was written since the last pull.
         var earliest = min(start.time, date)
         if let clock, let least = clock.least(at: page) {
             earliest = min(earliest, least, Timestamp(ticks: clock.row.ticks + min(0, step)))
         }
         return ServerClock(row: earliest, at: page)
+    }
+
+    /// Whether the server's clock has gone on by another amount than the device's since the page that is known.
+    private func wasSet(before page: PullPage) -> Bool {
+        (clock?.step(to: page) ?? 0).magnitude > UInt64(commitLag > 0 ? commitLag : Self.tolerance)
     }
 
     /// The time to save in the place of `time`, or nil if that may be saved as it is.
@@ -86,8 +91,10 @@ struct CursorCeiling: Sendable {
         return start.map { max($0.time, saved) } ?? saved
     }
 
-    /// Keeps the page if it tells more of the clock that stamps the rows than what is known of it.
+    /// Keeps the page if it tells more of the clock that stamps the rows than what is known of it. Where that was set
+    /// in the middle of a pull, what was known stays: by that the next pull sees it, and goes back.
     private mutating func learn(_ time: Timestamp, at page: PullPage) {
+        if wasSet(before: page) { return }
         guard let latest = ServerClock(row: time, at: page) else { return }
         if let known = clock?.least(at: page), known >= latest.row { return }
         clock = latest

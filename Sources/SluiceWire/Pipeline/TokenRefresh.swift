@@ -31,6 +31,8 @@ actor TokenRefresh {
         guard let expiry = try await provider.expiry(of: token) else { return token }
         let now = now()
         guard now.advanced(by: lead) >= expiry else { return token }
+        // The provider was asked before a refresh ended that began meanwhile, or keeps no token of its own.
+        if let newer = replacement(of: token) { return newer }
         // A token may live for less than the lead: one that was just fetched is used until it has expired.
         let isValid = now < expiry
         if isValid, !isRunning, let last, isRecent(last.at) { return token }
@@ -45,10 +47,16 @@ actor TokenRefresh {
     /// token, or from a new one. Nil where the one before was not long ago and brought nothing better.
     func token(inPlaceOf refused: String?) async throws -> String? {
         if !isRunning, let last {
-            if last.refused == refused, case .success(let token?) = last.outcome, token != refused { return token }
+            if let token = replacement(of: refused) { return token }
             if isRecent(last.at) { return try last.outcome.get().flatMap { $0 == refused ? nil : $0 } }
         }
         return try await fresh(inPlaceOf: refused)
+    }
+
+    /// The token that the refresh before has put in the place of `refused`.
+    private func replacement(of refused: String?) -> String? {
+        guard !isRunning, let last, last.refused == refused, case .success(let token) = last.outcome else { return nil }
+        return token == refused ? nil : token
     }
 
     private func isRecent(_ time: Timestamp) -> Bool {

@@ -27,7 +27,10 @@ struct AuthenticationRefreshTests {
 
         var refreshes: Int { state.withLock { $0.refreshes } }
         func token() async throws -> String? { "t\(state.withLock { $0.number })" }
-        func expiry(of token: String) async throws -> Timestamp? { state.withLock { $0.expiry } }
+        /// A token that was replaced has expired: whoever still holds one may not ask for another.
+        func expiry(of token: String) async throws -> Timestamp? {
+            state.withLock { token == "t\($0.number)" ? $0.expiry : time.now }
+        }
         func refresh(refused: String?) async throws -> String? {
             let isHeld = state.withLock { state in
                 state.refreshes += 1

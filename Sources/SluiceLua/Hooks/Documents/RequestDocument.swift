@@ -1,5 +1,5 @@
 package import HTTPTypes
-package import SluiceCore
+internal import SluiceCore
 
 /// A request as scripts see it.
 package enum RequestDocument {

@@ -120,6 +120,33 @@ struct ServerClockTests {
         #expect(try await world.ids() == ["a", "old"])
     }
 
+    @Test("a clock that is set in the middle of a pull sends the next one back", arguments: [-600, 600])
+    func midPull(_ seconds: Int) async throws {
+        let world = try await World(pageSize: 1)
+        world.write("a", "b", "c")
+        let asked = Shared(0)
+        world.server.onRequest { [world] _ in
+            guard
+                asked.change({
+                    $0 += 1
+                    return $0 == 3
+                })
+            else { return .none }
+            world.server.setClock(by: .seconds(seconds))
+            world.write("repeated")
+            world.pass(.seconds(240))
+            return .none
+        }
+        try await world.pull()
+        world.server.onRequest(nil)
+        world.pass(.seconds(60))
+        let result = try await world.pull()
+        #expect(result.reasons == [.clockWasSet] && result.reconcile != nil)
+        #expect(try await world.ids() == ["a", "b", "c", "repeated"])
+        world.pass(.seconds(60))
+        #expect(try await world.pull().reasons.isEmpty)
+    }
+
     @Test("a pull that breaks off behind a step leaves the next one as doubtful")
     func brokenOff() async throws {
         let world = try await World()

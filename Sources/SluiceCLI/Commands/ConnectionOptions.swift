@@ -35,6 +35,12 @@ struct ConnectionOptions: ParsableArguments {
 
     @OptionGroup var key: StoreKeyOptions
 
+    @Option(help: ArgumentHelp("The policy of the deployment's plugins: they take part.", valueName: "file"))
+    var plugins: String?
+
+    @Option(help: ArgumentHelp("A folder with the secrets of plugins: a file for each.", valueName: "folder"))
+    var secrets: String?
+
     @Flag(help: "Print exactly one JSON document.")
     var json = false
 }

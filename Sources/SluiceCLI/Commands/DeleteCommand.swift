@@ -14,7 +14,7 @@ struct DeleteCommand: OutcomeCommand {
     @OptionGroup(title: "Store and server") var connection: ConnectionOptions
 
     func outcome() async throws -> Outcome {
-        try await ClientSession.run(try ClientSettings(connection), usesNetwork: false) { session in
+        try await ClientSession.run(try ClientSettings(connection), usesNetwork: false, asksPlugins: true) { session in
             try await session.context.table(table).delete(id: id)
             return Outcome(json: ["table": JSON(table), "deleted": JSON(id)], text: ["deleted \(Plain.line(id))"])
         }

@@ -15,7 +15,9 @@ struct InsertCommand: OutcomeCommand {
 
     func outcome() async throws -> Outcome {
         let record = try RecordArgument.read(json, table: table)
-        return try await ClientSession.run(try ClientSettings(connection), usesNetwork: false, makesStore: true) {
+        return try await ClientSession.run(
+            try ClientSettings(connection), usesNetwork: false, asksPlugins: true, makesStore: true
+        ) {
             session in
             let stored = try await session.context.table(table).insert(record)
             return Outcome(json: stored, text: ["inserted \(TextTable.cell(stored["id"]))"])

@@ -25,7 +25,8 @@ struct PullCommand: OutcomeCommand {
     func outcome() async throws -> Outcome {
         let query = Query(table, filter: try QueryOptions.filter(filter))
         let settings = try ClientSettings(connection, conflicts: conflicts)
-        return try await ClientSession.run(settings, usesNetwork: true, makesStore: true) { session in
+        return try await ClientSession.run(settings, usesNetwork: true, asksPlugins: true, makesStore: true) {
+            session in
             let result = try await SyncReport.pull(
                 query, named: self.query, allowsMassRemoval: removals.allowMassRemoval, in: session.context)
             var outcome = Outcome(json: SyncReport.json(result, table), text: [SyncReport.text(result, table)])

@@ -11,7 +11,7 @@ struct PushCommand: OutcomeCommand {
 
     func outcome() async throws -> Outcome {
         let settings = try ClientSettings(connection, conflicts: conflicts)
-        return try await ClientSession.run(settings, usesNetwork: true) { session in
+        return try await ClientSession.run(settings, usesNetwork: true, asksPlugins: true) { session in
             let result = try await SyncReport.push(in: session.context)
             var outcome = Outcome(json: SyncReport.json(result), text: [SyncReport.text(result)])
             try await SyncReport.add(result, to: &outcome, in: session.context)

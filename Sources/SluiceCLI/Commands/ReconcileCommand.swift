@@ -25,7 +25,8 @@ struct ReconcileCommand: OutcomeCommand {
 
     func outcome() async throws -> Outcome {
         let query = Query(table, filter: try QueryOptions.filter(filter))
-        return try await ClientSession.run(try ClientSettings(connection), usesNetwork: true) { session in
+        return try await ClientSession.run(try ClientSettings(connection), usesNetwork: true, asksPlugins: true) {
+            session in
             let result = try await session.context.reconcile(
                 query, named: self.query, allowsMassRemoval: removals.allowMassRemoval)
             return Outcome(json: SyncReport.json(result, table), text: [SyncReport.text(result, table)])

@@ -20,7 +20,8 @@ struct SyncCommand: OutcomeCommand {
         let settings = try ClientSettings(connection, conflicts: conflicts)
         let tables = tables.isEmpty ? settings.tables.map(\.name) : tables
         guard !tables.isEmpty else { throw CommandFailure.usage("no tables: name some, or give them in --config") }
-        return try await ClientSession.run(settings, usesNetwork: true, makesStore: true) { session in
+        return try await ClientSession.run(settings, usesNetwork: true, asksPlugins: true, makesStore: true) {
+            session in
             let context = session.context
             // A name that cannot be is refused before anything is sent.
             for table in tables { _ = try context.table(table) }

@@ -18,7 +18,7 @@ struct UndeleteCommand: OutcomeCommand {
     @OptionGroup(title: "Store and server") var connection: ConnectionOptions
 
     func outcome() async throws -> Outcome {
-        try await ClientSession.run(try ClientSettings(connection), usesNetwork: false) { session in
+        try await ClientSession.run(try ClientSettings(connection), usesNetwork: false, asksPlugins: true) { session in
             let records = try session.context.table(table)
             try await records.undelete(id: id)
             let isBack = try await records.lookup(id: id) != nil

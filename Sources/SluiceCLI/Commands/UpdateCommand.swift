@@ -26,7 +26,8 @@ struct UpdateCommand: OutcomeCommand {
         }
         changes["id"] = JSON(id)
         let content = changes
-        return try await ClientSession.run(try ClientSettings(connection), usesNetwork: false) { session in
+        return try await ClientSession.run(try ClientSettings(connection), usesNetwork: false, asksPlugins: true) {
+            session in
             let stored = try await session.context.table(table).update(content)
             return Outcome(json: stored, text: ["updated \(Plain.line(id))"])
         }

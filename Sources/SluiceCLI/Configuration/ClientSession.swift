@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Sluice
+internal import SluiceLua
 
 /// An open store, and a context over it, for the length of one command.
 struct ClientSession {
@@ -10,23 +11,32 @@ struct ClientSession {
     ///
     /// - Parameters:
     ///   - usesNetwork: whether `body` reaches the server; without it no endpoint is needed.
+    ///   - asksPlugins: whether the plugins of the deployment's policy take part.
     ///   - makesStore: whether a store that is not there is made. Whoever only looks would take a mistyped name for an
     ///     empty store.
     static func run<Result>(
-        _ settings: ClientSettings, usesNetwork: Bool, makesStore: Bool = false,
+        _ settings: ClientSettings, usesNetwork: Bool, asksPlugins: Bool = false, makesStore: Bool = false,
         _ body: (ClientSession) async throws -> Result
     ) async throws -> Result {
         let path = try settings.requireStore()
-        let client = usesNetwork ? try await settings.client() : nil
+        let connection = usesNetwork ? try await settings.connection() : nil
         guard makesStore || FileManager.default.fileExists(atPath: path) else {
             throw CommandFailure.usage("there is no store at \(Plain.line(path))")
         }
         let store = try SQLiteStore(
             path: path, encryption: try settings.storeKey?.encryption(), options: settings.storeOptions)
         do {
+            let transport = AsyncHTTPTransport()
+            let plugins = asksPlugins ? try await settings.plugins?.load(for: settings, store, transport) : nil
+            let client = connection.map {
+                SluiceClient(
+                    endpoint: $0.endpoint, dialect: settings.dialect, transport: transport,
+                    filters: plugins.map { [$0.filter] } ?? [], options: $0.options)
+            }
             var options = SyncOptions(conflictPolicy: settings.conflicts, dialect: settings.dialect)
             options.localOnly = settings.localOnly
             options.user = try await user(settings, store, usesNetwork: usesNetwork)
+            options = plugins?.added(to: options) ?? options
             let context = try await SyncContext(
                 client: client, store: store, tables: settings.tables, migrations: settings.migrations,
                 options: options)

@@ -17,6 +17,8 @@ struct ClientSettings {
     var tables: [TableSchema]
     var localOnly: LocalOnly
     var migrations: [StoreMigration]
+    /// The plugins of the deployment; nil where there are none.
+    var plugins: PluginSettings?
 
     init(
         _ options: ConnectionOptions, conflicts: ConflictOptions? = nil,
@@ -51,6 +53,9 @@ struct ClientSettings {
             ?? variable("SLUICE_STORE_KEY").map { .key($0) }
             ?? variable("SLUICE_STORE_PASSPHRASE").map { .passphrase($0) }
         (tables, localOnly, migrations) = (file.tables, file.localOnly, file.migrations)
+        plugins = (options.plugins ?? file.plugins).map {
+            PluginSettings(policy: $0, secrets: options.secrets ?? file.secrets)
+        }
     }
 
     /// The store's path.
@@ -76,14 +81,13 @@ struct ClientSettings {
 
     var storeOptions: SQLiteStore.Options { .init(durability: durability == "normal" ? .normal : .full) }
 
-    /// The client.
+    /// The server's address, and how it is talked to.
     ///
-    /// - Throws: what is wrong with the endpoint or the token's file.
-    func client() async throws -> SluiceClient {
+    /// - Throws: what is wrong with the endpoint or the token's file, before anything is sent.
+    func connection() async throws -> (endpoint: Endpoint, options: ClientOptions) {
         guard let endpoint else {
             throw CommandFailure.usage("no server: give --endpoint, --config or SLUICE_ENDPOINT")
         }
-        // A mistake in the settings is told as one, before anything is sent.
         if let token { _ = try await FileToken(source: token).token() }
         let key = try await applicationKey.map { FileToken(source: $0) }?.token()
         let options = ClientOptions(
@@ -91,7 +95,6 @@ struct ClientSettings {
             // A person waits at the other end: two quick repeats bridge a restart, the queue bridges the rest.
             retry: RetryPolicy(attempts: 3, firstPause: .milliseconds(200), longestPause: .seconds(5)),
             applicationKey: key)
-        return SluiceClient(
-            endpoint: try Endpoint(endpoint), dialect: dialect, transport: AsyncHTTPTransport(), options: options)
+        return (try Endpoint(endpoint), options)
     }
 }

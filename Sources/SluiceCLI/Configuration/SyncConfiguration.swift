@@ -15,6 +15,8 @@ internal import SluiceConfiguration
 /// user: ann                       # whose data it is; else what the token says
 /// application-key-file: key.txt   # azure-v1 alone
 /// key-file: store.key             # of an encrypted store; or passphrase-file
+/// plugins: plugins.yaml           # the policy of the deployment's plugins
+/// secrets: secrets                # a folder with the secrets of plugins: a file for each
 /// tables:
 ///   movies:
 ///     columns: { title: string, year: integer }
@@ -34,6 +36,8 @@ struct SyncConfiguration {
     var applicationKeyFile: String?
     var keyFile: String?
     var passphraseFile: String?
+    var plugins: String?
+    var secrets: String?
     var tables: [TableSchema] = []
     var localOnly = LocalOnly()
     var migrations: [StoreMigration] = []
@@ -47,7 +51,8 @@ struct SyncConfiguration {
     init(path: String) throws {
         let members = try ConfigurationFile(path: path).root().members([
             "endpoint", "store", "dialect", "conflicts", "durability", "token-file", "token-scheme", "user",
-            "application-key-file", "key-file", "passphrase-file", "tables", "migrations",
+            "application-key-file", "key-file", "passphrase-file", "plugins", "secrets", "tables",
+            "migrations",
         ])
         let folder = (path as NSString).deletingLastPathComponent
         func file(_ key: String) throws -> String? {
@@ -64,6 +69,7 @@ struct SyncConfiguration {
         user = try members["user"]?.text()
         applicationKeyFile = try file("application-key-file")
         (keyFile, passphraseFile) = (try file("key-file"), try file("passphrase-file"))
+        (plugins, secrets) = (try file("plugins"), try file("secrets"))
         for (name, _, node) in try members["tables"]?.entries() ?? [] { tables.append(try table(name, node)) }
         migrations = try MigrationConfiguration.migrations(members["migrations"])
     }

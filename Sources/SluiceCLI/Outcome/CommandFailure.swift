@@ -34,7 +34,8 @@ struct CommandFailure: Error {
         switch error {
         case let failure as CommandFailure: self = failure
         case let error as SluiceError:
-            let causes = error.cause.map { ": \($0)" } ?? ""
+            let cause = error.cause.map { "\($0)" } ?? ""
+            let causes = cause.isEmpty ? "" : ": \(cause)"
             self.init(
                 ExitStatus(error), error.code.description, error.message + causes, table: error.table,
                 recordID: error.recordID, httpStatus: error.status)

@@ -30,7 +30,9 @@ struct LuaSyncHook: SyncHook {
             ) { [change] in try EnqueueVerdict.read($0, change, check) }
             switch verdict {
             case .accept(let record?), .localOnly(let record?): (change.record, isChanged) = (record, true)
-            case .reject(let refusal): return .reject(refusal)
+            case .reject(var refusal):
+                refusal.hookName = plugin.name
+                return .reject(refusal)
             case nil, .accept, .localOnly: break
             }
             guard case .localOnly = verdict else { continue }

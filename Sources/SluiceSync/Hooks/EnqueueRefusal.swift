@@ -16,12 +16,15 @@ public struct EnqueueRefusal: Error, Sendable, Hashable, CustomStringConvertible
     public var message: String
     /// What is wrong with single fields, by their names.
     public var fields: [String: String]
+    /// Who refuses, among those that a hook asks, such as a plugin; nil for the hook itself.
+    public var hookName: String?
 
     /// A reason.
-    public init(_ message: String, code: String? = nil, fields: [String: String] = [:]) {
+    public init(_ message: String, code: String? = nil, fields: [String: String] = [:], hookName: String? = nil) {
         self.code = code
         self.message = message
         self.fields = fields
+        self.hookName = hookName
     }
 
     /// The code and the fields; the message is the error's own.

@@ -25,7 +25,7 @@ extension HookChain {
                 return verdict
             case .reject(let refusal):
                 throw SluiceError(
-                    .refusedByHook, "the hook \(hook.hookName) refuses the change: \(refusal.message)", table: table,
+                    .refusedByHook, "the hook \(refusal.hookName ?? hook.hookName) refuses the change: \(refusal.message)", table: table,
                     recordID: seen.recordID, cause: refusal)
             case .change(let record):
                 guard seen.kind == .insert || seen.kind == .update else {

@@ -6,7 +6,7 @@ extension Dialect {
     /// The columns that the wire gives a meaning, as a push needs them.
     package var pushColumns: PushColumns {
         PushColumns(
-            id: columns.id, version: columns.version, deleted: columns.deleted,
+            id: columns.id, version: columns.version, deleted: columns.deleted, updatedAt: columns.updatedAt,
             system: Set([columns.version, columns.updatedAt, columns.deleted] + (createdAtColumn.map { [$0] } ?? [])),
             replaces: !patchesUpdates)
     }

@@ -35,8 +35,10 @@ extension PushItem {
         case .found(let record, let sent): return .found(completing(record, by: sent, columns), sent)
         case .earlierRevisionDone(let record, let sent):
             return .earlierRevisionDone(completing(record, by: sent, columns), sent)
-        // Where an update replaces the record, what it leaves out is gone.
-        case .conflict(server: var server?, isDeleted: false) where !columns.replaces:
+        // Where an update replaces the record, what it leaves out is gone; and a server that was restored from a backup
+        // shows a record from before the one that is known.
+        case .conflict(server: var server?, isDeleted: false)
+        where !columns.replaces && !columns.isEarlier(server, than: base):
             let answered = Set(server.names.map { StoreRules.folded($0.text) })
             for (name, value) in base?.members ?? []
             where !answered.contains(StoreRules.folded(name.text)) && !value.isNull && name != columns.deleted {

@@ -5,24 +5,32 @@ package struct PushColumns: Sendable, Hashable {
     package var id: PropertyName
     package var version: PropertyName
     package var deleted: PropertyName
+    package var updatedAt: PropertyName
     /// All names that only the server sets, the id not among them.
     package var system: Set<PropertyName>
     /// Whether an update replaces the record: a property that its body does not name is gone then.
     package var replaces: Bool
 
     package init(
-        id: PropertyName, version: PropertyName, deleted: PropertyName, system: Set<PropertyName>,
-        replaces: Bool = false
+        id: PropertyName, version: PropertyName, deleted: PropertyName, updatedAt: PropertyName = "updatedAt",
+        system: Set<PropertyName>, replaces: Bool = false
     ) {
         self.id = id
         self.version = version
         self.deleted = deleted
+        self.updatedAt = updatedAt
         self.system = system
         self.replaces = replaces
     }
 
     func id(_ record: JSON) -> RecordID? { record[id]?.textID }
     func isDeleted(_ record: JSON) -> Bool { record[deleted]?.bool == true }
+
+    /// Whether the one record is of an earlier time than the other, as where the server was restored from a backup.
+    func isEarlier(_ record: JSON, than other: JSON?) -> Bool {
+        let times = [record, other].compactMap { $0?[updatedAt]?.string.flatMap { Timestamp($0) } }
+        return times.count == 2 && times[0] < times[1]
+    }
 
     /// Whether the record has every value that was sent. Null and absent are the same here: servers differ in which
     /// of the two they write.

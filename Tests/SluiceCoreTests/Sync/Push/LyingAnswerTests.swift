@@ -185,6 +185,17 @@ struct LyingAnswerTests {
         #expect(try await device.local("a") == ["id": "a", "n": 5, "m": 1])
     }
 
+    @Test("a refusal with a record of an earlier time, from a server that was restored, stands as it is")
+    func restoredRefusal() async throws {
+        let device = try await device(.memory)
+        try await device.todos.update(["id": "a", "n": 2])
+        let earlier: JSON = ["id": "a", "n": 5, "version": "v0", "updatedAt": "2001-01-01T00:00:00Z"]
+        device.server.onRequest { $0.isWrite ? .answer(.model(412, earlier)) : .none }
+        let result = try await device.context.push()
+        let shown = try #require(result.failures.first?.failure?.serverRecord)
+        #expect(result.conflicts == 1 && shown == earlier)
+    }
+
     // MARK: Deletes
 
     @Test(

@@ -24,11 +24,17 @@ final class SQLAuthorizer {
         case Int32(CSQLITE_SELECT), Int32(CSQLITE_RECURSIVE): return true
         case Int32(CSQLITE_READ):
             if views.contains(first) || SQLFunctionNames.tables.contains(first.lowercased()) { return true }
+            // Without a column, it may be the name of a part of the statement: a common table expression.
+            if second.isEmpty, !views.hides(first) { return true }
             return refuse(.invalidTable, Self.reason(ofTable: first), table: first)
         case Int32(CSQLITE_FUNCTION):
             if SQLFunctionNames.contains(second) { return true }
             return refuse(.invalidQuery, "SQL cannot call the function \(second) here")
         case Int32(CSQLITE_INSERT), Int32(CSQLITE_UPDATE), Int32(CSQLITE_DELETE):
+            if StoreRules.folded(first).starts(with: "sqlite_".utf8) {
+                // SQLite asks so about tables that it makes up too, those of pragmas for example.
+                return refuse(.invalidTable, "the statement uses a table that belongs to SQLite; SQL cannot do so here")
+            }
             return refuse(.invalidQuery, "SQL only reads here, and this statement writes to \(first)", table: first)
         default: return refuse(.invalidQuery, "SQL only reads here, and this statement does something else")
         }

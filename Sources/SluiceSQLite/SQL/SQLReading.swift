@@ -20,6 +20,8 @@ struct SQLReading: Sendable {
         try connection.execute("PRAGMA query_only = OFF")
         try views.create(on: connection)
         try connection.execute("PRAGMA query_only = ON")
+        // SQLite makes these tables when they are first used, which would look like a write.
+        for table in SQLFunctionNames.tables { _ = try? connection.prepareOne("SELECT 1 FROM \(table)('[]')") }
         let authorizer = SQLAuthorizer(views: views)
         // Room for what SQLite reads of itself, however small the limit is.
         let length = Int32(clamping: max(options.byteLimit, 1 << 20))

@@ -8,12 +8,15 @@ struct SQLViews {
     /// The column of an undeclared table that holds its records.
     static let record = "record"
     private var tables: [[UInt8]: RecordTable] = [:]
+    /// The names in the database of the engine's own tables.
+    private var hidden: Set<[UInt8]> = []
 
     /// The views of all tables except the engine's own.
     init(_ catalog: RecordCatalog) {
-        for schema in catalog.schemas where !Self.isOwn(schema.name) {
+        for schema in catalog.schemas {
             guard let table = catalog.table(schema.name) else { continue }
-            tables[StoreRules.folded(table.storage)] = table
+            let storage = StoreRules.folded(table.storage)
+            if Self.isOwn(schema.name) { hidden.insert(storage) } else { tables[storage] = table }
         }
     }
 
@@ -37,6 +40,13 @@ struct SQLViews {
 
     /// Whether there is a view of that name.
     func contains(_ name: String) -> Bool { tables[StoreRules.folded(name)] != nil }
+
+    /// Whether a table of that name may be in the database without a view.
+    func hides(_ name: String) -> Bool {
+        let folded = StoreRules.folded(name)
+        return hidden.contains(folded)
+            || [SyncTables.prefix, "sqlite_", "pragma_"].contains { folded.starts(with: $0.utf8) }
+    }
 
     /// The declared type of a column; nil for one that has none.
     func type(of column: String, in table: String) -> TableSchema.ColumnType? {

@@ -17,6 +17,8 @@ final class SQLWatch: Sendable {
 
     /// Runs `body`, and has SQLite interrupt its statements once there is a reason.
     func guarding<Result>(_ connection: SQLiteConnection, _ body: () throws -> Result) throws -> Result {
+        // A clock has room for so many seconds only; these are thirty years.
+        let limit = min(limit, .seconds(1_000_000_000))
         end.withLock { $0 = ContinuousClock.now.advanced(by: limit) }
         let api = connection.api
         api.pointee.progress_handler(

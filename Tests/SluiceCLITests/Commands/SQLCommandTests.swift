@@ -7,6 +7,7 @@ import Testing
     private func fill(_ store: String, encryption: StoreEncryption? = nil) async throws {
         let store = try SQLiteStore(path: store, encryption: encryption)
         try await store.define([TableSchema("films", columns: [.init("title", .string), .init("seen", .boolean)])])
+        try await store.define([TableSchema("sluice_operations")])
         try await store.write { writer in
             try writer.put(["id": "f1", "title": "Alien", "seen": true], in: "films")
             try writer.put(["id": "f2", "title": "Brazil"], in: "films")
@@ -70,7 +71,7 @@ import Testing
         "what cannot be read ends with 2 and says why",
         arguments: [
             ("DELETE FROM films", "invalidQuery"), ("SELECT * FROM sluice_operations", "invalidTable"),
-            ("SELECT nothing FROM films", "invalidQuery"), ("SELECT ?", "invalidArgument"),
+            ("SELECT missing FROM films", "invalidQuery"), ("SELECT ?", "invalidArgument"),
             ("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n", "limitReached"),
         ])
     func refusals(statement: String, code: String) async throws {
@@ -88,7 +89,8 @@ import Testing
     func missing() async throws {
         try await withScratch { scratch in
             let store = scratch.file("local.db")
-            #expect(try await Program.sluice("sql", "SELECT 1", "--store", store).status == 2)
+            let result = try await Program.sluice("sql", "SELECT 1", "--store", store)
+            #expect(result.status == 2)
             #expect(!FileManager.default.fileExists(atPath: store))
         }
     }

@@ -58,7 +58,8 @@ struct SQLReadingTests {
 
     @Test("values are bound in order or by name")
     func bindings() async throws {
-        let store = try await SQLFixture().store
+        let fixture = try await SQLFixture()
+        let store = fixture.store
         let values: [JSON] = [.null, true, 5, 1.5, "a'b", [1, "x"], ["k": .null]]
         let result = try await store.sql("SELECT ?, ?, ?, ?, ?, ?, ?", values)
         #expect(result.rows == [[.null, 1, 5, 1.5, "a'b", #"[1,"x"]"#, #"{"k":null}"#]])
@@ -74,15 +75,18 @@ struct SQLReadingTests {
         #expect(unnamed?.code == .invalidArgument)
         let count = await #expect(throws: SluiceError.self) { try await store.sql("SELECT ?, ?", [1]) }
         #expect(count?.message == "the statement has 2 parameters, and 1 value came with it")
+        try await store.close()
     }
 
     @Test("columns of one name stay apart in objects")
     func names() async throws {
-        let store = try await SQLFixture().store
+        let fixture = try await SQLFixture()
+        let store = fixture.store
         let result = try await store.sql(
             "SELECT f.id, r.id, r.id FROM films f JOIN ratings r ON r.film = f.id WHERE r.id = 'r3';  -- end\n")
         #expect(result.columns == ["id", "id", "id"])
         #expect(result.objects.map(\.description) == [#"{"id":"f2","id:1":"r3","id:2":"r3"}"#])
+        try await fixture.store.close()
     }
 
     @Test("a write beside a long statement does not wait for it, and the statement sees one state")

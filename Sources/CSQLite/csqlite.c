@@ -49,6 +49,19 @@ AGREES(CHECKPOINT_PASSIVE);
 AGREES(CHECKPOINT_FULL);
 AGREES(CHECKPOINT_RESTART);
 AGREES(CHECKPOINT_TRUNCATE);
+AGREES(DENY);
+AGREES(DELETE);
+AGREES(INSERT);
+AGREES(READ);
+AGREES(SELECT);
+AGREES(UPDATE);
+AGREES(FUNCTION);
+AGREES(RECURSIVE);
+AGREES(LIMIT_LENGTH);
+
+// A library without column metadata has neither; their members of the table are NULL then.
+#pragma weak sqlite3_column_table_name
+#pragma weak sqlite3_column_origin_name
 
 // sqlite3_db_config is variadic, which Swift cannot call.
 static int config_flag(sqlite3 *database, int option, int flag) {
@@ -93,6 +106,9 @@ static const csqlite_api linked = {
     .system_errno = sqlite3_system_errno,
     .busy_timeout = sqlite3_busy_timeout,
     .interrupt = sqlite3_interrupt,
+    .progress_handler = sqlite3_progress_handler,
+    .set_authorizer = sqlite3_set_authorizer,
+    .limit = sqlite3_limit,
     .get_autocommit = sqlite3_get_autocommit,
     .changes = sqlite3_changes,
     .last_insert_rowid = last_rowid,
@@ -108,6 +124,7 @@ static const csqlite_api linked = {
     .clear_bindings = sqlite3_clear_bindings,
     .stmt_readonly = sqlite3_stmt_readonly,
     .bind_parameter_count = sqlite3_bind_parameter_count,
+    .bind_parameter_name = sqlite3_bind_parameter_name,
     .bind_null = sqlite3_bind_null,
     .bind_int64 = bind_integer,
     .bind_double = sqlite3_bind_double,
@@ -115,6 +132,7 @@ static const csqlite_api linked = {
     .bind_blob64 = bind_blob,
     .column_count = sqlite3_column_count,
     .column_name = sqlite3_column_name,
+    .column_decltype = sqlite3_column_decltype,
     .column_type = sqlite3_column_type,
     .column_bytes = sqlite3_column_bytes,
     .column_int64 = column_integer,
@@ -138,6 +156,8 @@ static const csqlite_api linked = {
     .vfs_register = sqlite3_vfs_register,
     .vfs_unregister = sqlite3_vfs_unregister,
     .vfs_find = sqlite3_vfs_find,
+    .column_table_name = sqlite3_column_table_name,
+    .column_origin_name = sqlite3_column_origin_name,
 };
 
 const csqlite_api *csqlite_system(void) { return &linked; }

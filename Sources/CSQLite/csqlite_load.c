@@ -52,6 +52,9 @@ static int fill(char *reason, int size) {
     TAKE(system_errno);
     TAKE(busy_timeout);
     TAKE(interrupt);
+    TAKE(progress_handler);
+    TAKE(set_authorizer);
+    TAKE(limit);
     TAKE(get_autocommit);
     TAKE(changes);
     TAKE(last_insert_rowid);
@@ -66,6 +69,7 @@ static int fill(char *reason, int size) {
     TAKE(clear_bindings);
     TAKE(stmt_readonly);
     TAKE(bind_parameter_count);
+    TAKE(bind_parameter_name);
     TAKE(bind_null);
     TAKE(bind_int64);
     TAKE(bind_double);
@@ -73,6 +77,7 @@ static int fill(char *reason, int size) {
     TAKE(bind_blob64);
     TAKE(column_count);
     TAKE(column_name);
+    TAKE(column_decltype);
     TAKE(column_type);
     TAKE(column_bytes);
     TAKE(column_int64);
@@ -99,8 +104,11 @@ static int fill(char *reason, int size) {
 #undef TAKE
     if (!find("sqlite3_db_config", &variadic_config, reason, size)) return 0;
     loaded.db_config = config_flag;
-    // Of the library that does the encrypting, if it is OpenSSL; without it passphrases are left to SQLCipher itself.
     char ignored[64];
+    // Only in a library that was built with them.
+    find("sqlite3_column_table_name", &loaded.column_table_name, ignored, sizeof ignored);
+    find("sqlite3_column_origin_name", &loaded.column_origin_name, ignored, sizeof ignored);
+    // Of the library that does the encrypting, if it is OpenSSL; without it passphrases are left to SQLCipher itself.
     if (!find("PKCS5_PBKDF2_HMAC", &pbkdf2, ignored, sizeof ignored)
         || !find("EVP_sha512", &sha512, ignored, sizeof ignored)) {
         pbkdf2 = NULL;

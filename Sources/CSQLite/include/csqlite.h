@@ -17,6 +17,9 @@ struct sqlite3_vfs;
 typedef void (*csqlite_destructor)(void *_Nullable);
 typedef void (*csqlite_function)(
     sqlite3_context *_Nonnull context, int count, sqlite3_value *_Nullable *_Nonnull arguments);
+typedef int (*csqlite_authorizer)(
+    void *_Nullable context, int action, const char *_Nullable first, const char *_Nullable second,
+    const char *_Nullable schema, const char *_Nullable accessor);
 typedef int (*csqlite_wal_hook)(
     void *_Nullable context, sqlite3 *_Nonnull database, const char *_Nonnull schema, int pages);
 
@@ -39,6 +42,11 @@ enum {
 
     CSQLITE_CHECKPOINT_PASSIVE = 0, CSQLITE_CHECKPOINT_FULL = 1, CSQLITE_CHECKPOINT_RESTART = 2,
     CSQLITE_CHECKPOINT_TRUNCATE = 3,
+
+    CSQLITE_DENY = 1, CSQLITE_DELETE = 9, CSQLITE_INSERT = 18, CSQLITE_READ = 20, CSQLITE_SELECT = 21,
+    CSQLITE_UPDATE = 23, CSQLITE_FUNCTION = 31, CSQLITE_RECURSIVE = 33,
+
+    CSQLITE_LIMIT_LENGTH = 0,
 };
 
 /// Each member is the function of SQLite of the same name, `sqlite3_` left out.
@@ -54,6 +62,10 @@ typedef struct csqlite_api {
     int (*_Nonnull system_errno)(sqlite3 *_Nullable);
     int (*_Nonnull busy_timeout)(sqlite3 *_Nonnull, int);
     void (*_Nonnull interrupt)(sqlite3 *_Nonnull);
+    void (*_Nonnull progress_handler)(
+        sqlite3 *_Nonnull, int steps, int (*_Nullable)(void *_Nullable), void *_Nullable);
+    int (*_Nonnull set_authorizer)(sqlite3 *_Nonnull, csqlite_authorizer _Nullable, void *_Nullable);
+    int (*_Nonnull limit)(sqlite3 *_Nonnull, int which, int value);
     int (*_Nonnull get_autocommit)(sqlite3 *_Nonnull);
     int (*_Nonnull changes)(sqlite3 *_Nonnull);
     int64_t (*_Nonnull last_insert_rowid)(sqlite3 *_Nonnull);
@@ -78,6 +90,7 @@ typedef struct csqlite_api {
     int (*_Nonnull stmt_readonly)(sqlite3_stmt *_Nonnull);
 
     int (*_Nonnull bind_parameter_count)(sqlite3_stmt *_Nonnull);
+    const char *_Nullable (*_Nonnull bind_parameter_name)(sqlite3_stmt *_Nonnull, int);
     int (*_Nonnull bind_null)(sqlite3_stmt *_Nonnull, int);
     int (*_Nonnull bind_int64)(sqlite3_stmt *_Nonnull, int, int64_t);
     int (*_Nonnull bind_double)(sqlite3_stmt *_Nonnull, int, double);
@@ -88,6 +101,7 @@ typedef struct csqlite_api {
 
     int (*_Nonnull column_count)(sqlite3_stmt *_Nonnull);
     const char *_Nullable (*_Nonnull column_name)(sqlite3_stmt *_Nonnull, int);
+    const char *_Nullable (*_Nonnull column_decltype)(sqlite3_stmt *_Nonnull, int);
     int (*_Nonnull column_type)(sqlite3_stmt *_Nonnull, int);
     int (*_Nonnull column_bytes)(sqlite3_stmt *_Nonnull, int);
     int64_t (*_Nonnull column_int64)(sqlite3_stmt *_Nonnull, int);
@@ -118,6 +132,11 @@ typedef struct csqlite_api {
     int (*_Nonnull vfs_register)(struct sqlite3_vfs *_Nonnull, int);
     int (*_Nonnull vfs_unregister)(struct sqlite3_vfs *_Nonnull);
     struct sqlite3_vfs *_Nullable (*_Nonnull vfs_find)(const char *_Nullable);
+
+    /// The table and the column that a column of a result comes from: only in a library that was built with
+    /// `SQLITE_ENABLE_COLUMN_METADATA`.
+    const char *_Nullable (*_Nullable column_table_name)(sqlite3_stmt *_Nonnull, int);
+    const char *_Nullable (*_Nullable column_origin_name)(sqlite3_stmt *_Nonnull, int);
 
     /// Gives a database its key: only in a library that encrypts.
     int (*_Nullable key_v2)(sqlite3 *_Nonnull, const char *_Nullable, const void *_Nullable, int);

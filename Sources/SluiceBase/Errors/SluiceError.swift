@@ -70,7 +70,7 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
         public static let invalidRecord = Code(name: .invalidRecord)
         /// The table's name is not allowed.
         public static let invalidTable = Code(name: .invalidTable)
-        /// A pull has brought as much as its limits allow at once.
+        /// A pull has brought as much as its limits allow at once, or an SQL statement went past a limit.
         public static let limitReached = Code(name: .limitReached)
         /// A pull or reconcile would remove more rows here than it may unasked.
         public static let removalsHeld = Code(name: .removalsHeld)

@@ -4,6 +4,8 @@ internal import Sluice
 struct Outcome {
     /// The document that `--json` prints.
     var json: JSON
+    /// What `--json` prints in place of the document where nothing failed, each on a line; nil for the document.
+    var lines: [JSON]?
     /// What is printed without `--json`.
     var text: [String]
     /// What did not succeed.
@@ -31,7 +33,9 @@ struct Outcome {
 
     /// Prints the document or the text on standard output, and each failure as a line on standard error.
     func print(asJSON: Bool) {
-        if asJSON {
+        if asJSON, failures.isEmpty, let lines {
+            StandardStream.output.write(lines.flatMap { $0.bytes() + Array("\n".utf8) })
+        } else if asJSON {
             var document = json
             if let first = failures.first { document["error"] = first.json }
             StandardStream.output.write(document.bytes() + Array("\n".utf8))

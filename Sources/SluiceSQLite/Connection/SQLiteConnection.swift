@@ -21,7 +21,7 @@ package final class SQLiteConnection {
     package var handle: OpaquePointer { database.pointer }
     /// Whether the file is encrypted.
     package var isEncrypted: Bool { database.isEncrypted }
-    private let database: SQLiteHandle
+    let database: SQLiteHandle
     /// What the store knows of the tables in the file.
     var catalog = RecordCatalog()
     /// Where SQLite's hook notes the length of the write-ahead log.

@@ -30,7 +30,8 @@ struct OpenedStore: Sendable {
             file.cipher = try encryption.map { try StoreCipher($0, salt: start) }
             // Before the first connection: from then on nobody here may open the file to look into it.
             let registration = try OpenStores.register(file.path, start: file.cipher?.salt ?? FileBytes.magic)
-            let count = encryption == nil ? 0 : file.options.readers
+            // One more is for statements of the application.
+            let count = encryption == nil ? 0 : file.options.readers + 1
             let writer = OpenedConnection(try file.openWriter())
             let readers = try (0..<count).map { _ in OpenedConnection(try file.openReader()) }
             return (writer, readers, registration, FileIdentity(file.path))

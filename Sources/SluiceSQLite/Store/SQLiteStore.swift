@@ -64,6 +64,8 @@ public final class SQLiteStore: LocalStore {
     private let leases = ExclusiveLease()
     private let writer: SQLiteWorker
     private let readers: [SQLiteWorker]
+    /// For statements of the application, so that a long one keeps no other read waiting; nil for a store without a file.
+    private let sqlReader: SQLiteWorker?
     private let registration: OpenStores.Registration?
     /// How many reads each reader has to do.
     private let loads: Mutex<[Int]>
@@ -101,6 +103,9 @@ public final class SQLiteStore: LocalStore {
         readers = (0..<(file.isInMemory ? 0 : options.readers)).map { [file] index in
             SQLiteWorker(label: "sluice.store.reader", open: opened.reader(index, of: file))
         }
+        sqlReader =
+            file.isInMemory
+            ? nil : SQLiteWorker(label: "sluice.store.sql", open: opened.reader(options.readers, of: file))
         loads = Mutex(Array(repeating: 0, count: readers.count))
     }
 
@@ -141,6 +146,7 @@ public final class SQLiteStore: LocalStore {
     /// Waits for what is under way, moves the log into the file and closes it; see ``LocalStore/close()``.
     public func close() async throws {
         for reader in readers { try await reader.close() }
+        try await sqlReader?.close()
         try await writer.close { [file, lock] connection in
             guard !file.isInMemory else { return }
             // Busy is no failure: the log keeps everything, and who opens the file next goes on with it.
@@ -175,6 +181,13 @@ public final class SQLiteStore: LocalStore {
                 return try body(connection, file.path)
             }
         }
+    }
+
+    /// Runs `body` with the connection for statements of the application, outside of any transaction.
+    func withSQLConnection<Result: Sendable>(
+        _ body: @Sendable (SQLiteConnection) throws -> Result
+    ) async throws -> Result {
+        try await (sqlReader ?? writer).run(body)
     }
 
     /// Runs `body` with the connection that writes, outside of any transaction and with the lock held.

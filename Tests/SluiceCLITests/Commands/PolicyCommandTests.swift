@@ -73,7 +73,7 @@ import Testing
             #expect(try sync.json["pulls"]?[0]?["dropped"] == 1)
             let left = try await Program.sluice("get", "notes", "n1", "--config", config, "--json")
             #expect(try left.json["text"] == "ours")
-            #expect(try await Program.sluice("get", "notes", "n2", "--config", config).status == 1)
+            #expect(try await Program.sluice("get", "notes", "n2", "--config", config).status != 0)
 
             let explained = try await Program.sluice(
                 "plugin", "explain", scratch.file("decisions.jsonl"), "n1", "--json")

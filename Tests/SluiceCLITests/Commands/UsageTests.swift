@@ -9,6 +9,7 @@ import Testing
             ["frobnicate"], ["pull", "movies", "--frobnicate"], ["pull"], ["query", "t", "--top", "many"],
             ["query", "t", "--filter", "year ge"], ["query", "t", "--orderby", "1"], ["query", "t", "--select", ","],
             ["query", "t", "--top=-1"], ["query", "t", "--filter", "title eq 5 and nofunction(x)"],
+            ["sql"], ["sql", "SELECT 1"], ["sql", "DELETE FROM t"],
             ["insert", "t", "{"], ["insert", "t", "[]"], ["insert", "t", #"{"id":5}"#], ["insert", "t", #"{"id":""}"#],
             ["insert", "t", #"{"a":1,"a":2}"#], ["update", "t", "x", "{}"], ["update", "t", "x", #"{"id":"y"}"#],
             ["delete", "t", "x"], ["get", "no table", "x"], ["insert", "sluice_queue", "{}"], ["query", "a;b"],

@@ -5,7 +5,7 @@ import SluiceSQLite
 import SluiceTesting
 import Testing
 
-@Suite("A hostile server", .serialized) struct HostileServerTests {
+@Suite("A hostile server") struct HostileServerTests {
     /// Runs the cases at the same time, a few at once, and gives what does not hold.
     private static func violations(
         _ cases: [HostileCase], store: @escaping @Sendable () async throws -> any LocalStore = { MemoryStore() }
@@ -30,14 +30,8 @@ import Testing
         HostileCase.all.filter { $0.group == group && $0.limits.memory == nil }
     }
 
-    @Test("every case ends as it should", arguments: HostileCase.Group.allCases)
-    func cases(group: HostileCase.Group) async throws {
-        let violations = try await Self.violations(Self.cases(group))
-        #expect(violations.isEmpty, "\(violations.joined(separator: "\n"))")
-    }
-
     @Test(
-        "what is stored is stored as well in a file",
+        "what is stored is stored as well in a file", .serialized,
         arguments: [HostileCase.Group.rows, .ids, .numbers, .times, .json])
     func inFile(group: HostileCase.Group) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "hostile-\(UUID().uuidString)")
@@ -50,9 +44,9 @@ import Testing
         #expect(violations.isEmpty, "\(violations.joined(separator: "\n"))")
     }
 
-    @Test("no answer makes the process grow by 64 MB")
-    func memory() async throws {
-        // In a process of its own: what other tests hold is not to count.
+    @Test("every case ends as it should, and none makes the process grow by 64 MB")
+    func cases() async throws {
+        // One after the other in a process of their own: what others hold is not to count.
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             var violations: [String] = []
             for var hostile in HostileCase.all {

@@ -41,7 +41,7 @@ struct LuaSyncHookTests {
         #expect(try await enqueue("a.record.title = 'MILK' return a") == .change(changed))
         #expect(try await enqueue("return a") == .accept)
         #expect(try await enqueue("return decide.local_only()") == .localOnly)
-        let refusal = EnqueueRefusal("too short", code: "short", fields: ["title": "is short"], hookName: "test")
+        let refusal = EnqueueRefusal("too short", code: "short", fields: ["title": "is short"], hookName: "probe")
         let line = "return decide.reject { code = 'short', message = 'too short', fields = { title = 'is short' } }"
         #expect(try await enqueue(line) == .reject(refusal))
     }

@@ -89,7 +89,7 @@ struct WorkerCommand: AsyncParsableCommand {
         try await context.group { group in
             let edits = try (0..<3).map { offset in
                 let id = "\(name)\((first + offset) % Self.count)"
-                let isThere = try group.record(id, in: "todos") != nil
+                let isThere = try group.lookup(id: id, in: "todos") != nil
                 return (id: id, kind: !isThere ? "insert" : (number + offset) % 4 == 0 ? "delete" : "update")
             }
             Self.say("B \(number) " + edits.map { "\($0.kind) \($0.id) \(property)" }.joined(separator: " "))
@@ -97,7 +97,7 @@ struct WorkerCommand: AsyncParsableCommand {
                 let record: JSON = ["id": JSON(id), property: JSON(number)]
                 switch kind {
                 case "insert": try group.insert(record, in: "todos")
-                case "delete": try group.delete(id, in: "todos")
+                case "delete": try group.delete(id: id, in: "todos")
                 default: try group.update(record, in: "todos")
                 }
             }

@@ -1,7 +1,8 @@
 internal import SluiceBase
 
 extension SyncContext {
-    /// Makes changes that reach the server all together or not at all, and are stored here in one transaction.
+    /// Makes changes that reach the server all together or not at all, and are stored here in one transaction, as by
+    /// ``write(options:_:)``.
     ///
     /// ```swift
     /// try await context.group { group in
@@ -24,31 +25,19 @@ extension SyncContext {
     ///   change throws; what `body` throws; of code `refusedByHook` and `hookFailed` where a hook says so.
     @discardableResult
     public func group<Result: Sendable>(
-        options: OperationOptions = OperationOptions(), _ body: @Sendable (OperationGroup) throws -> Result
+        options: OperationOptions = OperationOptions(), _ body: @Sendable (LocalTransaction) throws -> Result
     ) async throws -> Result {
         let limit = try groupLimit()
-        let environment = self.options.environment
-        let id = environment.makeID()
-        var plan = self.options.hooks.isEmpty ? nil : GroupPlan()
-        while true {
-            let decided = plan
-            do {
-                return try await store.write(at: .localChange, environment) { writer in
-                    let run = decided.map { GroupRun($0) }
-                    let result = try body(
-                        OperationGroup(id: id, context: self, options: options, store: writer, run: run))
-                    let count = try QueueReader(writer).members(of: id).count
-                    guard count <= limit else {
-                        throw SluiceError(
-                            .operationRefused,
-                            "a group holds up to \(limit) operations, as one batch does; this has \(count)")
-                    }
-                    try run?.confirm()
-                    return result
-                }
-            } catch let undecided as GroupPlan.Undecided {
-                plan = try await plan?.asking(self.options.hooks, about: undecided)
+        let id = self.options.environment.makeID()
+        return try await transact(group: id, options) { transaction in
+            let result = try body(transaction)
+            let count = try QueueReader(transaction.store).members(of: id).count
+            guard count <= limit else {
+                throw SluiceError(
+                    .operationRefused,
+                    "a group holds up to \(limit) operations, as one batch does; this has \(count)")
             }
+            return result
         }
     }
 

@@ -4,10 +4,10 @@
 /// The type says so itself, by its coding keys. It is asked to decode itself, and the first thing that a Codable type
 /// does then is to ask for a container by its keys; there the attempt ends, before any property is read. Nothing is
 /// guessed from an instance, and none is made. A type that asks for no keys is taken to want all.
-struct DeclaredProperties: Sendable, Hashable {
-    let names: [SystemProperty: String]
+package struct DeclaredProperties: Sendable, Hashable {
+    package let names: [SystemProperty: String]
 
-    init(of type: (some Decodable).Type) {
+    package init(of type: (some Decodable).Type) {
         let probe = CodingKeyProbe()
         _ = try? type.init(from: probe)
         guard let accepts = probe.accepts else {

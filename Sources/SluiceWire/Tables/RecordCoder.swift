@@ -1,17 +1,25 @@
-internal import SluiceBase
+package import SluiceBase
 
 /// Turns typed records into the wire's and back: the coding of the type, with the system properties under the names
 /// that each side has for them.
-struct RecordCoder: Sendable {
+package struct RecordCoder: Sendable {
     /// The names of the system properties that differ: in the type, and on the wire.
     private let renamed: [(member: PropertyName, column: PropertyName)]
 
     /// A coder for what the type declares, as far as it is among `properties`.
-    init(_ declared: DeclaredProperties, among properties: Set<SystemProperty> = .all, dialect: Dialect) {
+    package init(_ declared: DeclaredProperties, among properties: Set<SystemProperty> = .all, dialect: Dialect) {
         renamed = declared.names.compactMap { property, member in
             guard properties.contains(property), let column = dialect.column(for: property) else { return nil }
             let name = PropertyName(member)
             return column == name ? nil : (name, column)
+        }
+    }
+
+    /// A coder for what the type declares, by the names that those records have for it.
+    package init(_ declared: DeclaredProperties, asIn records: [JSON]) {
+        renamed = declared.names.compactMap { property, member in
+            let name = PropertyName("__\(property.rawValue)")
+            return member != name.text && records.contains { $0[name] != nil } ? (PropertyName(member), name) : nil
         }
     }
 
@@ -20,14 +28,15 @@ struct RecordCoder: Sendable {
     /// - Parameter withNulls: whether properties that are nil are written as null, which clears them at the server;
     ///   else they are left out, which leaves them as they are, or to the server's default.
     /// - Throws: ``SluiceError`` of code `invalidRecord`; the cause is the `EncodingError`.
-    func encode(_ record: some Encodable, withNulls: Bool, table: String) throws(SluiceError) -> JSON {
+    package func encode(_ record: some Encodable, withNulls: Bool, table: String) throws(SluiceError) -> JSON {
         var document: JSON
         do {
             var encoder = JSONRecordEncoder()
             encoder.writesNulls = withNulls
             document = try encoder.encode(record)
         } catch {
-            throw SluiceError(.invalidRecord, "a \(type(of: record)) cannot be sent", table: table, cause: error)
+            throw SluiceError(
+                .invalidRecord, "a \(type(of: record)) cannot be written as JSON", table: table, cause: error)
         }
         guard document.kind == .object else {
             throw SluiceError(.invalidRecord, "a \(type(of: record)) is no JSON object", table: table)
@@ -40,13 +49,14 @@ struct RecordCoder: Sendable {
         return document
     }
 
-    /// The typed record of a document from the wire.
+    /// The typed record of a document.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidRecord`, with the document as ``SluiceError/serverRecord``; the cause
-    ///   is the `DecodingError`.
-    func decode<Record: Decodable>(_ type: Record.Type, from document: JSON, table: String?) throws(SluiceError)
-        -> Record
-    {
+    /// - Parameter isServers: whether the document is the server's; else it is of the local store.
+    /// - Throws: ``SluiceError`` of code `invalidRecord`, with the server's document as ``SluiceError/serverRecord``;
+    ///   the cause is the `DecodingError`.
+    package func decode<Record: Decodable>(
+        _ type: Record.Type, from document: JSON, table: String?, isServers: Bool = true
+    ) throws(SluiceError) -> Record {
         var renamed = document
         for (member, column) in self.renamed {
             guard let value = document[column] else { continue }
@@ -57,8 +67,8 @@ struct RecordCoder: Sendable {
             return try JSONRecordDecoder().decode(type, from: renamed)
         } catch {
             throw SluiceError(
-                .invalidRecord, "the server's record does not fit \(type)", table: table,
-                recordID: document["id"]?.textID, serverRecord: document, cause: error)
+                .invalidRecord, "the \(isServers ? "server's" : "local") record does not fit \(type)", table: table,
+                recordID: document["id"]?.textID, serverRecord: isServers ? document : nil, cause: error)
         }
     }
 }

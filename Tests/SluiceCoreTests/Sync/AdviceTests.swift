@@ -68,8 +68,8 @@ struct AdviceTests {
                 switch kind {
                 case .insert: try group.insert(["id": "new", "n": 2], in: "todos")
                 case .update: try group.update(["id": "a", "n": 2], in: "todos")
-                case .delete: try group.delete("a", in: "todos")
-                case .undelete: try group.undelete("gone", in: "todos")
+                case .delete: try group.delete(id: "a", in: "todos")
+                case .undelete: try group.undelete(id: "gone", in: "todos")
                 }
             }
             return

@@ -29,10 +29,10 @@ struct GroupTests {
         let device = try await device(kind)
         let id = try await device.context.group { group in
             try group.update(["id": "a", "n": 1], in: "todos")
-            try group.delete("b", in: "todos")
-            #expect(try group.record("a", in: "todos")?["n"] == 1)
-            #expect(try group.record("b", in: "todos") == nil)
-            return group.id
+            try group.delete(id: "b", in: "todos")
+            #expect(try group.lookup(id: "a", in: "todos")?["n"] == 1)
+            #expect(try group.lookup(id: "b", in: "todos") == nil)
+            return group.group
         }
         let operations = try await device.context.queue.operations(QueueFilter(group: id))
         #expect(operations.map(\.recordID) == ["a", "b"])
@@ -103,7 +103,7 @@ struct GroupTests {
         _ = try await device.context.push()
         let error = await #expect(throws: SluiceError.self) {
             try await device.context.group { group in
-                try group.undelete("a", in: "todos")
+                try group.undelete(id: "a", in: "todos")
                 try group.update(["id": "a", "n": 2], in: "todos")
             }
         }
@@ -148,9 +148,9 @@ struct GroupTests {
             let group = try await device.context.group { group in
                 try group.update(["id": "a", "n": JSON(Int64(number + 1))], in: "todos")
                 try group.insert(["id": JSON("t\(number)")], in: "transfers")
-                return group.id
+                return group.group
             }
-            members.append((group, "t\(number)"))
+            members.append((try #require(group), "t\(number)"))
         }
         var changes = device.context.changes.makeAsyncIterator()
         try await device.context.queue.undo("a", in: "todos")

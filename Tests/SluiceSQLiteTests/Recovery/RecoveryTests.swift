@@ -91,7 +91,7 @@ struct RecoveryTests {
         #expect(isPushed)
     }
 
-    @Test("a zeroed page: never a trap, and what is not on it is rescued", arguments: 0..<24)
+    @Test("a zeroed page: never a trap, and what is not on it is rescued", arguments: 0..<12)
     func zeroed(page: Int) async throws {
         _ = try await fill(path)
         var content = try bytes(path)
@@ -131,7 +131,7 @@ struct RecoveryTests {
         #expect((recovery == nil) == (pages == 0))
     }
 
-    @Test("a flipped bit: never a trap, and no wrong queue", arguments: 0..<40)
+    @Test("a flipped bit: never a trap, and no wrong queue", arguments: 0..<20)
     func flipped(seed: Int) async throws {
         _ = try await fill(path, rows: 60)
         var content = try bytes(path)

@@ -15,7 +15,7 @@ struct StorageFaultTests {
         [false, true])
     func anywhere(mode: StorageFaultMode, isEncrypted: Bool) async throws {
         // A few of each: `make test` tries more of them in a release build, where a trial takes a tenth of the time.
-        let stride = mode == .callOnce || mode == .calls || mode == .shortRead ? 907 : 173
+        let stride = mode == .callOnce || mode == .calls || mode == .shortRead ? 1801 : 347
         let report = try await StorageFaultCampaign(
             modes: [mode], stride: stride, seed: 5, tears: 1, isEncrypted: isEncrypted
         ).run()

@@ -46,6 +46,12 @@ extension SimulatedDevice {
                 case .insert: _ = try await table.insert(record, options: options)
                 case .delete: try await table.delete(id: key.id, options: options)
                 case .undelete: try await table.undelete(id: key.id, options: options)
+                // A typed record cannot have two properties that Swift takes for one.
+                case .update where choice / 8192 % 4 == 0 && !parts.setting.fields.areTwins:
+                    let changes = record
+                    try await context?.table(key.table, of: [String: JSON].self).update(id: key.id, options: options) {
+                        for (name, value) in changes.members ?? [] { $0[name.text] = value }
+                    }
                 default: _ = try await table.update(record, options: options)
                 }
             }

@@ -1,7 +1,8 @@
 internal import SluiceCore
 
 extension SimulatedDevice {
-    /// Changes two or three records in one group: inserts what is not there, and changes or deletes what is.
+    /// Changes two or three records in one group, or in one transaction alone: inserts what is not there, and changes or
+    /// deletes what is.
     func group(_ choice: Int) async {
         let oracle = parts.oracle
         var keys: [RecordKey] = []
@@ -19,9 +20,14 @@ extension SimulatedDevice {
         do {
             guard let context else { return }
             try await EditsInHand.$current.withValue(hand) {
-                try await context.group { group in
+                let body: @Sendable (LocalTransaction) throws -> Void = { transaction in
                     hand.edits = []
-                    hand.edits = try plans.map { try change($0.edit, deletes: $0.deletes, in: group) }
+                    hand.edits = try plans.map { try self.change($0.edit, deletes: $0.deletes, in: transaction) }
+                }
+                if choice / 4096 % 2 == 0 {
+                    try await context.group(body)
+                } else {
+                    try await context.write(body)
                 }
             }
         } catch {
@@ -35,20 +41,20 @@ extension SimulatedDevice {
         }
     }
 
-    private func change(_ edit: SimulatedEdit, deletes: Bool, in group: OperationGroup) throws -> SimulatedEdit {
+    private func change(_ edit: SimulatedEdit, deletes: Bool, in transaction: LocalTransaction) throws -> SimulatedEdit {
         let (key, fields) = (edit.key, edit.fields)
-        let isThere = try group.record(key.id, in: key.table) != nil
+        let isThere = try transaction.lookup(id: key.id, in: key.table) != nil
         if isThere, deletes {
-            try group.delete(key.id, in: key.table)
+            try transaction.delete(id: key.id, in: key.table)
             return SimulatedEdit(key: key, kind: .delete, fields: [:])
         }
         var record = JSON(members: [("id", JSON(key.id))] + parts.setting.fields.members(fields))
         if isThere {
-            try group.update(record, in: key.table)
+            try transaction.update(record, in: key.table)
             return SimulatedEdit(key: key, kind: .update, fields: fields)
         }
         record["group"] = 1
-        try group.insert(record, in: key.table)
+        try transaction.insert(record, in: key.table)
         return edit
     }
 }

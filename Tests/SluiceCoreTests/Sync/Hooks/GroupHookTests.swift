@@ -26,9 +26,9 @@ struct GroupHookTests {
         let (group, made) = try await device.context.group { group in
             runs.change { $0 += 1 }
             try group.update(["id": "a", "n": 2], in: "todos")
-            try group.delete("b", in: "todos")
+            try group.delete(id: "b", in: "todos")
             try group.insert(["id": "x"], in: "others")
-            return (group.id, try group.insert(["n": 3], in: "todos")["id"]?.string ?? "")
+            return (group.group, try group.insert(["n": 3], in: "todos")["id"]?.string ?? "")
         }
         #expect(runs.value == 2)
         #expect(seen.value.map(\.kind) == [.update, .delete, .insert])
@@ -49,7 +49,7 @@ struct GroupHookTests {
         let device = try await Device(kind, hooks: [hook], batchSize: 10)
         try await device.context.group { group in
             try group.insert(["id": "a", "n": 1], in: "todos")
-            try group.insert(["id": "b", "n": try group.record("a", in: "todos")?["n"] ?? 0], in: "todos")
+            try group.insert(["id": "b", "n": try group.lookup(id: "a", in: "todos")?["n"] ?? 0], in: "todos")
         }
         #expect(try await device.local("a")?["n"] == 11)
         #expect(try await device.local("b")?["n"] == 11)

@@ -314,8 +314,8 @@ struct BatchPushTests {
         try await device.todos.pull()
         device.server.onRequest { $0.isWrite ? .answer(.model(status, nil)) : .none }
         try await device.context.group { group in
-            try group.delete("a", in: "todos")
-            try group.delete("b", in: "todos")
+            try group.delete(id: "a", in: "todos")
+            try group.delete(id: "b", in: "todos")
         }
         let result = try await device.context.push()
         #expect(result.applied == 0 && result.conflicts == 0, "\(result)")

@@ -104,7 +104,7 @@ struct ForeignEditTests {
         try await device.todos.update(["id": "a", "m": 2])
         try await device.context.group { group in
             try group.insert(["id": "b"], in: "todos")
-            try group.delete("a", in: "todos")
+            try group.delete(id: "a", in: "todos")
         }
         device.server.seed("todos", [["id": "a", "p": 9]])
         let states = Mutex<[JSON?]>([])

@@ -1,11 +1,11 @@
 internal import SluiceBase
 
-/// What hooks have decided about the changes of a group.
+/// What hooks have decided about the changes of a transaction.
 ///
-/// Which changes a group makes shows only when its body runs, inside a transaction. So the body runs, what hooks have
+/// Which changes a transaction makes shows only when its body runs, inside a transaction. So the body runs, what hooks have
 /// to see of it is noted, and the transaction is rolled back; the hooks are asked; and the body runs again. It counts
 /// when each of its changes is one that the hooks have seen as it is.
-struct GroupPlan: Sendable {
+struct ChangePlan: Sendable {
     /// Thrown to roll a run back of which hooks have not seen all.
     struct Undecided: Error {
         /// How many of the decisions still stand.
@@ -29,7 +29,7 @@ struct GroupPlan: Sendable {
     init() {}
 
     /// The plan with what the hooks say of the changes that they have not seen.
-    func asking(_ hooks: [any SyncHook], about undecided: Undecided) async throws(SluiceError) -> GroupPlan {
+    func asking(_ hooks: [any SyncHook], about undecided: Undecided) async throws(SluiceError) -> ChangePlan {
         var plan = self
         plan.attempts += 1
         guard plan.attempts <= HookedWrite.mostAttempts else { throw HookedWrite.moved() }
@@ -44,9 +44,9 @@ struct GroupPlan: Sendable {
     }
 }
 
-/// One run of a group's body, by the plan so far. It lives as long as the transaction.
-final class GroupRun {
-    private let plan: GroupPlan
+/// One run of the body, by the plan so far. It lives as long as the transaction.
+final class PlannedRun {
+    private let plan: ChangePlan
     private var ids: [RecordID]
     /// How many changes hooks were to see, and how many ids were made.
     private var changes = 0
@@ -55,7 +55,7 @@ final class GroupRun {
     private var valid: Int?
     private var looks: [EnqueueLook] = []
 
-    init(_ plan: GroupPlan) {
+    init(_ plan: ChangePlan) {
         self.plan = plan
         ids = plan.ids
     }
@@ -81,8 +81,8 @@ final class GroupRun {
         return change
     }
 
-    /// - Throws: ``GroupPlan/Undecided`` where hooks have to be asked about something.
+    /// - Throws: ``ChangePlan/Undecided`` where hooks have to be asked about something.
     func confirm() throws {
-        if let valid { throw GroupPlan.Undecided(valid: valid, looks: looks, ids: ids) }
+        if let valid { throw ChangePlan.Undecided(valid: valid, looks: looks, ids: ids) }
     }
 }

@@ -1,0 +1,45 @@
+public import SluiceCore
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+extension TypedSyncTable where Record: QueryableRecord {
+    /// The records that match the predicate.
+    ///
+    /// ```swift
+    /// let open = try await todos.records(where: #Predicate { !$0.done })
+    /// ```
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidQuery` for a predicate that cannot be a query, or of the store.
+    public func records(where predicate: Predicate<Record>) async throws -> [Record] {
+        try await records(matching: Query(name, where: predicate))
+    }
+
+    /// How many records match the predicate.
+    ///
+    /// - Throws: as ``records(where:)``.
+    public func count(where predicate: Predicate<Record>) async throws -> Int {
+        try await count(matching: Query(name, where: predicate))
+    }
+
+    /// The records that match the predicate, now and whenever they change.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidQuery` for a predicate that cannot be a query.
+    public func observe(where predicate: Predicate<Record>) throws(SluiceError) -> TypedLiveQuery<Record> {
+        observe(try Query(name, where: predicate))
+    }
+
+    /// Brings the server's rows that match the predicate here: see
+    /// ``SyncContext/pull(_:named:allowsMassRemoval:progress:)``.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidQuery` for a predicate that cannot be a query; as ``pull(_:named:)``.
+    @discardableResult
+    public func pull(
+        where predicate: Predicate<Record>, named queryName: String? = nil, allowsMassRemoval: Bool = false
+    ) async throws -> PullResult {
+        try await pull(Query(name, where: predicate), named: queryName, allowsMassRemoval: allowsMassRemoval)
+    }
+}

@@ -1,0 +1,83 @@
+public import SluiceBase
+public import SluiceWire
+
+/// A conflict whose records are values of a type.
+public struct TypedConflict<Record: Codable & Sendable>: Sendable {
+    /// The conflict with its records as they are.
+    public let untyped: Conflict
+    /// The record as the application has it; nil where it was deleted here.
+    public let client: Record?
+    /// The record as the server has it; nil where the server has none.
+    public let server: Record?
+    /// The server's record on which the local change was made; nil for an insert.
+    public let base: Record?
+    private let coder: RecordCoder
+
+    fileprivate init(_ conflict: Conflict) throws(SluiceError) {
+        let records = [conflict.client, conflict.server, conflict.base]
+        let coder = RecordCoder(DeclaredProperties(of: Record.self), asIn: records.compactMap(\.self))
+        func value(_ document: JSON?, isServers: Bool) throws(SluiceError) -> Record? {
+            guard let document else { return nil }
+            return try coder.decode(Record.self, from: document, table: conflict.table, isServers: isServers)
+        }
+        untyped = conflict
+        self.coder = coder
+        client = try value(conflict.client, isServers: false)
+        server = try value(conflict.server, isServers: true)
+        base = try value(conflict.base, isServers: true)
+    }
+
+    /// The decision that `record` is stored and sent. What the type does not declare is taken from the side that changed
+    /// it, and from the server where both did.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidRecord` where the type writes no JSON object.
+    public func merge(_ record: Record) throws(SluiceError) -> ConflictDecision {
+        var merged = untyped.server ?? untyped.client ?? .object
+        if let client = untyped.client, untyped.server != nil, let base = untyped.base {
+            for name in Set(client.names).union(base.names) where merged[name] == base[name] {
+                merged[name] = client[name]
+            }
+        }
+        let document = try coder.encode(record, withNulls: true, table: untyped.table).withoutNulls(notIn: merged)
+        for (name, value) in document.members ?? [] { merged[name] = value }
+        return .merge(merged)
+    }
+}
+
+/// A handler of the conflicts of one table, whose records are values of a type.
+///
+/// ```swift
+/// options.conflictHandlers.append(TypedConflictHandler(Todo.self) { conflict in
+///     guard var merged = conflict.client, let server = conflict.server else { return .next }
+///     merged.done = merged.done || server.done
+///     return try conflict.merge(merged)
+/// })
+/// ```
+///
+/// A record that does not fit the type has the operation held, with the reason.
+public struct TypedConflictHandler<Record: Codable & Sendable>: ConflictHandler {
+    private let table: String
+    private let body: @Sendable (TypedConflict<Record>) async throws -> ConflictDecision
+
+    /// Asks `body` about conflicts in the table of that name.
+    public init(
+        _ table: String, of type: Record.Type,
+        _ body: @escaping @Sendable (TypedConflict<Record>) async throws -> ConflictDecision
+    ) {
+        self.table = table
+        self.body = body
+    }
+
+    /// Asks `body` about conflicts in the table that the type's records are in.
+    public init(
+        _ type: Record.Type, _ body: @escaping @Sendable (TypedConflict<Record>) async throws -> ConflictDecision
+    ) where Record: TableRecord {
+        self.init(type.tableName, of: type, body)
+    }
+
+    /// Asks the closure.
+    public func decide(_ conflict: Conflict) async throws -> ConflictDecision {
+        guard conflict.table == table else { return .next }
+        return try await body(try TypedConflict(conflict))
+    }
+}

@@ -1,0 +1,172 @@
+public import SluiceBase
+public import SluiceWire
+
+/// One table of the local store whose records are values of a type.
+///
+/// ```swift
+/// let todos = try context.table(Todo.self)
+/// let milk = try await todos.insert(Todo(text: "buy milk"))
+/// try await todos.update(id: milk.id, set: \.done, to: true)
+/// ```
+///
+/// It does what ``SyncTable`` does, with the same promises: no call here touches the network except ``pull(_:named:)``
+/// and ``reconcile(_:named:allowsMassRemoval:)``. The type codes itself, by the rules of ``TableRecord``; it needs a
+/// coding key `id`. What the type does not declare stays as it is in the record, here and on the server.
+///
+/// Beside the errors of ``SyncTable`` there is `invalidRecord` for a record that does not fit the type. An insert has
+/// happened all the same, any other change has not.
+public struct TypedSyncTable<Record: Codable & Sendable>: Sendable {
+    /// The same table without the type.
+    public let untyped: SyncTable
+    let coder: RecordCoder
+
+    init(_ untyped: SyncTable) {
+        self.untyped = untyped
+        coder = RecordCoder(DeclaredProperties(of: Record.self), dialect: untyped.context.dialect)
+    }
+
+    /// The table's name.
+    public var name: String { untyped.name }
+
+    /// Adds a record. One whose id is nil gets a new UUID; what else is nil is left out of it.
+    ///
+    /// - Returns: the record as it is stored.
+    /// - Throws: as ``SyncTable/insert(_:options:)``; see ``TypedSyncTable``.
+    @discardableResult
+    public func insert(_ record: Record, options: OperationOptions = OperationOptions()) async throws -> Record {
+        let document = try coder.encode(record, withNulls: false, table: name)
+        return try value(await untyped.insert(document, options: options))
+    }
+
+    /// Writes all properties that the type declares; those that are nil as null, where the record has them.
+    ///
+    /// What was changed here or by a pull since `record` was read is written over. ``update(id:options:_:)`` writes
+    /// only what it changes.
+    ///
+    /// - Returns: the record as it is stored.
+    /// - Throws: as ``SyncTable/update(_:options:)``; see ``TypedSyncTable``.
+    @discardableResult
+    public func update(_ record: Record, options: OperationOptions = OperationOptions()) async throws -> Record {
+        let name = name
+        return try await untyped.context.write(options: options) { transaction in
+            try transaction.table(name, of: Record.self).update(record)
+        }
+    }
+
+    /// Changes a record as it is in this moment, in one transaction. Only the properties that `change` gives another
+    /// value are written and sent.
+    ///
+    /// - Parameter change: changes the value that it gets; its id stays. Where ``SyncOptions/hooks`` look at the change
+    ///   it runs up to four times, and only the last time counts.
+    /// - Returns: the record as it is stored.
+    /// - Throws: as ``SyncTable/update(_:options:)``; see ``TypedSyncTable``; what `change` throws.
+    @discardableResult
+    public func update(
+        id: some RecordIDConvertible, options: OperationOptions = OperationOptions(),
+        _ change: @Sendable (inout Record) throws -> Void
+    ) async throws -> Record {
+        let (name, id) = (name, id.recordID)
+        return try await untyped.context.write(options: options) { transaction in
+            try transaction.table(name, of: Record.self).update(id: id, change)
+        }
+    }
+
+    /// Changes one property of a record.
+    ///
+    /// - Returns: the record as it is stored.
+    /// - Throws: as ``update(id:options:_:)``.
+    @discardableResult
+    public func update<Value: Sendable>(
+        id: some RecordIDConvertible, set path: any WritableKeyPath<Record, Value> & Sendable, to value: Value,
+        options: OperationOptions = OperationOptions()
+    ) async throws -> Record {
+        try await update(id: id, options: options) { $0[keyPath: path] = value }
+    }
+
+    /// Deletes a record.
+    ///
+    /// - Throws: as ``SyncTable/delete(id:options:)``.
+    public func delete(id: some RecordIDConvertible, options: OperationOptions = OperationOptions()) async throws {
+        try await untyped.delete(id: id, options: options)
+    }
+
+    /// Brings a deleted record back.
+    ///
+    /// - Throws: as ``SyncTable/undelete(id:options:)``.
+    public func undelete(id: some RecordIDConvertible, options: OperationOptions = OperationOptions()) async throws {
+        try await untyped.undelete(id: id, options: options)
+    }
+
+    /// The record with that id, or nil.
+    ///
+    /// - Throws: see ``TypedSyncTable``; of the store.
+    public func lookup(id: some RecordIDConvertible) async throws -> Record? {
+        try await untyped.lookup(id: id).map(value)
+    }
+
+    /// The records that match. The query's table is this one, and all properties are read, whatever it says.
+    ///
+    /// - Throws: see ``TypedSyncTable``; ``SluiceError`` of code `invalidQuery`, or of the store.
+    public func records(matching query: Query? = nil) async throws -> [Record] {
+        try await untyped.records(matching: whole(query)).map(value)
+    }
+
+    /// How many records match the query's filter.
+    public func count(matching query: Query? = nil) async throws -> Int { try await untyped.count(matching: query) }
+
+    /// The records that match, now and whenever they change: as ``SyncTable/observe(_:)``.
+    public func observe(_ query: Query? = nil) -> TypedLiveQuery<Record> {
+        TypedLiveQuery(base: untyped.observe(whole(query)), table: self)
+    }
+
+    /// Brings the server's rows here: see ``SyncContext/pull(_:named:allowsMassRemoval:progress:)``.
+    @discardableResult
+    public func pull(
+        _ query: Query? = nil, named queryName: String? = nil, allowsMassRemoval: Bool = false
+    ) async throws -> PullResult {
+        try await untyped.pull(query, named: queryName, allowsMassRemoval: allowsMassRemoval)
+    }
+
+    /// Mends what differs between here and the server: see ``SyncContext/reconcile(_:named:allowsMassRemoval:)``.
+    @discardableResult
+    public func reconcile(
+        _ query: Query? = nil, named queryName: String, allowsMassRemoval: Bool = false
+    ) async throws -> ReconcileResult {
+        try await untyped.reconcile(query, named: queryName, allowsMassRemoval: allowsMassRemoval)
+    }
+
+    /// Removes rows from the local store only: see ``SyncContext/purge(_:named:force:)``.
+    @discardableResult
+    public func purge(_ query: Query? = nil, named queryName: String? = nil, force: Bool = false) async throws -> Int {
+        try await untyped.purge(query, named: queryName, force: force)
+    }
+
+    /// The query for whole records: a value cannot be made of a part of one.
+    private func whole(_ query: Query?) -> Query? {
+        var query = query
+        query?.select = []
+        return query
+    }
+
+    func value(_ document: JSON) throws(SluiceError) -> Record {
+        try coder.decode(Record.self, from: document, table: name, isServers: false)
+    }
+}
+
+extension SyncContext {
+    /// The table of that name, whose records are values of `type`.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for a name that no table can have.
+    public func table<Record: Codable & Sendable>(
+        _ name: String, of type: Record.Type
+    ) throws -> TypedSyncTable<Record> {
+        TypedSyncTable(try table(name))
+    }
+
+    /// The table that the type's records are in.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for a name that no table can have.
+    public func table<Record: TableRecord>(_ type: Record.Type) throws -> TypedSyncTable<Record> {
+        try table(type.tableName, of: type)
+    }
+}

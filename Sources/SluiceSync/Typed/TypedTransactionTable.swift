@@ -1,0 +1,99 @@
+public import SluiceBase
+public import SluiceWire
+
+/// One table in a transaction, whose records are values of a type: what ``TypedSyncTable`` is outside of one.
+public struct TypedTransactionTable<Record: Codable & Sendable> {
+    /// The table's name.
+    public let name: String
+    private let transaction: LocalTransaction
+    private let coder: RecordCoder
+
+    fileprivate init(_ name: String, in transaction: LocalTransaction) {
+        self.name = name
+        self.transaction = transaction
+        coder = RecordCoder(DeclaredProperties(of: Record.self), dialect: transaction.context.dialect)
+    }
+
+    /// Adds a record; see ``TypedSyncTable/insert(_:options:)``.
+    @discardableResult
+    public func insert(_ record: Record) throws -> Record {
+        try value(transaction.insert(try coder.encode(record, withNulls: false, table: name), in: name))
+    }
+
+    /// Writes all properties that the type declares; see ``TypedSyncTable/update(_:options:)``.
+    @discardableResult
+    public func update(_ record: Record) throws -> Record {
+        let document = try document(record)
+        let stored = try document["id"]?.textID.flatMap { try transaction.lookup(id: $0, in: name) }
+        return try value(transaction.update(document.withoutNulls(notIn: stored), in: name))
+    }
+
+    /// Changes a record as it is, and writes what differs; see ``TypedSyncTable/update(id:options:_:)``.
+    @discardableResult
+    public func update(id: some RecordIDConvertible, _ change: (inout Record) throws -> Void) throws -> Record {
+        guard let stored = try transaction.lookup(id: id, in: name) else {
+            throw SluiceError(
+                .recordMissing, "there is no such record in the local store; pull it first", table: name,
+                recordID: id.recordID)
+        }
+        let before = try value(stored)
+        var after = before
+        try change(&after)
+        let (old, new) = (try document(before), try document(after))
+        var changes: JSON = ["id": JSON(id.recordID)]
+        for (name, value) in new.members ?? [] where name != "id" && old[name] != value { changes[name] = value }
+        // What a type leaves out by itself, where it wrote it before, is taken back.
+        for name in old.names where name != "id" && new[name] == nil { changes[name] = .null }
+        guard changes.count > 1 else { return after }
+        return try value(transaction.update(changes, in: name))
+    }
+
+    /// Deletes a record; see ``SyncTable/delete(id:options:)``.
+    public func delete(id: some RecordIDConvertible) throws { try transaction.delete(id: id, in: name) }
+
+    /// Brings a deleted record back; see ``SyncTable/undelete(id:options:)``.
+    public func undelete(id: some RecordIDConvertible) throws { try transaction.undelete(id: id, in: name) }
+
+    /// The record as it is, with what was changed so far; or nil.
+    public func lookup(id: some RecordIDConvertible) throws -> Record? {
+        try transaction.lookup(id: id, in: name).map(value)
+    }
+
+    /// The records that match, with what was changed so far. The query's table is this one, and all properties are
+    /// read, whatever it says.
+    public func records(matching query: Query? = nil) throws -> [Record] {
+        var query = query ?? Query(name)
+        (query.table, query.select) = (name, [])
+        return try transaction.records(matching: query).map(value)
+    }
+
+    private func document(_ record: Record) throws(SluiceError) -> JSON {
+        try coder.encode(record, withNulls: true, table: name)
+    }
+
+    private func value(_ document: JSON) throws(SluiceError) -> Record {
+        try coder.decode(Record.self, from: document, table: name, isServers: false)
+    }
+}
+
+extension JSON {
+    /// The object without nulls where the other has no value: absent and null are the same to a type.
+    func withoutNulls(notIn other: JSON?) -> JSON {
+        JSON(members: (members ?? []).filter { !$0.value.isNull || other?[$0.name] != nil })
+    }
+}
+
+extension LocalTransaction {
+    /// The table of that name, whose records are values of `type`.
+    public func table<Record: Codable & Sendable>(
+        _ name: String, of type: Record.Type
+    ) throws -> TypedTransactionTable<Record> {
+        try SyncTables.validate(name)
+        return TypedTransactionTable(name, in: self)
+    }
+
+    /// The table that the type's records are in.
+    public func table<Record: TableRecord>(_ type: Record.Type) throws -> TypedTransactionTable<Record> {
+        try table(type.tableName, of: type)
+    }
+}

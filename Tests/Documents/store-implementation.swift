@@ -1,4 +1,4 @@
 import Sluice
 
-func MyStore(path: String) throws -> SQLiteStore { try SQLiteStore(path: path) }
+typealias MyStore = SQLiteStore
 func makeEmptyFolder() -> String { "" }

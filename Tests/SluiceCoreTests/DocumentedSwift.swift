@@ -18,11 +18,11 @@ enum DocumentedSwift {
         }
     }
 
-    /// The lines without indentation, comments behind code, and blank lines.
+    /// The lines without indentation, comments after code, imports, and blank lines.
     private static func lines(_ text: Substring) -> [String] {
         text.split(separator: "\n").map {
             let code = $0.components(separatedBy: "   //")[0]
             return code.trimmingCharacters(in: .whitespaces)
-        }.filter { !$0.isEmpty }
+        }.filter { !$0.isEmpty && !$0.hasPrefix("import ") }
     }
 }

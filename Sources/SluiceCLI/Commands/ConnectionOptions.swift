@@ -59,11 +59,20 @@ struct StoreKeyOptions: ParsableArguments {
     var passphraseFile: String?
 }
 
-/// What is done with a conflict, for the commands that can meet one.
-struct ConflictOptions: ParsableArguments {
+/// How a push goes about it, for the commands that push.
+struct PushOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "What is done with a conflict: hold (the default; nothing is lost), server-wins or client-wins.",
             valueName: "policy"))
     var conflicts: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How many changes go in one request, 1 to 100: more than 1 for a server that takes batches.",
+            valueName: "count"))
+    var batch: Int?
+
+    @Option(help: ArgumentHelp("How many requests are under way at once, 1 to 64.", valueName: "count"))
+    var concurrency: Int?
 }

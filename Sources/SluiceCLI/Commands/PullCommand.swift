@@ -19,12 +19,12 @@ struct PullCommand: OutcomeCommand {
     var filter: String?
 
     @OptionGroup var removals: RemovalOptions
-    @OptionGroup var conflicts: ConflictOptions
+    @OptionGroup var push: PushOptions
     @OptionGroup(title: "Store and server") var connection: ConnectionOptions
 
     func outcome() async throws -> Outcome {
         let query = Query(table, filter: try QueryOptions.filter(filter))
-        let settings = try ClientSettings(connection, conflicts: conflicts)
+        let settings = try ClientSettings(connection, push: push)
         return try await ClientSession.run(settings, usesNetwork: true, asksPlugins: true, makesStore: true) {
             session in
             let result = try await SyncReport.pull(

@@ -6,11 +6,11 @@ struct PushCommand: OutcomeCommand {
         commandName: "push", abstract: "Send the changes that wait in the queue.",
         discussion: "What is not sent, for whatever reason, stays in the queue: see sluice queue list.")
 
-    @OptionGroup var conflicts: ConflictOptions
+    @OptionGroup var push: PushOptions
     @OptionGroup(title: "Store and server") var connection: ConnectionOptions
 
     func outcome() async throws -> Outcome {
-        let settings = try ClientSettings(connection, conflicts: conflicts)
+        let settings = try ClientSettings(connection, push: push)
         return try await ClientSession.run(settings, usesNetwork: true, asksPlugins: true) { session in
             let result = try await SyncReport.push(in: session.context)
             var outcome = Outcome(json: SyncReport.json(result), text: [SyncReport.text(result)])

@@ -13,11 +13,11 @@ struct SyncCommand: OutcomeCommand {
     var tables: [String] = []
 
     @OptionGroup var removals: RemovalOptions
-    @OptionGroup var conflicts: ConflictOptions
+    @OptionGroup var push: PushOptions
     @OptionGroup(title: "Store and server") var connection: ConnectionOptions
 
     func outcome() async throws -> Outcome {
-        let settings = try ClientSettings(connection, conflicts: conflicts)
+        let settings = try ClientSettings(connection, push: push)
         let tables = tables.isEmpty ? settings.tables.map(\.name) : tables
         guard !tables.isEmpty else { throw CommandFailure.usage("no tables: name some, or give them in --config") }
         return try await ClientSession.run(settings, usesNetwork: true, asksPlugins: true, makesStore: true) {

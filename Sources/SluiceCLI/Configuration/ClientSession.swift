@@ -34,6 +34,7 @@ struct ClientSession {
                     filters: plugins.map { [$0.filter] } ?? [], options: $0.options)
             }
             var options = SyncOptions(conflictPolicy: settings.conflicts, dialect: settings.dialect)
+            (options.batchSize, options.concurrency) = (settings.batch, settings.concurrency)
             options.localOnly = settings.localOnly
             options.user = try await user(settings, store, usesNetwork: usesNetwork)
             options = plugins?.added(to: options) ?? options

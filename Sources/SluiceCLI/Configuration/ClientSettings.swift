@@ -7,6 +7,9 @@ struct ClientSettings {
     var store: String?
     var dialect: Dialect
     var conflicts: ConflictPolicy
+    /// How many changes go in one request, and how many requests are under way at once.
+    var batch: Int
+    var concurrency: Int
     var durability: String?
     var token: FileToken.Source?
     var tokenScheme: TokenScheme
@@ -21,7 +24,7 @@ struct ClientSettings {
     var plugins: PluginSettings?
 
     init(
-        _ options: ConnectionOptions, conflicts: ConflictOptions? = nil,
+        _ options: ConnectionOptions, push: PushOptions? = nil,
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws {
         let file = try options.config.map { try SyncConfiguration(path: $0) } ?? SyncConfiguration()
@@ -34,11 +37,13 @@ struct ClientSettings {
                 "no dialect \(name); known are \(Dialect.all.map(\.name).joined(separator: ", "))")
         }
         self.dialect = dialect
-        let policy = conflicts?.conflicts
+        let policy = push?.conflicts
         guard let conflicts = policy.map(ConflictPolicy.init) ?? file.conflicts ?? .hold else {
             throw CommandFailure.usage("--conflicts cannot be \(policy ?? ""); use hold, server-wins or client-wins")
         }
         self.conflicts = conflicts
+        batch = try Self.count(push?.batch ?? file.batch ?? 1, among: 1...100, "--batch")
+        concurrency = try Self.count(push?.concurrency ?? file.concurrency ?? 1, among: 1...64, "--concurrency")
         durability = file.durability
         token =
             (options.tokenFile ?? file.tokenFile).map { .file($0) } ?? variable("SLUICE_TOKEN").map { .text($0) }
@@ -56,6 +61,13 @@ struct ClientSettings {
         plugins = (options.plugins ?? file.plugins).map {
             PluginSettings(policy: $0, secrets: options.secrets ?? file.secrets)
         }
+    }
+
+    private static func count(_ number: Int, among allowed: ClosedRange<Int>, _ name: String) throws -> Int {
+        guard allowed.contains(number) else {
+            throw CommandFailure.usage("\(name) is \(allowed.lowerBound) to \(allowed.upperBound), not \(number)")
+        }
+        return number
     }
 
     /// The store's path.

@@ -9,6 +9,8 @@ internal import SluiceConfiguration
 /// store: movies.db                # relative to this file
 /// dialect: azure-v2
 /// conflicts: hold                 # or server-wins, client-wins
+/// batch: 50                       # changes in one request, where the server takes batches
+/// concurrency: 4                  # requests under way at once
 /// durability: full                # or normal
 /// token-file: token.txt
 /// token-scheme: zumo              # or bearer
@@ -29,6 +31,8 @@ struct SyncConfiguration {
     var store: String?
     var dialect: String?
     var conflicts: ConflictPolicy?
+    var batch: Int?
+    var concurrency: Int?
     var durability: String?
     var tokenFile: String?
     var tokenScheme: String?
@@ -50,7 +54,8 @@ struct SyncConfiguration {
     /// - Throws: ``SluiceError`` of code `invalidArgument` with the file, line and column.
     init(path: String) throws {
         let members = try ConfigurationFile(path: path).root().members([
-            "endpoint", "store", "dialect", "conflicts", "durability", "token-file", "token-scheme", "user",
+            "endpoint", "store", "dialect", "conflicts", "batch", "concurrency", "durability", "token-file",
+            "token-scheme", "user",
             "application-key-file", "key-file", "passphrase-file", "plugins", "secrets", "tables",
             "migrations",
         ])
@@ -63,6 +68,7 @@ struct SyncConfiguration {
         dialect = try members["dialect"]?.choice(of: Dialect.all.map(\.name))
         let policy = try members["conflicts"]?.choice(of: ConflictPolicy.allCases.map(\.rawValue))
         conflicts = policy.flatMap(ConflictPolicy.init)
+        (batch, concurrency) = (try members["batch"]?.integer(), try members["concurrency"]?.integer())
         durability = try members["durability"]?.choice(of: ["full", "normal"])
         tokenFile = try file("token-file")
         tokenScheme = try members["token-scheme"]?.choice(of: ["zumo", "bearer"])

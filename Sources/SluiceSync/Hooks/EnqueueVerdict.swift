@@ -24,8 +24,9 @@ extension HookChain {
                 verdict.isLocalOnly = true
                 return verdict
             case .reject(let refusal):
+                let name = refusal.hookName ?? hook.hookName
                 throw SluiceError(
-                    .refusedByHook, "the hook \(refusal.hookName ?? hook.hookName) refuses the change: \(refusal.message)", table: table,
+                    .refusedByHook, "the hook \(name) refuses the change: \(refusal.message)", table: table,
                     recordID: seen.recordID, cause: refusal)
             case .change(let record):
                 guard seen.kind == .insert || seen.kind == .update else {

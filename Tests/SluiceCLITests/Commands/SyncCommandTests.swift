@@ -43,6 +43,30 @@ import Testing
         }
     }
 
+    @Test("changes go in batches and side by side where that is asked for, by flag or by file")
+    func batches() async throws {
+        try await withServer { server, scratch in
+            let store = scratch.file("one.db")
+            let config = try scratch.write(
+                "sync.yaml", "endpoint: \(server.endpoint)\nstore: one.db\nbatch: 4\nconcurrency: 2\n")
+            func insert(_ ids: ClosedRange<Int>) async throws {
+                for id in ids {
+                    _ = try await Program.sluice("insert", "notes", #"{"id":"n\#(id)"}"#, "--store", store)
+                }
+            }
+            try await insert(1...9)
+            #expect(try await Program.sluice("push", "--config", config, "--json").json["applied"] == 9)
+            try await insert(10...14)
+            let push = try await Program.sluice(
+                "push", "--store", store, "--endpoint", server.endpoint, "--batch", "100", "--json")
+            #expect(try push.json["applied"] == 5)
+            for wrong in [["--batch", "0"], ["--batch", "101"], ["--concurrency", "65"], ["--concurrency", "-1"]] {
+                let refused = try await Program.sluice.run(["push", "--config", config] + wrong)
+                #expect(refused.status == 2 && refused.errors.contains(wrong[0]), "\(refused)")
+            }
+        }
+    }
+
     @Test("an idle pull says that nothing is new, whatever rows came again")
     func idle() async throws {
         try await withServer { server, scratch in

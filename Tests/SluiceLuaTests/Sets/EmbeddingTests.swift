@@ -58,21 +58,4 @@ struct EmbeddingTests {
         print(figures.errors, figures.setVersion, figures.memory)
         #expect(figures.setVersion == 2)
     }
-
-    @Test("every block of Swift of the page stands in the test above")
-    func page() throws {
-        let here = URL(fileURLWithPath: #filePath)
-        let root = (0..<4).reduce(here) { url, _ in url.deletingLastPathComponent() }
-        func lines(_ text: String) -> [String] {
-            text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
-        }
-        let source = lines(try String(contentsOf: here, encoding: .utf8))
-        let text = try String(contentsOf: root.appending(path: "docs/plugins-embedding.md"), encoding: .utf8)
-        let blocks = text.components(separatedBy: "```swift\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
-        #expect(blocks.count == 7)
-        for block in blocks {
-            let wanted = lines(block)
-            #expect(source.indices.contains { source[$0...].starts(with: wanted) }, "not compiled: \(block)")
-        }
-    }
 }

@@ -41,7 +41,8 @@ extension SimulatedDevice {
         }
     }
 
-    private func change(_ edit: SimulatedEdit, deletes: Bool, in transaction: LocalTransaction) throws -> SimulatedEdit {
+    private func change(_ edit: SimulatedEdit, deletes: Bool, in transaction: LocalTransaction) throws -> SimulatedEdit
+    {
         let (key, fields) = (edit.key, edit.fields)
         let isThere = try transaction.lookup(id: key.id, in: key.table) != nil
         if isThere, deletes {

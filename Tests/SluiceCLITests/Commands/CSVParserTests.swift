@@ -63,13 +63,14 @@ import Testing
         "what RFC 4180 has no place for is refused with its line",
         arguments: [
             ("a\nb\"c", 2, "quote inside"), ("\"a\" ,b", 1, "behind its closing quote"),
-            ("\"a\"b", 1, "behind its closing quote"), ("a\rb", 1, "carriage return"), ("a\r\r\n", 1, "carriage return"),
+            ("\"a\"b", 1, "behind its closing quote"), ("a\rb", 1, "carriage return"),
+            ("a\r\r\n", 1, "carriage return"),
             ("a\n\0b", 2, "NUL"), ("\"\0\"", 1, "NUL"), ("a\n\"b\nc\n", 2, "never closed"),
             ("1,2,3,4,5,6,7,8,9,10\n,,,,,,,,,,", 2, "more than 10 fields"),
         ])
     func refused(_ text: String, _ line: Int, _ reason: String) throws {
-        let problem = try #require(problem(text))
-        #expect(problem.line == line && problem.reason.contains(reason), "\(problem)")
+        let found = try #require(problem(text))
+        #expect(found.line == line && found.reason.contains(reason), "\(found)")
     }
 
     @Test("bytes that are not UTF-8 are refused, not repaired")

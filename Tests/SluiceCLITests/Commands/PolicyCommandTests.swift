@@ -54,7 +54,9 @@ import Testing
         try await withServer { server, scratch in
             let config = try deployment(scratch, server.endpoint)
             let refused = try await Program.sluice("insert", "notes", #"{"id":"n0","text":""}"#, "--config", config)
-            #expect(refused.status == 2 && refused.errors.contains("shop-rules") && refused.errors.contains("a note needs a text"), "\(refused)")
+            #expect(
+                refused.status == 2 && refused.errors.contains("shop-rules")
+                    && refused.errors.contains("a note needs a text"), "\(refused)")
             let inserted = try await Program.sluice(
                 "insert", "notes", #"{"id":"n1","text":"a"}"#, "--config", config, "--json")
             #expect(try inserted.json["by"] == "shop", "\(inserted)")

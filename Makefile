@@ -11,6 +11,7 @@ demo: setup
 
 test: setup lint
 	$(SWIFT) build --build-tests
+	@.ci/blocks
 	@.ci/test
 	@.ci/simulate 2000 1
 	@.ci/storage 29 5

@@ -101,7 +101,12 @@ let package = Package(
                 "CJansson", "CSQLiteFaults", "SluiceCore", "SluiceSQLite",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
-        .target(name: "Sluice", dependencies: ["SluiceCore", "SluiceHTTP", "SluicePredicate", "SluiceSQLite"]),
+        .target(
+            name: "Sluice",
+            dependencies: [
+                "SluiceCore", "SluiceHTTP", "SluicePredicate", "SluiceSQLite",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
         .executableTarget(
             name: "SluiceCLI",
             dependencies: [

@@ -1,3 +1,4 @@
+@_exported public import HTTPTypes
 @_exported public import SluiceCore
 @_exported public import SluiceHTTP
 @_exported public import SluicePredicate

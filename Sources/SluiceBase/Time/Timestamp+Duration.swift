@@ -3,7 +3,7 @@ extension Timestamp {
     private static let endless: Int64 = 400_000_000_000
 
     /// The time that much later, at most the end of time.
-    package func advanced(by duration: Duration) -> Timestamp {
+    public func advanced(by duration: Duration) -> Timestamp {
         let parts = duration.components
         let seconds = min(max(parts.seconds, -Self.endless), Self.endless)
         return Timestamp(ticks: ticks + seconds * Self.ticksPerSecond + parts.attoseconds / 100_000_000_000)

@@ -79,8 +79,8 @@ extension SyncContext {
     /// ```swift
     /// try await context.write { transaction in
     ///     let open = try transaction.records(matching: Query("todos").where(column("done") == false))
-    ///     for todo in open { try transaction.update(["id": todo["id"], "done": true], in: "todos") }
-    ///     try transaction.insert(["text": "closed \(open.count)"], in: "log")
+    ///     for todo in open { try transaction.update(["id": todo["id"] ?? .null, "done": true], in: "todos") }
+    ///     try transaction.insert(["closed": JSON(open.count)], in: "log")
     /// }
     /// ```
     ///

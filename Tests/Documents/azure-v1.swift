@@ -1,0 +1,3 @@
+import Sluice
+
+var key: String { "key" }

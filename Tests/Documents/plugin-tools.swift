@@ -1,0 +1,4 @@
+import SluiceLua
+
+var policy: PluginPolicy { fatalError() }
+var path: String { "" }

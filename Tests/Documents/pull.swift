@@ -1,0 +1,3 @@
+import Sluice
+
+let open = Query("todos", filter: try? QueryExpression(odata: "done eq false"))

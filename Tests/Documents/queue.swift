@@ -1,0 +1,4 @@
+import Sluice
+
+var other: SyncContext { fatalError() }
+var ledger: SyncTable { fatalError() }

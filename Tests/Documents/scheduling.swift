@@ -1,0 +1,5 @@
+import Logging
+import Sluice
+
+var scheduler: SyncScheduler { fatalError() }
+let log = Logger(label: "sync")

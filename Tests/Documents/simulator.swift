@@ -1,0 +1,5 @@
+import Sluice
+
+struct LongestTitle: ConflictHandler {
+    func decide(_ conflict: Conflict) async throws -> ConflictDecision { .next }
+}

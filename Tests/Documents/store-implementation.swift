@@ -1,0 +1,4 @@
+import Sluice
+
+typealias MyStore = SQLiteStore
+func makeEmptyFolder() -> String { "" }

@@ -22,8 +22,8 @@ struct SluiceCommand: AsyncParsableCommand {
         PullCommand.self, PushCommand.self, SyncCommand.self, ReconcileCommand.self,
     ]
     private static let records: [any ParsableCommand.Type] = [
-        QueryCommand.self, SQLCommand.self, GetCommand.self, InsertCommand.self, UpdateCommand.self,
-        DeleteCommand.self, UndeleteCommand.self, PurgeCommand.self,
+        QueryCommand.self, SQLCommand.self, GetCommand.self, InsertCommand.self, ImportCommand.self,
+        UpdateCommand.self, DeleteCommand.self, UndeleteCommand.self, PurgeCommand.self,
     ]
     private static let state: [any ParsableCommand.Type] = [
         StatusCommand.self, QueueCommand.self, QuarantineCommand.self, StoreCommand.self,

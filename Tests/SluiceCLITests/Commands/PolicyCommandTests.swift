@@ -54,7 +54,9 @@ import Testing
         try await withServer { server, scratch in
             let config = try deployment(scratch, server.endpoint)
             let refused = try await Program.sluice("insert", "notes", #"{"id":"n0","text":""}"#, "--config", config)
-            #expect(refused.status == 2 && refused.errors.contains("shop-rules") && refused.errors.contains("a note needs a text"), "\(refused)")
+            #expect(
+                refused.status == 2 && refused.errors.contains("shop-rules")
+                    && refused.errors.contains("a note needs a text"), "\(refused)")
             let inserted = try await Program.sluice(
                 "insert", "notes", #"{"id":"n1","text":"a"}"#, "--config", config, "--json")
             #expect(try inserted.json["by"] == "shop", "\(inserted)")
@@ -91,6 +93,28 @@ import Testing
                 "insert", "notes", #"{"text":"a"}"#, "--store", scratch.file("a.db"), "--plugins",
                 scratch.file("plugins.yaml"), "--secrets", scratch.file("secrets"), "--json")
             #expect(try inserted.json["by"] == "shop", "\(inserted)")
+        }
+    }
+
+    @Test("an import asks the policy about each record, and a refusal has its line and takes its step back")
+    func imports() async throws {
+        try await withScratch { scratch in
+            let config = try deployment(scratch, "http://127.0.0.1:1")
+            let lines = (1...5).map { #"{"id":"n\#($0)","text":"\#($0 == 4 ? "" : "a")"}"# }
+            try scratch.write("notes.jsonl", lines.joined(separator: "\n"))
+            let refused = try await Program.sluice(
+                "import", "notes", "notes.jsonl", "--config", config, "--step", "2", "--json", in: scratch.path)
+            #expect(refused.status == 2 && refused.errors.contains("notes.jsonl:4: "), "\(refused)")
+            #expect(refused.errors.contains("a note needs a text") && refused.errors.contains("record n4"))
+            #expect(try refused.json["inserted"] == 2)
+            // Records that come again and again are asked about one after the other, as the hook has left them.
+            let again = (1...20).map { #"{"id":"n\#(1 + $0 % 2)","text":"b\#($0 / 2)"}"# }
+            try scratch.write("notes.jsonl", again.joined(separator: "\n"))
+            let result = try await Program.sluice(
+                "import", "notes", "notes.jsonl", "--config", config, "--upsert", "--json", in: scratch.path)
+            #expect(try result.json["updated"] == 20, "\(result)")
+            let note = try await Program.sluice("get", "notes", "n1", "--config", config, "--json")
+            #expect(try note.json["text"] == "b10" && note.json["by"] == "shop", "\(note)")
         }
     }
 

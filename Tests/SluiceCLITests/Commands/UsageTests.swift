@@ -12,6 +12,8 @@ import Testing
             ["sql"], ["sql", "SELECT 1"], ["sql", "DELETE FROM t"],
             ["insert", "t", "{"], ["insert", "t", "[]"], ["insert", "t", #"{"id":5}"#], ["insert", "t", #"{"id":""}"#],
             ["insert", "t", #"{"a":1,"a":2}"#], ["update", "t", "x", "{}"], ["update", "t", "x", #"{"id":"y"}"#],
+            ["import", "t"], ["import", "t", "-"], ["import", "t", "/nonexistent.csv"],
+            ["import", "no table", "x.csv"],
             ["delete", "t", "x"], ["get", "no table", "x"], ["insert", "sluice_queue", "{}"], ["query", "a;b"],
             ["push"], ["pull", "t"], ["sync"], ["push", "--endpoint", "ftp://x"], ["push", "--endpoint", "nonsense"],
             ["push", "--endpoint", "http://user:secret@127.0.0.1:1"], ["status", "--dialect", "azure-v9"],

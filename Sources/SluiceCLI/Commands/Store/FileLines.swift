@@ -11,8 +11,8 @@ final class FileLines: @unchecked Sendable {
     private var chunk = [UInt8](repeating: 0, count: 1 << 16)
     /// Where in the chunk those bytes are that no line has had yet.
     private var unread = 0..<0
-    /// How many lines were begun.
-    private var number = 0
+    /// How many lines were begun: behind a call, the number of the line that it gave, counted from 1.
+    private(set) var number = 0
 
     /// - Parameter longest: how many bytes a line may have, without its end.
     init(_ path: String, longest: Int) throws {
@@ -24,16 +24,30 @@ final class FileLines: @unchecked Sendable {
         self.longest = longest
     }
 
+    /// The lines of standard input.
+    init(ofInputLongest longest: Int) throws {
+        let descriptor = dup(STDIN_FILENO)
+        guard descriptor >= 0, let file = fdopen(descriptor, "r") else {
+            throw CommandFailure.usage("standard input cannot be read: \(String(cString: strerror(errno)))")
+        }
+        self.file = file
+        path = "standard input"
+        self.longest = longest
+    }
+
     deinit { fclose(file) }
 
     /// The next line, without its end; nil behind the last.
-    func next() throws -> String? {
+    func next() throws -> String? { try nextBytes().map { try text($0) } }
+
+    /// As ``next()``, whether or not the line is UTF-8.
+    func nextBytes() throws -> [UInt8]? {
         number += 1
         var line: [UInt8] = []
         while true {
             if unread.isEmpty { try fill() }
             // The last line of a file may have no end.
-            if unread.isEmpty { return line.isEmpty ? nil : try text(line) }
+            if unread.isEmpty { return line.isEmpty ? nil : line }
             let end = endOfLine()
             let piece = unread.lowerBound..<(end ?? unread.upperBound)
             guard line.count + piece.count <= longest else { throw StoreImport.tooLong(number, longest: longest) }
@@ -43,7 +57,7 @@ final class FileLines: @unchecked Sendable {
                 continue
             }
             unread = (end + 1)..<unread.upperBound
-            return try text(line)
+            return line
         }
     }
 

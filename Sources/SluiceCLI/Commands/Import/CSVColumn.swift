@@ -1,0 +1,77 @@
+internal import Sluice
+
+/// A column of a CSV file, and what its fields become.
+struct CSVColumn: Hashable {
+    var name: PropertyName
+    /// What the table declares it as; nil where it does not.
+    var type: TableSchema.ColumnType?
+
+    /// The columns that a header names.
+    ///
+    /// - Throws: ``CommandFailure`` for a name that is empty or there twice.
+    static func read(_ header: [CSVParser.Field], of table: TableSchema?) throws -> [CSVColumn] {
+        var names: Set<PropertyName> = []
+        for field in header {
+            guard !field.text.isEmpty else { throw refusal("a column has no name") }
+            guard names.insert(PropertyName(field.text)).inserted else {
+                throw refusal("there are two columns \(cut(field.text))")
+            }
+        }
+        return header.map { field in
+            let name = PropertyName(field.text)
+            return CSVColumn(name: name, type: table?.column(name)?.type)
+        }
+    }
+
+    /// The field as a value: null for an empty one without quotes.
+    ///
+    /// - Throws: ``CommandFailure`` with the column and the value for a field that does not fit the column's type.
+    func value(of field: CSVParser.Field) throws -> JSON {
+        if field.text.isEmpty, !field.isQuoted { return .null }
+        guard let value = value(of: field.text) else {
+            throw Self.refusal("column \(Self.cut(name.text)): \"\(Self.cut(field.text))\" is no \(word)")
+        }
+        return value
+    }
+
+    private func value(of text: String) -> JSON? {
+        switch type {
+        case nil, .string: JSON(text)
+        case .integer: JSONNumber(text: text).flatMap { $0.int == nil ? nil : JSON($0) }
+        case .real: JSONNumber(text: text).flatMap { $0.double.isFinite ? JSON($0) : nil }
+        case .boolean: boolean(text)
+        case .date: Timestamp(text).map { _ in JSON(text) }
+        case .json: try? JSON(parsing: text)
+        }
+    }
+
+    /// In letters of any case, as programs write it.
+    private func boolean(_ text: String) -> JSON? {
+        switch text.lowercased() {
+        case "true", "1": true
+        case "false", "0": false
+        default: nil
+        }
+    }
+
+    private var word: String {
+        switch type {
+        case .integer: "integer"
+        case .real: "number"
+        case .boolean: "boolean (true, false, 1 or 0)"
+        case .date: "date of ISO 8601"
+        case .json: "JSON"
+        case nil, .string: "text"
+        }
+    }
+
+    private static func refusal(_ message: String) -> CommandFailure {
+        CommandFailure(.usage, "invalidRecord", message)
+    }
+
+    /// The text as far as a message has room for it.
+    static func cut(_ text: String) -> String {
+        let start = text.prefix(60)
+        return Plain.line(start.endIndex == text.endIndex ? text : start + "…")
+    }
+}

@@ -1,0 +1,112 @@
+/// Reads CSV as RFC 4180 has it, strictly and line by line: nothing is repaired and nothing is guessed.
+///
+/// ```swift
+/// var parser = CSVParser()
+/// try parser.take(Array("id,title".utf8))        // two fields
+/// try parser.take(Array(#"id-1,"The first"#.utf8))  // nil: the quoted field goes on
+/// try parser.take(Array(#"line"""#.utf8))        // two fields, the second with a line break
+/// try parser.finish()
+/// ```
+///
+/// It holds the record that it is in, and nothing else. A record ends with LF or CRLF. An empty line is none.
+struct CSVParser {
+    /// A field of a record.
+    struct Field: Hashable {
+        var text: String
+        /// Whether it stood in quotes: only so is an empty one a text.
+        var isQuoted = false
+    }
+
+    /// Why the text is no CSV, and where.
+    struct Problem: Error, Hashable {
+        /// Counted from 1.
+        var line: Int
+        var reason: String
+    }
+
+    private enum Place { case start, plain, quoted, closed }
+
+    private static let quote = UInt8(ascii: "\"")
+    private static let comma = UInt8(ascii: ",")
+    private static let lineFeed = UInt8(ascii: "\n")
+    private static let carriageReturn = UInt8(ascii: "\r")
+
+    /// How many bytes a record may have, over all its lines.
+    let longest: Int
+    /// How many fields a record may have.
+    let mostFields: Int
+    /// The line on which the record began that was read last, counted from 1.
+    private(set) var recordLine = 1
+    private var line = 0
+    private var size = 0
+    private var fields: [Field] = []
+    private var text: [UInt8] = []
+    private var place = Place.start
+
+    init(longest: Int = 16 << 20, mostFields: Int = 1000) {
+        self.longest = longest
+        self.mostFields = mostFields
+    }
+
+    /// Reads the next line.
+    ///
+    /// - Parameter bytes: the line without its LF; a CR may be there.
+    /// - Returns: the fields of the record that ends with the line; nil if none does.
+    mutating func take(_ bytes: [UInt8]) throws(Problem) -> [Field]? {
+        line += 1
+        if place == .quoted {
+            text.append(Self.lineFeed)
+        } else {
+            recordLine = line
+            size = 0
+        }
+        size += bytes.count + 1
+        guard size <= longest else {
+            throw Problem(
+                line: recordLine, reason: "the record is longer than \(longest) bytes: is a quote not closed?")
+        }
+        for (index, byte) in bytes.enumerated() {
+            try take(byte, isLast: index == bytes.count - 1)
+        }
+        let isEmpty = fields.isEmpty && place == .start
+        if place == .quoted || isEmpty { return nil }
+        try endField()
+        defer { fields = [] }
+        return fields
+    }
+
+    /// Says that there are no more lines.
+    func finish() throws(Problem) {
+        guard place != .quoted else { throw Problem(line: recordLine, reason: "a quote is opened and never closed") }
+    }
+
+    private mutating func take(_ byte: UInt8, isLast: Bool) throws(Problem) {
+        switch (place, byte) {
+        case (_, 0): throw problem("there is a NUL byte")
+        case (.quoted, Self.quote): place = .closed
+        case (.quoted, _): text.append(byte)
+        case (.closed, Self.quote):
+            text.append(byte)
+            place = .quoted
+        case (.start, Self.quote): place = .quoted
+        case (_, Self.comma): try endField()
+        case (_, Self.carriageReturn):
+            guard isLast else { throw problem("there is a carriage return outside of quotes") }
+        case (.closed, _): throw problem("a field goes on behind its closing quote")
+        case (_, Self.quote): throw problem("there is a quote inside a field that does not begin with one")
+        default:
+            text.append(byte)
+            place = .plain
+        }
+    }
+
+    private mutating func endField() throws(Problem) {
+        guard fields.count < mostFields else { throw problem("the record has more than \(mostFields) fields") }
+        guard let field = String(validating: text, as: UTF8.self) else { throw problem("the text is not UTF-8") }
+        fields.append(Field(text: field, isQuoted: place == .closed))
+        text.removeAll(keepingCapacity: true)
+        place = .start
+    }
+
+    private func problem(_ reason: String) -> Problem { Problem(line: line, reason: reason) }
+}

@@ -1,0 +1,142 @@
+internal import Sluice
+
+/// The records of a file of CSV or of lines of JSON, one at a time.
+struct ImportFile {
+    enum Format: String, CaseIterable { case csv, jsonl }
+
+    /// A record of the file.
+    struct Record: Sendable {
+        /// The line on which it begins, counted from 1.
+        var line: Int
+        /// Its own id, or a new one.
+        var id: RecordID
+        var hasOwnID: Bool
+        /// The properties, the id among them.
+        var content: JSON
+        /// How many bytes it has in the file.
+        var size: Int
+    }
+
+    /// What is wrong with the file or with writing what it holds, and on which line.
+    struct Problem: Error {
+        /// Counted from 1; nil where it is none of the file's lines.
+        var line: Int?
+        var failure: CommandFailure
+    }
+
+    private static let longest = 16 << 20
+
+    /// What the file is called in messages.
+    let name: String
+    let format: Format
+    /// The property that becomes the id; nil for `id`, if it is there.
+    let idColumn: PropertyName?
+    /// Whether a record must have an id.
+    let needsID: Bool
+    let lines: FileLines
+    var parser = CSVParser(longest: longest)
+    private(set) var columns: [CSVColumn] = []
+
+    /// Opens the file.
+    ///
+    /// - Parameters:
+    ///   - path: the file's, or - for standard input.
+    ///   - format: nil to tell it by the file's name.
+    /// - Throws: ``CommandFailure`` for a file that cannot be read or whose format nothing tells.
+    init(_ path: String, format: Format?, idColumn: PropertyName?, needsID: Bool) throws {
+        guard let format = format ?? Self.format(of: path) else {
+            throw CommandFailure.usage(
+                path == "-"
+                    ? "--format csv or --format jsonl has to say what standard input is"
+                    : "\(Plain.line(path)) does not tell what it is: give --format csv or --format jsonl")
+        }
+        if let idColumn, idColumn.text.isEmpty || idColumn.text.utf8.contains(0) {
+            throw CommandFailure.usage("--id needs the name of a column")
+        }
+        lines =
+            try path == "-" ? FileLines(ofInputLongest: Self.longest) : FileLines(path, longest: Self.longest)
+        name = path == "-" ? "standard input" : Plain.line(path)
+        (self.format, self.idColumn, self.needsID) = (format, idColumn, needsID)
+    }
+
+    private static func format(of path: String) -> Format? {
+        guard path != "-", let dot = path.lastIndex(of: ".") else { return nil }
+        switch path[path.index(after: dot)...].lowercased() {
+        case "csv": return .csv
+        case "jsonl", "ndjson", "json": return .jsonl
+        default: return nil
+        }
+    }
+
+    /// Reads the header of a CSV file.
+    ///
+    /// - Parameter table: what the table declares.
+    /// - Throws: ``Problem``.
+    mutating func begin(_ table: TableSchema?) throws {
+        guard format == .csv else { return }
+        guard let (header, _) = try nextFields() else {
+            throw Problem(line: nil, failure: Self.refusal("\(name) is empty: its first line names the columns"))
+        }
+        try Self.at(parser.recordLine) {
+            columns = try CSVColumn.read(header, of: table)
+            guard let idColumn else { return }
+            let names = Set(columns.map(\.name))
+            guard names.contains(idColumn) else {
+                throw Self.refusal("there is no column \(CSVColumn.cut(idColumn.text))")
+            }
+            guard idColumn == "id" || !names.contains("id") else { throw twoIDs(idColumn) }
+        }
+    }
+
+    /// The next record; nil behind the last.
+    ///
+    /// - Parameter makeID: makes an id for one that has none.
+    /// - Throws: ``Problem``.
+    mutating func next(_ makeID: () -> String) throws -> Record? {
+        guard let (content, line, size) = try format == .csv ? nextRow() : nextObject() else { return nil }
+        return try Self.at(line) {
+            var content = content
+            let id = try takeID(from: &content)
+            let known = id ?? RecordID(makeID())
+            content["id"] = JSON(known)
+            return Record(line: line, id: known, hasOwnID: id != nil, content: content, size: size)
+        }
+    }
+
+    private func takeID(from content: inout JSON) throws -> RecordID? {
+        let column = idColumn ?? "id"
+        if column != "id", content["id"] != nil { throw twoIDs(column) }
+        let value = content[column] ?? .null
+        if value.isNull {
+            guard idColumn == nil, !needsID else {
+                throw Self.refusal("the record has no \(CSVColumn.cut(column.text)), which is to be its id")
+            }
+            return nil
+        }
+        if column != "id" { content[column] = nil }
+        if let id = value.textID { return id }
+        guard idColumn != nil, let number = value.number else {
+            throw Self.refusal(
+                idColumn == nil && value.kind == .number
+                    ? "a record's id is a string; --id id takes a number as one" : "a record's id is a string")
+        }
+        return RecordID(number.description)
+    }
+
+    /// Does what may fail because of what stands on that line.
+    static func at<Result>(_ line: Int, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch {
+            throw Problem(line: line, failure: CommandFailure(error))
+        }
+    }
+
+    private func twoIDs(_ column: PropertyName) -> CommandFailure {
+        Self.refusal("there is an id besides \(CSVColumn.cut(column.text)), which is to be the record's id")
+    }
+
+    static func refusal(_ message: String) -> CommandFailure {
+        CommandFailure(.usage, "invalidRecord", message)
+    }
+}

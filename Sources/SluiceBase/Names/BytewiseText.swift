@@ -41,7 +41,12 @@ extension BytewiseText {
 extension String {
     /// Whether both have the same bytes in UTF-8; `==` is looser.
     package func hasSameBytes(as other: String) -> Bool {
-        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+        guard utf8.count == other.utf8.count else { return false }
+        // Through the views themselves each byte costs a call.
+        let areSame = utf8.withContiguousStorageIfAvailable { bytes in
+            other.utf8.withContiguousStorageIfAvailable { bytes.elementsEqual($0) }
+        }
+        return (areSame ?? nil) ?? utf8.elementsEqual(other.utf8)
     }
 
     /// Whether the text's bytes in UTF-8 come before the other's.

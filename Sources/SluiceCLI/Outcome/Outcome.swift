@@ -2,6 +2,9 @@ internal import Sluice
 
 /// What a command did: printed in one place, so that every command keeps the same contract.
 struct Outcome {
+    /// How many failures are printed, each on a line: a server that cannot be reached fails every change in the same way.
+    private static let mostFailures = 20
+
     /// The document that `--json` prints.
     var json: JSON
     /// What `--json` prints in place of the document where nothing failed, each on a line; nil for the document.
@@ -42,6 +45,10 @@ struct Outcome {
         } else if !text.isEmpty {
             StandardStream.output.write(line: text.joined(separator: "\n"))
         }
-        for failure in failures { StandardStream.error.write(line: failure.line) }
+        for failure in failures.prefix(Self.mostFailures) { StandardStream.error.write(line: failure.line) }
+        if failures.count > Self.mostFailures {
+            let rest = Plain.count(failures.count - Self.mostFailures)
+            StandardStream.error.write(line: "sluice: and \(rest) more: see sluice queue list")
+        }
     }
 }

@@ -67,6 +67,19 @@ import Testing
         }
     }
 
+    @Test("of very many failures some are printed, and how many more there are")
+    func manyFailures() async throws {
+        try await withScratch { scratch in
+            let store = scratch.file("one.db")
+            let lines = (0..<40).map { #"{"id":"n\#($0)"}"# }.joined(separator: "\n")
+            _ = try await Program.sluice("import", "notes", try scratch.write("notes.jsonl", lines), "--store", store)
+            let push = try await Program.sluice(
+                "push", "--store", store, "--endpoint", "http://127.0.0.1:1", "--batch", "40")
+            #expect(push.status == 3 && push.errors.split(separator: "\n").count <= 21, "\(push)")
+            #expect(push.errors.contains("more: see sluice queue list"))
+        }
+    }
+
     @Test("an idle pull says that nothing is new, whatever rows came again")
     func idle() async throws {
         try await withServer { server, scratch in

@@ -17,11 +17,12 @@ struct StatusCommand: OutcomeCommand {
                     "grade": JSON(cursor.grade.rawValue),
                 ]
             }
+            let tables = try await TableStatus.all(in: session, status.cursors)
             let quarantined = try await session.context.quarantine().count
             let json: JSON = [
                 "pending": JSON(status.pending), "inFlight": JSON(status.inFlight), "parked": JSON(status.parked),
                 "dead": JSON(status.dead), "ofOthers": JSON(status.ofOthers), "quarantined": JSON(quarantined),
-                "cursors": JSON(cursors),
+                "cursors": JSON(cursors), "tables": JSON(tables.map(\.json)),
             ]
             let counts = [
                 (status.pending, "pending"), (status.inFlight, "in flight"), (status.parked, "parked"),
@@ -32,6 +33,7 @@ struct StatusCommand: OutcomeCommand {
                 text.append(
                     "\(Plain.count(status.ofOthers)) of these are another user's, and wait for that user's push")
             }
+            text += tables.map(\.text)
             text += status.cursors.map { cursor in
                 let reach =
                     cursor.updatedAt.isEmpty ? "has been pulled" : "is here up to \(Plain.line(cursor.updatedAt))"

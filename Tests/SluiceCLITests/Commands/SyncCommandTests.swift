@@ -67,6 +67,28 @@ import Testing
         }
     }
 
+    @Test("status says of each table what is there, what waits, and what the next sync does")
+    func status() async throws {
+        try await withServer { server, scratch in
+            let store = scratch.file("one.db")
+            for id in ["n1", "n2"] {
+                _ = try await Program.sluice("insert", "notes", #"{"id":"\#(id)"}"#, "--store", store)
+            }
+            let before = try await Program.sluice("status", "--store", store)
+            #expect(
+                before.output.contains(
+                    "notes: 2 rows, 2 changes waiting; the next sync sends 2 changes and asks for all rows"),
+                "\(before)")
+            _ = try await Program.sluice("sync", "notes", "--store", store, "--endpoint", server.endpoint)
+            let after = try await Program.sluice("status", "--store", store, "--json").json
+            let table = try #require(after["tables"]?[0])
+            #expect(after["tables"]?.elements?.count == 1)
+            #expect(table["table"] == "notes" && table["rows"] == 2 && table["waiting"] == 0 && table["held"] == 0)
+            #expect(table["queries"]?[0]?["query"] == "sync")
+            #expect(table["next"]?.string?.hasPrefix("asks for what changed since") == true)
+        }
+    }
+
     @Test("of very many failures some are printed, and how many more there are")
     func manyFailures() async throws {
         try await withScratch { scratch in

@@ -1,0 +1,68 @@
+internal import Sluice
+
+/// What the store holds of one table, what waits, and what the next sync does about it.
+struct TableStatus {
+    let name: String
+    let rows: Int
+    /// How many changes the next push sends.
+    let waiting: Int
+    /// How many wait for a decision.
+    let held: Int
+    /// How far each named query was pulled.
+    let cursors: [SyncStatus.CursorStatus]
+
+    /// The tables of the store, those that are configured, and those that were pulled or changed, by name.
+    static func all(in session: ClientSession, _ cursors: [SyncStatus.CursorStatus]) async throws -> [TableStatus] {
+        let configured = session.settings.tables.map(\.name) + cursors.map(\.table)
+        let context = session.context
+        return try await context.store.read { reader in
+            // The engine's own tables are none that a context gives out.
+            let names = Set(configured + (try reader.tables().map(\.name))).filter { (try? context.table($0)) != nil }
+            func count(_ table: String, _ states: [TableOperation.State]) throws -> Int {
+                let state = column("state").isIn(states.map { QueryTerm($0.rawValue) })
+                return try reader.count(
+                    matching: Query("sluice_operations").where(column("table") == QueryTerm(table) && state))
+            }
+            return try names.sorted().map { name in
+                TableStatus(
+                    name: name, rows: try reader.count(matching: Query(name)),
+                    waiting: try count(name, [.pending, .inFlight]), held: try count(name, [.parked, .dead]),
+                    cursors: cursors.filter { $0.table == name })
+            }
+        }
+    }
+
+    var json: JSON {
+        [
+            "table": JSON(name), "rows": JSON(rows), "waiting": JSON(waiting), "held": JSON(held),
+            "queries": JSON(
+                cursors.map { cursor -> JSON in
+                    [
+                        "query": JSON(cursor.name), "updatedAt": JSON(cursor.updatedAt),
+                        "grade": JSON(cursor.grade.rawValue),
+                    ]
+                }),
+            "next": JSON(next),
+        ]
+    }
+
+    var text: String {
+        var parts = [Plain.count(rows, "row")]
+        if waiting > 0 { parts.append("\(Plain.count(waiting, "change")) waiting") }
+        if held > 0 { parts.append("\(Plain.count(held, "change")) held for a decision") }
+        return "\(name): \(parts.joined(separator: ", ")); the next sync \(next)"
+    }
+
+    /// What `sluice sync` does about the table.
+    private var next: String {
+        let push = waiting > 0 ? "sends \(Plain.count(waiting, "change")) and " : ""
+        guard let cursor = cursors.first(where: { $0.name == SyncCommand.queryName }) else {
+            return "\(push)asks for all rows: the table was never synchronised"
+        }
+        switch cursor.grade {
+        case .full: return "\(push)asks for all rows: the server's changes cannot be followed"
+        case .changeTokens: return "\(push)asks for what changed since the last one"
+        default: return "\(push)asks for what changed since \(Plain.line(cursor.updatedAt))"
+        }
+    }
+}

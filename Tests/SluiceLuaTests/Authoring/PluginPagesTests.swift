@@ -132,7 +132,7 @@ struct PluginPagesTests {
         #expect(kept.map(\.decision) == ["respond"] && kept[0].input != nil && kept[0].plugin == policy.name)
         let source = try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8)
         let lines = try Self.blocks("docs/plugin-tools.md").filter { $0.language == "swift" }
-            .flatMap { $0.text.split(separator: "\n") }
+            .flatMap { $0.text.split(separator: "\n") }.filter { !$0.hasPrefix("import ") }
         #expect(!lines.isEmpty && lines.allSatisfy { source.contains("        \($0)\n") })
     }
 }

@@ -6,6 +6,7 @@ let package = Package(
     products: [
         .library(name: "Sluice", targets: ["Sluice"]),
         .library(name: "SluiceCore", targets: ["SluiceCore"]),
+        .library(name: "SluiceOData", targets: ["SluiceOData"]),
         .library(name: "SluiceHTTP", targets: ["SluiceHTTP"]),
         .library(name: "SluicePredicate", targets: ["SluicePredicate"]),
         .library(name: "SluiceSQLite", targets: ["SluiceSQLite"]),
@@ -51,6 +52,12 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(name: "SluiceCore", dependencies: ["SluiceBase", "SluiceSync", "SluiceWire"]),
+        // OData v2 and v4: what a service says of itself, its values, and its wires.
+        .target(
+            name: "SluiceOData",
+            dependencies: [
+                "SluiceBase", "SluiceWire", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
         .target(
             name: "SluiceHTTP",
             dependencies: [
@@ -143,6 +150,12 @@ let package = Package(
         // C: Lua as it comes, which the sandbox's own functions are held against.
         .target(name: "LuaReference", path: "Tests/LuaReference", linkerSettings: [.linkedLibrary("lua5.4")]),
         .testTarget(name: "LuaSandboxTests", dependencies: ["CJansson", "CLuaSandbox", "LuaReference"]),
+        .testTarget(
+            name: "SluiceODataTests",
+            dependencies: [
+                "SluiceCore", "SluiceOData", "SluiceTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
         .testTarget(name: "SluicePredicateTests", dependencies: ["SluiceCore", "SluicePredicate"]),
         .testTarget(name: "SluiceSQLiteTests", dependencies: ["SluiceSQLite", "SluiceTesting", "CSQLite"]),
         // A store as someone else would write it: it needs the core only.

@@ -1,0 +1,60 @@
+public import SluiceBase
+
+/// What the wire has to know of an entity set: how its rows are addressed, and of which types its properties are.
+public struct EntitySet: Sendable, Hashable {
+    /// A property with its type.
+    public struct Property: Sendable, Hashable {
+        /// The name, as the service spells it.
+        public var name: PropertyName
+        /// The type.
+        public var type: EdmPrimitive
+
+        /// A property.
+        public init(_ name: PropertyName, _ type: EdmPrimitive) {
+            self.name = name
+            self.type = type
+        }
+    }
+
+    /// The set's name, which is its address below the service's root.
+    public var name: String
+    /// The properties that make up the key, in the order of the service's description.
+    public var key: [Property]
+    /// The types of the primitive properties, those of the key among them. A property that is not here is carried as it is.
+    public var types: [PropertyName: EdmPrimitive]
+    /// The property that says when a row was last changed; nil where the service keeps no such time. Rows are then
+    /// followed by delta links, or read whole.
+    public var updatedAt: PropertyName?
+
+    /// A set.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for a set without a key, a key property of a type that no key
+    ///   may have, and a property other than the single key whose name is `id` in any case: the local store's column of
+    ///   that name holds the key.
+    public init(
+        _ name: String, key: [Property], properties: [Property] = [], updatedAt: PropertyName? = nil
+    ) throws(SluiceError) {
+        self.name = name
+        self.key = key
+        self.updatedAt = updatedAt
+        types = Dictionary((properties + key).map { ($0.name, $0.type) }) { _, last in last }
+        func refusal(_ reason: String) -> SluiceError {
+            SluiceError(.invalidArgument, "the entity set \(name) \(reason)", table: name)
+        }
+        guard !key.isEmpty else { throw refusal("has no key, so its rows cannot be told apart") }
+        for property in key where Self.unfit.contains(property.type) {
+            throw refusal("has a key of type \(property.type.rawValue), by which no row can be addressed")
+        }
+        if let other = types.keys.first(where: { $0.text.lowercased() == "id" && $0 != singleKey?.name }) {
+            throw refusal("has a property \(other.text) beside its key, and the local column id holds the key")
+        }
+    }
+
+    /// The key's property where there is one alone: it is the record's `id`.
+    package var singleKey: Property? { key.count == 1 ? key[0] : nil }
+
+    /// Types that have no literal by which a row could be asked for.
+    private static let unfit: Set<EdmPrimitive> = [
+        .binary, .single, .double, .stream, .geographyPoint, .geometryPoint,
+    ]
+}

@@ -1,0 +1,187 @@
+internal import SluiceBase
+
+/// A value as it stands in an address: in a key, or in a filter.
+///
+/// The text in the middle is the value's plain form: a string without its quotes, a GUID in small letters, a number's
+/// digits, a time in ISO 8601, bytes in base64url. A record's id is such a text, so each value has one plain form only.
+package enum EdmLiteral {
+    /// The literal of a plain text (OData v2, Overview, section 6; OData 4.01 ABNF, primitiveLiteral). Nil where the text is
+    /// not the plain form of a value of the type.
+    package static func text(of plain: String, type: EdmPrimitive, version: ODataVersion) -> String? {
+        switch type {
+        case .string: return quoted(plain)
+        case .boolean: return plain == "true" || plain == "false" ? plain : nil
+        case .byte, .sbyte, .int16, .int32, .int64:
+            guard let number = Int64(plain), String(number) == plain, type.range.contains(number) else { return nil }
+            return type == .int64 && version == .v2 ? plain + "L" : plain
+        case .decimal, .single, .double:
+            guard JSONNumber(text: plain) != nil else { return nil }
+            if version == .v4 { return plain }
+            return plain + (type == .decimal ? "M" : type == .single ? "f" : "d")
+        case .guid:
+            guard isGUID(plain), plain == plain.lowercased() else { return nil }
+            return version == .v2 ? "guid'\(plain)'" : plain
+        case .dateTime, .dateTimeOffset, .date, .time, .timeOfDay, .duration:
+            guard isTimeText(plain) else { return nil }
+            return time(plain, type, version)
+        case .binary:
+            guard let bytes = Base64Text.bytes(of: plain) else { return nil }
+            return version == .v2 ? "X'\(Base64Text.hexadecimal(bytes))'" : "binary'\(plain)'"
+        case .stream, .geographyPoint, .geometryPoint: return nil
+        }
+    }
+
+    private static func time(_ plain: String, _ type: EdmPrimitive, _ version: ODataVersion) -> String? {
+        switch (type, version) {
+        case (.dateTime, .v2):
+            // This type has no zone: a time with one is written in UTC.
+            guard let time = Timestamp(plain) ?? Timestamp(plain + "Z") else { return nil }
+            return "datetime'\(V2Date.text(time).dropLast())'"
+        case (.dateTimeOffset, .v2): return "datetimeoffset'\(plain)'"
+        case (.time, .v2): return "time'\(plain)'"
+        case (.duration, _): return "duration'\(plain)'"
+        default: return plain
+        }
+    }
+
+    /// The plain text of a literal as a service writes it in an address; nil where it is no literal of the type.
+    package static func plain(_ literal: String, type: EdmPrimitive) -> String? {
+        if type == .string { return unquoted(literal) }
+        if let quote = literal.firstIndex(of: "'"), literal.last == "'" {
+            let prefix = literal[..<quote].lowercased()
+            let inner = String(literal[literal.index(after: quote)...].dropLast())
+            guard !inner.contains("'") else { return nil }
+            switch (prefix, type) {
+            case ("x", .binary): return Base64Text.bytes(ofHexadecimal: inner).map(Base64Text.text)
+            case ("binary", .binary):
+                return (Base64Text.bytes(ofHexadecimal: inner) ?? Base64Text.bytes(of: inner)).map(Base64Text.text)
+            case ("guid", .guid): return inner.lowercased()
+            case ("datetime", .dateTime):
+                return (Timestamp(inner) ?? Timestamp(inner + "Z")).map { V2Date.text($0) }
+            case ("datetimeoffset", .dateTimeOffset), ("time", .time), ("duration", .duration): return inner
+            default: return nil
+            }
+        }
+        var text = literal[...]
+        let suffixes: [EdmPrimitive: String] = [.int64: "Ll", .decimal: "Mm", .single: "Ff", .double: "Dd"]
+        if let last = text.last, suffixes[type]?.contains(last) == true { text = text.dropLast() }
+        if text.isEmpty { return nil }
+        return type == .guid ? text.lowercased() : String(text)
+    }
+
+    /// The text in single quotes, those in it doubled.
+    package static func quoted(_ text: String) -> String {
+        var output = String.UnicodeScalarView("'".unicodeScalars)
+        for scalar in text.unicodeScalars {
+            output.append(scalar)
+            if scalar == "'" { output.append(scalar) }
+        }
+        output.append("'")
+        return String(output)
+    }
+
+    private static func unquoted(_ literal: String) -> String? {
+        let scalars = Array(literal.unicodeScalars)
+        guard scalars.count > 1, scalars.first == "'", scalars.last == "'" else { return nil }
+        var output = String.UnicodeScalarView()
+        var index = 1
+        while index < scalars.count - 1 {
+            if scalars[index] == "'" {
+                guard index + 1 < scalars.count - 1, scalars[index + 1] == "'" else { return nil }
+                index += 1
+            }
+            output.append(scalars[index])
+            index += 1
+        }
+        return String(output)
+    }
+
+    /// Whether the text is a GUID in the usual form.
+    package static func isGUID(_ text: String) -> Bool {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        return parts.map(\.utf8.count) == [8, 4, 4, 4, 12]
+            && parts.allSatisfy { part in
+                part.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0 | 0x20) }
+            }
+    }
+
+    /// Whether the text has the characters of dates, times and durations alone, so that no quote can end a literal.
+    private static func isTimeText(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || "+-:.".utf8.contains(byte)
+            }
+    }
+}
+
+extension EdmPrimitive {
+    /// The values of an integer type; those of `Int64` for any other.
+    package var range: ClosedRange<Int64> {
+        switch self {
+        case .byte: 0...255
+        case .sbyte: -128...127
+        case .int16: -32_768...32_767
+        case .int32: -2_147_483_648...2_147_483_647
+        default: .min ... .max
+        }
+    }
+}
+
+/// Bytes as text: base64url without padding, as v4 writes them, and hexadecimal, as v2 does in addresses.
+package enum Base64Text {
+    private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+    /// The text of the bytes, in base64url.
+    package static func text(_ bytes: [UInt8]) -> String {
+        var output: [UInt8] = []
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let three = (0..<3).map { start + $0 < bytes.count ? UInt32(bytes[start + $0]) : 0 }
+            let value = three[0] << 16 | three[1] << 8 | three[2]
+            for place in 0...min(3, bytes.count - start) {
+                output.append(digits[Int(value >> (18 - 6 * UInt32(place)) & 63)])
+            }
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    /// The bytes of a text in base64 or base64url, padded or not; nil where it is neither.
+    package static func bytes(of text: String) -> [UInt8]? {
+        var output: [UInt8] = []
+        var (value, bits): (UInt32, UInt32) = (0, 0)
+        var padding = 0
+        for byte in text.utf8 {
+            if byte == UInt8(ascii: "=") {
+                padding += 1
+                continue
+            }
+            let digit = byte == UInt8(ascii: "+") ? 62 : byte == UInt8(ascii: "/") ? 63 : digits.firstIndex(of: byte)
+            guard padding == 0, let digit else { return nil }
+            value = (value << 6 | UInt32(digit)) & 0xFFFFFF
+            bits += 6
+            if bits >= 8 {
+                bits -= 8
+                output.append(UInt8(value >> bits & 0xFF))
+            }
+        }
+        return padding <= 2 && bits < 6 ? output : nil
+    }
+
+    /// The bytes in hexadecimal, in capitals.
+    package static func hexadecimal(_ bytes: [UInt8]) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
+    }
+
+    /// The bytes of a text in hexadecimal; nil for any other text.
+    package static func bytes(ofHexadecimal text: String) -> [UInt8]? {
+        let digits = text.utf8.map { byte -> UInt8? in
+            switch byte {
+            case 0x30...0x39: byte - 0x30
+            case 0x41...0x46: byte - 0x37
+            case 0x61...0x66: byte - 0x57
+            default: nil
+            }
+        }
+        guard digits.count.isMultiple(of: 2), !digits.contains(nil) else { return nil }
+        return stride(from: 0, to: digits.count, by: 2).map { (digits[$0] ?? 0) << 4 | (digits[$0 + 1] ?? 0) }
+    }
+}

@@ -1,0 +1,128 @@
+package import SluiceBase
+
+/// A property's value, as a record holds it and as the wire writes it in JSON.
+///
+/// Records hold numbers as numbers, exactly, and times as ISO 8601 text, whatever the wire does: v2 writes 64-bit integers
+/// and decimals as strings, and times as `/Date(milliseconds+minutes)/` (OData v2, JSON Format, section 4).
+package enum EdmValue {
+    /// The value that a record holds.
+    package static func fromWire(_ value: JSON, type: EdmPrimitive?, version: ODataVersion) -> JSON {
+        guard let text = value.string else { return value }
+        switch type {
+        case .int64, .decimal, .byte, .sbyte, .int16, .int32, .single, .double:
+            // Also a v4 service that was asked for IEEE754Compatible, or does so unasked.
+            return JSONNumber(text: text).map { JSON($0) } ?? value
+        case .dateTime where version == .v2, .dateTimeOffset where version == .v2:
+            return V2Date(text).map { JSON($0.text) } ?? value
+        case .guid: return JSON(text.lowercased())
+        case nil where version == .v2 && text.hasPrefix("/Date("):
+            return V2Date(text).map { JSON($0.text) } ?? value
+        default: return value
+        }
+    }
+
+    /// The value as the wire writes it.
+    package static func toWire(_ value: JSON, type: EdmPrimitive?, version: ODataVersion) -> JSON {
+        switch type {
+        case .int64 where version == .v2, .decimal where version == .v2:
+            return value.number.map { JSON($0.description) } ?? value
+        case .dateTime where version == .v2, .dateTimeOffset where version == .v2:
+            let date = value.string.flatMap { V2Date(iso: $0) }
+            return date.map { JSON($0.wire(hasOffset: type == .dateTimeOffset)) } ?? value
+        default: return value
+        }
+    }
+
+    /// The plain text of a value that a record holds, as ``EdmLiteral`` has it; nil for what no key may be.
+    package static func plain(_ value: JSON) -> String? {
+        switch value.kind {
+        case .string: value.string
+        case .number: value.number?.description
+        case .bool: value.bool.map { $0 ? "true" : "false" }
+        default: nil
+        }
+    }
+
+    /// The value of a plain text.
+    package static func json(plain: String, type: EdmPrimitive) -> JSON {
+        switch type {
+        case .byte, .sbyte, .int16, .int32, .int64, .decimal, .single, .double:
+            JSONNumber(text: plain).map { JSON($0) } ?? JSON(plain)
+        case .boolean: JSON(plain == "true")
+        default: JSON(plain)
+        }
+    }
+}
+
+/// A point in time as v2's JSON writes it: milliseconds since 1970 and, for a time with a zone, its offset in minutes.
+package struct V2Date: Sendable, Hashable {
+    /// The point in time.
+    package let instant: Timestamp
+    /// Minutes east of UTC; nil where none was written.
+    package let offset: Int64?
+
+    private static let longestOffset: Int64 = 14 * 60
+    private static let ticksPerMinute = 60 * Timestamp.ticksPerSecond
+
+    /// Reads `/Date(1379289600000)/` or `/Date(1379289600000+0060)/`; nil for anything else, and for a year before 1 or
+    /// after 9999.
+    package init?(_ text: String) {
+        guard text.hasPrefix("/Date("), text.hasSuffix(")/"), text.utf8.count > 8 else { return nil }
+        let inner = text.dropFirst(6).dropLast(2)
+        let digits = inner.dropFirst().firstIndex { $0 == "+" || $0 == "-" } ?? inner.endIndex
+        guard let milliseconds = Int64(inner[..<digits]) else { return nil }
+        let (ticks, overflow) = milliseconds.multipliedReportingOverflow(by: 10_000)
+        guard !overflow, Timestamp(ticks: ticks).ticks == ticks else { return nil }
+        instant = Timestamp(ticks: ticks)
+        if digits == inner.endIndex {
+            offset = nil
+        } else {
+            guard let minutes = Int64(inner[digits...]), (-Self.longestOffset...Self.longestOffset).contains(minutes)
+            else { return nil }
+            offset = minutes
+        }
+    }
+
+    /// Reads a record's text.
+    package init?(iso text: String) {
+        guard let time = Timestamp(text) ?? Timestamp(text + "Z") else { return nil }
+        instant = time
+        offset = Self.zone(of: text)
+    }
+
+    /// The minutes of `+02:00` at the end of the text; nil for UTC, and where there is no zone.
+    private static func zone(of text: String) -> Int64? {
+        let zone = Array(text.utf8.suffix(6))
+        guard zone.count == 6, zone[0] == UInt8(ascii: "+") || zone[0] == UInt8(ascii: "-"),
+            zone[3] == UInt8(ascii: ":"),
+            let hours = Int64(String(decoding: zone[1...2], as: UTF8.self)),
+            let minutes = Int64(String(decoding: zone[4...5], as: UTF8.self))
+        else { return nil }
+        return (zone[0] == UInt8(ascii: "-") ? -1 : 1) * (hours * 60 + minutes)
+    }
+
+    /// The record's text: in UTC, or in the zone that was written; milliseconds where there are some.
+    package var text: String {
+        guard let offset, offset != 0 else { return Self.text(instant) }
+        func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let local = Timestamp(ticks: instant.ticks + offset * Self.ticksPerMinute)
+        let (hours, minutes) = abs(offset).quotientAndRemainder(dividingBy: 60)
+        return "\(Self.text(local).dropLast())\(offset < 0 ? "-" : "+")\(two(hours)):\(two(minutes))"
+    }
+
+    /// The time in UTC, with as many digits as say something: none, three or seven.
+    package static func text(_ time: Timestamp) -> String {
+        let second = Timestamp.ticksPerSecond
+        return time.text(fractionDigits: time.ticks % second == 0 ? 0 : time.ticks % (second / 1000) == 0 ? 3 : 7)
+    }
+
+    /// The wire's text.
+    package func wire(hasOffset: Bool) -> String {
+        let (quotient, remainder) = instant.ticks.quotientAndRemainder(dividingBy: 10_000)
+        let milliseconds = remainder < 0 ? quotient - 1 : quotient
+        if !hasOffset { return "/Date(\(milliseconds))/" }
+        let digits = String(abs(offset ?? 0))
+        let padded = String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits
+        return "/Date(\(milliseconds)\((offset ?? 0) < 0 ? "-" : "+")\(padded))/"
+    }
+}

@@ -1,0 +1,124 @@
+package import SluiceBase
+internal import SluiceWire
+
+/// A row's key, as a record's id and as the predicate of an address: `('a')`, `(Order=1,Item=10)`.
+///
+/// The id of a row with one key property is that property's plain text. With several it is the predicate in v4's
+/// literals, without parentheses, in the order of the service's description. The address in `@odata.id` is never used: its
+/// host may be another one than that under which the service is reached.
+package struct EntityKey: Sendable, Hashable {
+    /// The plain texts of the key's properties, in their order.
+    package let values: [String]
+
+    /// The key of a record with that id; nil where the id is none of the set's.
+    package init?(id: RecordID, in set: EntitySet) {
+        if set.singleKey != nil {
+            self.init(values: [id.text], in: set)
+        } else {
+            self.init(predicate: id.text, in: set)
+        }
+    }
+
+    /// The key of a row; nil where it does not have all properties of the key.
+    package init?(row: JSON, in set: EntitySet, version: ODataVersion) {
+        var values: [String] = []
+        for property in set.key {
+            guard let value = row[property.name],
+                let plain = EdmValue.plain(EdmValue.fromWire(value, type: property.type, version: version))
+            else { return nil }
+            values.append(plain)
+        }
+        self.init(values: values, in: set)
+    }
+
+    /// The key in an address of a row: whatever stands before it, what is in the last parentheses counts.
+    package init?(address: String, in set: EntitySet) {
+        let path = address.prefix { $0 != "?" && $0 != "#" }
+        let decoded = PercentEncoding.decoded(path.replacing("+", with: "%2B"))
+        guard decoded.hasSuffix(")"), let start = Self.start(of: decoded) else { return nil }
+        self.init(predicate: String(decoded[start...].dropLast()), in: set)
+    }
+
+    /// The key of a predicate: one literal, or `name=literal` for each property in any order.
+    package init?(predicate: String, in set: EntitySet) {
+        var found: [PropertyName: String] = [:]
+        let parts = Self.split(predicate)
+        for part in parts {
+            let name = part.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+            let rest = part.dropFirst(name.count)
+            if rest.hasPrefix("="), let property = set.key.first(where: { $0.name.text.hasSameBytes(as: String(name)) })
+            {
+                guard let plain = EdmLiteral.plain(String(rest.dropFirst()), type: property.type) else { return nil }
+                found[property.name] = plain
+            } else if parts.count == 1, let single = set.singleKey {
+                guard let plain = EdmLiteral.plain(part, type: single.type) else { return nil }
+                found[single.name] = plain
+            } else {
+                return nil
+            }
+        }
+        let values = set.key.compactMap { found[$0.name] }
+        guard parts.count == set.key.count else { return nil }
+        self.init(values: values, in: set)
+    }
+
+    private init?(values: [String], in set: EntitySet) {
+        guard values.count == set.key.count else { return nil }
+        for (value, property) in zip(values, set.key) {
+            guard EdmLiteral.text(of: value, type: property.type, version: .v4) != nil else { return nil }
+        }
+        self.values = values
+    }
+
+    /// The record's id.
+    package func id(in set: EntitySet) -> RecordID {
+        set.singleKey == nil ? .string(predicate(in: set, version: .v4)) : .string(values[0])
+    }
+
+    /// What stands between the parentheses of an address, not percent-encoded.
+    package func predicate(in set: EntitySet, version: ODataVersion) -> String {
+        let literals = zip(values, set.key).map { EdmLiteral.text(of: $0, type: $1.type, version: version) ?? "" }
+        if set.singleKey != nil { return literals[0] }
+        return zip(set.key, literals).map { "\($0.name.text)=\($1)" }.joined(separator: ",")
+    }
+
+    /// The members of the key, as the wire writes them in a body.
+    package func members(in set: EntitySet, version: ODataVersion) -> [(PropertyName, JSON)] {
+        zip(set.key, values).map { property, value in
+            (
+                property.name,
+                EdmValue.toWire(EdmValue.json(plain: value, type: property.type), type: property.type, version: version)
+            )
+        }
+    }
+
+    /// Where the text in the last parentheses begins; quotes are looked at, since a key may hold parentheses.
+    private static func start(of address: String) -> String.Index? {
+        var open: String.Index?
+        var isQuoted = false
+        for index in address.indices {
+            switch address[index] {
+            case "'": isQuoted.toggle()
+            case "(" where !isQuoted: open = address.index(after: index)
+            case "/" where !isQuoted: open = nil
+            default: break
+            }
+        }
+        return isQuoted ? nil : open
+    }
+
+    /// The parts between the commas that stand in no quotes.
+    private static func split(_ text: String) -> [String] {
+        var parts: [String] = [""]
+        var isQuoted = false
+        for scalar in text.unicodeScalars {
+            if scalar == "'" { isQuoted.toggle() }
+            if scalar == ",", !isQuoted {
+                parts.append("")
+            } else {
+                parts[parts.count - 1].unicodeScalars.append(scalar)
+            }
+        }
+        return parts
+    }
+}

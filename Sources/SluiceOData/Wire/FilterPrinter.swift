@@ -1,0 +1,104 @@
+internal import SluiceBase
+
+/// A filter's text in the words of one version, each constant in the literal form of the property that it stands beside.
+struct FilterPrinter: Sendable {
+    let set: EntitySet
+    let version: ODataVersion
+
+    /// The text, not percent-encoded.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidQuery` for what the version has no words for, and for a constant that is
+    ///   none of its property's type.
+    func text(of expression: QueryExpression) throws(SluiceError) -> String {
+        switch expression {
+        case .binary(let operation, let left, let right) where operation == .and || operation == .or:
+            return "(\(try text(of: left)) \(operation.rawValue) \(try text(of: right)))"
+        case .binary(let operation, let left, let right):
+            return "(\(try operand(left, beside: right)) \(operation.rawValue) \(try operand(right, beside: left)))"
+        case .unary(.not, let operand): return "not (\(try text(of: operand)))"
+        case .unary(.negate, let operand): return "-(\(try text(of: operand)))"
+        case .column(let name): return try column(name)
+        case .literal(let literal): return try self.literal(literal, type: nil)
+        case .membership(let operand, let literals):
+            // `in` came with 4.01; a chain of comparisons is read by all.
+            var terms: [String] = []
+            for literal in literals { terms.append(try text(of: .binary(.eq, operand, .literal(literal)))) }
+            return terms.isEmpty ? "(1 eq 0)" : "(\(terms.joined(separator: " or ")))"
+        case .call(let function, let arguments): return try call(function, arguments)
+        }
+    }
+
+    private func operand(_ expression: QueryExpression, beside other: QueryExpression) throws(SluiceError) -> String {
+        guard case .literal(let literal) = expression else { return try text(of: expression) }
+        var type: EdmPrimitive?
+        if case .column(let name) = other { type = set.types[name] }
+        return try self.literal(literal, type: type)
+    }
+
+    private func call(_ function: QueryFunction, _ arguments: [QueryExpression]) throws(SluiceError) -> String {
+        var texts: [String] = []
+        for argument in arguments { texts.append(try text(of: argument)) }
+        switch (function, version) {
+        case (.contains, .v2): return "substringof(\(texts.reversed().joined(separator: ",")))"
+        case (.distance, .v2): throw refusal("OData v2 has no function \(function.rawValue)")
+        default: return "\(function.rawValue)(\(texts.joined(separator: ",")))"
+        }
+    }
+
+    private func column(_ name: PropertyName) throws(SluiceError) -> String {
+        let scalars = name.text.unicodeScalars
+        let isName = scalars.first.map { $0.properties.isAlphabetic || $0 == "_" } ?? false
+        guard isName,
+            scalars.allSatisfy({ $0.properties.isAlphabetic || $0 == "_" || $0.properties.numericType != nil })
+        else { throw refusal("\(name.text) is no name that OData allows") }
+        return name.text
+    }
+
+    private func literal(_ literal: QueryLiteral, type: EdmPrimitive?) throws(SluiceError) -> String {
+        if let type, let plain = plain(literal, type: type) {
+            guard let text = EdmLiteral.text(of: plain, type: type, version: version) else {
+                throw refusal("a constant is no \(type.rawValue)")
+            }
+            return text
+        }
+        switch literal {
+        case .null: return "null"
+        case .bool(let value): return value ? "true" : "false"
+        case .string(let text): return EdmLiteral.quoted(text)
+        case .number(let number): return number.description
+        case .date(let date):
+            let plain = Self.text(of: date)
+            return version == .v2 ? "datetimeoffset'\(plain)'" : plain
+        case .day(let day):
+            let plain = String(day.text(fractionDigits: 0).prefix(10))
+            return version == .v2 ? "datetime'\(plain)T00:00:00'" : plain
+        case .timeOfDay(let time):
+            guard version == .v4 else { throw refusal("OData v2 compares no time of day with a property of no type") }
+            return time.timeOfDayText
+        case .guid(let text): return version == .v2 ? "guid'\(text)'" : text
+        case .point: throw refusal("places are not asked for of OData services")
+        }
+    }
+
+    /// The constant's plain text, where it is of a kind that the property's type has.
+    private func plain(_ literal: QueryLiteral, type: EdmPrimitive) -> String? {
+        switch literal {
+        case .null: nil
+        case .bool(let value): value ? "true" : "false"
+        case .string(let text): text
+        case .number(let number): number.description
+        case .date(let date): type == .date ? String(Self.text(of: date).prefix(10)) : Self.text(of: date)
+        case .day(let day): type == .date ? String(day.text(fractionDigits: 0).prefix(10)) : day.text(fractionDigits: 0)
+        case .timeOfDay(let time): type == .timeOfDay ? time.timeOfDayText : nil
+        case .guid(let text): text
+        case .point: nil
+        }
+    }
+
+    /// Milliseconds, and all seven digits only where they say more.
+    private static func text(of date: Timestamp) -> String {
+        date.text(fractionDigits: date.ticks % (Timestamp.ticksPerSecond / 1000) == 0 ? 3 : 7)
+    }
+
+    private func refusal(_ reason: String) -> SluiceError { SluiceError(.invalidQuery, reason, table: set.name) }
+}

@@ -1,0 +1,136 @@
+internal import HTTPTypes
+internal import SluiceBase
+internal import SluiceWire
+internal import Synchronization
+
+/// One service, as requests reach it: its version's header fields, its cookies, and the token that SAP's services want with
+/// each change against forged requests.
+///
+/// A change that is refused for want of the token is sent once more with one; from then on all changes carry it. Many tasks
+/// may ask at once: a token is fetched for all of them.
+final class ServiceExchange: Sendable {
+    private struct State {
+        var token: String?
+        var cookies: [String: String] = [:]
+        var fetch: Task<String?, any Error>?
+    }
+
+    let version: ODataVersion
+    let endpoint: Endpoint
+    private let inner: any Transport
+    private let state = Mutex(State())
+
+    init(version: ODataVersion, endpoint: Endpoint, inner: any Transport) {
+        self.version = version
+        self.endpoint = endpoint
+        self.inner = inner
+    }
+
+    /// What the adapter sets itself, or what the tables wire alone knows.
+    private static let replaced: Set<String> = [
+        "accept", "content-type", "content-length", "if-match", "if-none-match", "prefer", "zumo-api-version",
+        "content-encoding",
+    ]
+
+    /// A request to the service with the header fields of the one that asked for it.
+    func request(
+        _ method: HTTPRequest.Method, _ path: String, for origin: Request, fields: [(String, String)] = [],
+        body: JSON? = nil
+    ) -> Request {
+        var head = HTTPRequest(method: method, scheme: endpoint.scheme, authority: endpoint.authority, path: path)
+        for field in origin.head.headerFields where !Self.replaced.contains(field.name.canonicalName) {
+            head.headerFields.append(field)
+        }
+        head.headerFields[.accept] = "application/json"
+        if body != nil { head.headerFields[.contentType] = "application/json" }
+        for (name, value) in version.headers + fields {
+            if let name = HTTPField.Name(name) { head.headerFields[name] = value }
+        }
+        var request = Request(head, body: body.map { Body(json: $0) } ?? .empty)
+        request.context = origin.context
+        return request
+    }
+
+    /// Sends a request. A refusal says in JSON what the service said, in whatever form.
+    func send(_ request: Request) async throws -> Response {
+        var response = try await passed(request)
+        let isChange = request.head.method != .get && request.head.method != .head
+        if isChange, response.status == 403, Self.wantsToken(response) {
+            let used = Self.csrf.flatMap { request.head.headerFields[$0] } ?? state.withLock { $0.token }
+            if try await freshToken(insteadOf: used, for: request) != nil { response = try await passed(request) }
+        }
+        guard response.status >= 400 else { return response }
+        if let document = ServiceError.document(response.body) { response.body = Body(json: document) }
+        // Somebody holds a lock for a while (RFC 4918, section 11.3): the same request may be taken later.
+        if response.status == 423 { response.head.status = .serviceUnavailable }
+        return response
+    }
+
+    private static let csrf = HTTPField.Name("X-CSRF-Token")
+
+    private static func wantsToken(_ response: Response) -> Bool {
+        csrf.flatMap { response.head.headerFields[$0] }?.lowercased() == "required"
+    }
+
+    private func passed(_ request: Request) async throws -> Response {
+        var request = request
+        let (token, cookies) = state.withLock { ($0.token, $0.cookies) }
+        if !cookies.isEmpty {
+            let own = request.head.headerFields[.cookie].map { [$0] } ?? []
+            let pairs = cookies.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+            request.head.headerFields[.cookie] = (own + pairs).joined(separator: "; ")
+        }
+        if let name = Self.csrf, let token, request.head.headerFields[name] == nil, request.head.method != .get {
+            request.head.headerFields[name] = token
+        }
+        let response = try await inner.send(request)
+        keepCookies(of: response)
+        return response
+    }
+
+    private func keepCookies(of response: Response) {
+        let fields = response.head.headerFields[values: .setCookie]
+        guard !fields.isEmpty else { return }
+        state.withLock { state in
+            for field in fields.prefix(50) {
+                let parts = field.split(separator: ";").map { $0.filter { !$0.isWhitespace } }
+                guard let pair = parts.first, let equals = pair.firstIndex(of: "="), equals != pair.startIndex,
+                    pair.utf8.count <= 4096
+                else { continue }
+                let name = String(pair[..<equals])
+                let value = String(pair[pair.index(after: equals)...])
+                let isOver = value.isEmpty || parts.dropFirst().contains { $0.lowercased() == "max-age=0" }
+                if isOver {
+                    state.cookies[name] = nil
+                } else if state.cookies.count < 50 || state.cookies[name] != nil {
+                    state.cookies[name] = value
+                }
+            }
+        }
+    }
+
+    /// A token other than the one that was refused; nil where the service gives none.
+    private func freshToken(insteadOf used: String?, for request: Request) async throws -> String? {
+        let fetch = state.withLock { state -> Task<String?, any Error>? in
+            if let token = state.token, token != used { return nil }
+            if let fetch = state.fetch { return fetch }
+            let fetch = Task { try await self.fetchToken(for: request) }
+            state.fetch = fetch
+            return fetch
+        }
+        guard let fetch else { return state.withLock { $0.token } }
+        defer { state.withLock { if $0.fetch == fetch { $0.fetch = nil } } }
+        return try await fetch.value
+    }
+
+    private func fetchToken(for request: Request) async throws -> String? {
+        // With the slash at the end: without it some services redirect, and the token is lost.
+        var fetch = self.request(.get, endpoint.path + "/", for: request, fields: [("X-CSRF-Token", "Fetch")])
+        fetch.context = RequestContext(source: request.context.source, limits: request.context.limits)
+        let response = try await passed(fetch)
+        let token = Self.csrf.flatMap { response.head.headerFields[$0] }
+            .flatMap { $0.isEmpty || $0.lowercased() == "required" ? nil : $0 }
+        state.withLock { $0.token = token }
+        return token
+    }
+}

@@ -1,0 +1,64 @@
+internal import SluiceBase
+
+/// An answer to a read of a set, whatever form the service gives it: `{"d": {"results": […]}}`, `{"d": […]}` or
+/// `{"value": […]}` (OData v2, JSON Format, section 5; OData JSON Format 4.01, section 13).
+struct SetPage {
+    /// What stands where a row is expected.
+    var rows: [JSON]
+    var nextLink: String?
+    var deltaLink: String?
+    /// How many rows match in all, which v2 writes as a text.
+    var count: Int64?
+
+    /// - Throws: ``SluiceError`` of code `brokenProtocol` for an answer without rows.
+    init(_ body: JSON, table: String) throws(SluiceError) {
+        let d = body["d"]
+        let holder = d?.kind == .object ? d ?? body : body
+        if let elements = d?.elements ?? holder["results"]?.elements ?? body["value"]?.elements ?? body.elements {
+            rows = elements
+        } else {
+            throw SluiceError(
+                .brokenProtocol, "the service's answer is not a list: it holds neither value nor d", table: table)
+        }
+        func text(_ names: String...) -> String? {
+            names.lazy.compactMap { holder[$0]?.string }.first { !$0.isEmpty }
+        }
+        nextLink = text("@odata.nextLink", "@nextLink", "__next")
+        deltaLink = text("@odata.deltaLink", "@deltaLink", "__delta")
+        let number = holder["@odata.count"] ?? holder["@count"] ?? holder["__count"]
+        count = number?.int ?? number?.string.flatMap { Int64($0) }
+    }
+
+    /// The one entity of an answer: `{"d": {…}}`, or the object itself. Nil for what is none.
+    static func entity(_ body: JSON) -> JSON? {
+        let entity = body["d"].flatMap { $0.kind == .object ? $0 : nil } ?? body
+        return entity.kind == .object ? entity : nil
+    }
+
+    /// What an item of a delta answer says.
+    enum Change {
+        /// The row is there, with these properties.
+        case row
+        /// The row is gone, or has left the query, as its `reason` says.
+        case gone(address: String?, left: Bool)
+        /// It is about a link between rows.
+        case link
+    }
+
+    /// Tells tombstones in the forms of 4.0, 4.01 and v2 (OData JSON Format 4.0, section 14; 4.01, section 15).
+    static func change(_ item: JSON) -> Change {
+        let context = (item["@odata.context"] ?? item["@context"])?.string ?? ""
+        if context.hasSuffix("/$link") || context.hasSuffix("/$deletedLink") { return .link }
+        if let removed = item["@removed"] ?? item["@odata.removed"] {
+            let address = (item["@id"] ?? item["@odata.id"] ?? item["id"])?.string
+            return .gone(address: address, left: removed["reason"]?.string == "changed")
+        }
+        if context.hasSuffix("/$deletedEntity") {
+            return .gone(address: item["id"]?.string, left: item["reason"]?.string == "changed")
+        }
+        if let metadata = item["__metadata"], metadata["deleted"]?.bool == true {
+            return .gone(address: (metadata["uri"] ?? metadata["id"])?.string, left: false)
+        }
+        return .row
+    }
+}

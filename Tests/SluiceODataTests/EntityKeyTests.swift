@@ -1,0 +1,66 @@
+import SluiceBase
+import SluiceOData
+import Testing
+
+@Suite("keys of OData entities")
+struct EntityKeyTests {
+    private let orders: EntitySet
+    private let items: EntitySet
+
+    init() throws {
+        orders = try EntitySet("Orders", key: [.init("Number", .string)])
+        items = try EntitySet("Items", key: [.init("Order", .string), .init("Item", .int32)])
+    }
+
+    @Test(
+        "a key may hold whatever a text may",
+        arguments: ["1", "O'Brien", "a/b?c#d", "100%", "(x)", "a,b=c", "ä€", "'", ""])
+    func single(_ id: String) throws {
+        let key = try #require(EntityKey(id: .string(id), in: orders))
+        let predicate = key.predicate(in: orders, version: .v2)
+        #expect(predicate == "'\(id.replacing("'", with: "''"))'")
+        #expect(EntityKey(predicate: predicate, in: orders) == key)
+        #expect(key.id(in: orders) == .string(id))
+    }
+
+    @Test("a key of several properties is a text in their order", arguments: ["4711", "4,7='1'", "x)"])
+    func composite(_ order: String) throws {
+        let row: JSON = ["Item": 10, "Order": JSON(order), "Text": "x"]
+        let key = try #require(EntityKey(row: row, in: items, version: .v4))
+        #expect(key.id(in: items).text == "Order='\(order.replacing("'", with: "''"))',Item=10")
+        #expect(EntityKey(id: key.id(in: items), in: items) == key)
+        let turned = "Item=10,Order='\(order.replacing("'", with: "''"))'"
+        #expect(EntityKey(predicate: turned, in: items) == key)
+    }
+
+    @Test(
+        "the key of an address is that of its last parentheses, whatever the host",
+        arguments: [
+            ("http://other.example:8420/svc/Orders('a%2Fb')", "a/b"), ("Orders('O''Brien')", "O'Brien"),
+            ("/svc/Customers('x(1)')/Orders('y')?$select=Number", "y"), ("Orders(Number='a+b')", "a+b"),
+        ])
+    func addresses(_ address: String, _ id: String) {
+        #expect(EntityKey(address: address, in: orders)?.id(in: orders) == .string(id))
+    }
+
+    @Test(
+        "what is no key of the set is none",
+        arguments: ["Orders", "Orders('a", "Orders(a)", "Orders('a','b')", "Orders('a')/Items", "Orders('a'b')", ""])
+    func noKeys(_ address: String) {
+        #expect(EntityKey(address: address, in: orders) == nil)
+    }
+
+    @Test("an id that the key's type cannot have is none", arguments: ["Order='1'", "Order='1',Item=x", "Item=1", "1"])
+    func noIDs(_ id: String) {
+        #expect(EntityKey(id: .string(id), in: items) == nil)
+    }
+
+    @Test("a set without a key, or with one that no address can hold, is refused")
+    func refusals() {
+        #expect(throws: SluiceError.self) { try EntitySet("S", key: []) }
+        #expect(throws: SluiceError.self) { try EntitySet("S", key: [.init("K", .double)]) }
+        #expect(throws: SluiceError.self) {
+            try EntitySet("S", key: [.init("K", .string)], properties: [.init("Id", .string)])
+        }
+    }
+}

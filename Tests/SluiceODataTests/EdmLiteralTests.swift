@@ -38,7 +38,7 @@ struct EdmLiteralTests {
     func dateTime() {
         let literal = EdmLiteral.text(of: "2013-09-16T02:00:00+02:00", type: .dateTime, version: .v2)
         #expect(literal == "datetime'2013-09-16T00:00:00'")
-        #expect(EdmLiteral.plain("datetime'2013-09-16T00:00'", type: .dateTime) == nil)
+        #expect(EdmLiteral.plain("datetime'2013-09-16T00:00'", type: .dateTime) == "2013-09-16T00:00:00Z")
         #expect(EdmLiteral.plain("datetime'2013-09-16T00:00:00'", type: .dateTime) == "2013-09-16T00:00:00Z")
     }
 

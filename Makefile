@@ -3,7 +3,7 @@
 
 SWIFT ?= swift
 
-.PHONY: demo test check lint format bench fuzz simulate planted docs setup torture storage-faults proof queries threads
+.PHONY: demo test check lint format bench fuzz simulate planted docs setup torture storage-faults proof queries threads lib leaks
 
 demo: setup
 	$(SWIFT) build --product sluice
@@ -34,7 +34,7 @@ format:
 # Figures against a plain C program in the same run, in a release build: make bench ONLY=pull runs one. The touch makes
 # the package manager look again for files that were added to Sluice since.
 bench: setup
-	cd Benchmarks && touch Package.swift && $(SWIFT) run -c release bench $(if $(ONLY),--only $(ONLY))
+	cd Benchmarks && touch Package.swift && $(SWIFT) build -c release --product abi && $(SWIFT) run -c release bench $(if $(ONLY),--only $(ONLY))
 
 # Feeds the readers of foreign text with whatever libFuzzer comes up with, each for ten minutes: make fuzz ONLY=odata
 # (or json, or wire) runs one, SECONDS=60 runs shorter. See docs/fuzzing.md.
@@ -70,6 +70,16 @@ torture: setup
 # STORE=encrypted those of encrypted stores.
 storage-faults: setup
 	@.ci/storage "$(or $(STRIDE),7)" "$(SEED)" note
+
+# The library for C, Python and other languages: make lib DEST=folder puts sluice.h, libsluice.so and sluice.pc there, and
+# nothing else. See docs/c.md.
+lib: setup
+	@.ci/lib "$(DEST)"
+
+# Has valgrind watch what programs in C do with the library of the debug build.
+leaks: setup
+	$(SWIFT) build --product sluice-c
+	@.ci/leaks
 
 # Has many threads use one context and its plugins at once, with ThreadSanitizer watching: make threads SECONDS=60. See
 # docs/simulator.md.

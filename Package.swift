@@ -195,8 +195,33 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// The engine for other languages: libsluice.so, with a header in C. It takes `@c`, which Swift has since 6.3.
+#if compiler(>=6.3)
+    package.products.append(.library(name: "sluice-c", type: .dynamic, targets: ["CSluice", "SluiceC"]))
+    package.targets += [
+        // C: the header, and nothing that runs.
+        .target(name: "CSluice"),
+        .target(
+            name: "SluiceC",
+            dependencies: ["CSluice", "SluiceCore", "SluiceHTTP", "SluiceLua", "SluiceSQLite"],
+            exclude: ["exports.map", "sluice.pc.in"],
+            linkerSettings: [
+                // Exports what the header declares and nothing else. The library is never unloaded: it has threads.
+                .unsafeFlags([
+                    "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/SluiceC/exports.map",
+                    "-Xlinker", "-soname=libsluice.so", "-Xlinker", "-z", "-Xlinker", "nodelete",
+                ])
+            ]),
+        // Builds programs in C against the library as it is built, and runs them: it links no Swift of it.
+        .testTarget(
+            name: "SluiceCTests",
+            dependencies: ["SluiceBackend", "SluiceCore", "SluiceTesting"],
+            exclude: ["Programs"]),
+    ]
+#endif
+
 // One set of rules for every Swift target. Warnings are errors in continuous integration, not on a user's machine.
-let targetsInC = ["CLuaSandbox", "CSQLite", "CSQLiteFaults", "LuaReference"]
+let targetsInC = ["CLuaSandbox", "CSluice", "CSQLite", "CSQLiteFaults", "LuaReference"]
 for target in package.targets where target.type != .system && !targetsInC.contains(target.name) {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),

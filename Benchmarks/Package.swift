@@ -13,6 +13,8 @@ let package = Package(
         .target(
             name: "CFloor",
             linkerSettings: [.linkedLibrary("sqlite3"), .linkedLibrary("jansson"), .linkedLibrary("lua5.4")]),
+        // C over libsluice's header: what the calls of another language cost.
+        .executableTarget(name: "abi", dependencies: [.product(name: "sluice-c", package: "sluice")]),
         .executableTarget(
             name: "bench",
             dependencies: [

@@ -20,12 +20,15 @@ let package = Package(
                 .product(name: "SluiceTesting", package: "sluice"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
+        // The same of the library for C, in C.
+        .executableTarget(
+            name: "cthreads", dependencies: ["CMutexNotes", .product(name: "sluice-c", package: "sluice")]),
         .target(name: "CMutexNotes"),
     ],
     swiftLanguageModes: [.v6]
 )
 
-for target in package.targets {
+for target in package.targets where !["CMutexNotes", "cthreads"].contains(target.name) {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("MemberImportVisibility"),

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// `bench [--only pull|encryption|plugins] [--rows N] [--pairs N] [--directory DIR] [--keep]`
+/// `bench [--only pull|encryption|plugins|abi] [--rows N] [--pairs N] [--directory DIR] [--keep]`
 @main
 enum Bench {
     /// Waits here for the end: a main thread that is given to the runtime does what valgrind cannot follow.
@@ -11,7 +11,7 @@ enum Bench {
                 if arguments.first == "--child" {
                     try await child(Array(arguments.dropFirst()))
                 } else {
-                    try run(try Options(arguments))
+                    try await run(try Options(arguments))
                 }
                 exit(0)
             } catch {
@@ -22,7 +22,7 @@ enum Bench {
         while true { pause() }
     }
 
-    private static func run(_ options: Options) throws {
+    private static func run(_ options: Options) async throws {
         let directory = try File.temporaryDirectory(in: options.directory)
         defer { if !options.keep { File.removeDirectory(directory) } }
         if options.only == nil || options.only == "pull" {
@@ -33,6 +33,9 @@ enum Bench {
         }
         if options.only == nil || options.only == "plugins" {
             try PluginBenchmark(rows: options.rows, pairs: options.pairs, directory: directory).run()
+        }
+        if options.only == nil || options.only == "abi" {
+            try await ABIBenchmark(pairs: options.pairs, directory: directory).run()
         }
         if options.keep { print("kept: \(directory)") }
     }
@@ -54,6 +57,8 @@ enum Bench {
                 }
             case "reads": try await ReadRuns.points(count, database: second, nil)
             case "encrypted-reads": try await ReadRuns.points(count, database: second, ReadRuns.encryption())
+            case "swift-reads": try await ABIRuns.reads(count, database: second)
+            case "swift-inserts": try await ABIRuns.inserts(count, database: second)
             case "plugins": try await PageRuns.withHook(pages: first, database: second)
             case "check": try await Measurement.of { try await PageRuns.check(first, against: second) }
             case "load": try await Measurement.of { try await PluginPlans.load(count) }

@@ -29,7 +29,7 @@ struct PullCommand: OutcomeCommand {
             session in
             let result = try await SyncReport.pull(
                 query, named: self.query, allowsMassRemoval: removals.allowMassRemoval, in: session.context)
-            var outcome = Outcome(json: SyncReport.json(result, table), text: [SyncReport.text(result, table)])
+            var outcome = Outcome(json: result.json(table: table), text: [SyncReport.text(result, table)])
             SyncReport.add(result, table, to: &outcome)
             if let push = result.push { try await SyncReport.add(push, to: &outcome, in: session.context) }
             return outcome

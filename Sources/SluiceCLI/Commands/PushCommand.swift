@@ -13,7 +13,7 @@ struct PushCommand: OutcomeCommand {
         let settings = try ClientSettings(connection, push: push)
         return try await ClientSession.run(settings, usesNetwork: true, asksPlugins: true) { session in
             let result = try await SyncReport.push(in: session.context)
-            var outcome = Outcome(json: SyncReport.json(result), text: [SyncReport.text(result)])
+            var outcome = Outcome(json: result.json, text: [SyncReport.text(result)])
             try await SyncReport.add(result, to: &outcome, in: session.context)
             try await SyncReport.addHeld(to: &outcome, in: session.context)
             return outcome

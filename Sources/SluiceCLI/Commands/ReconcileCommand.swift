@@ -29,7 +29,7 @@ struct ReconcileCommand: OutcomeCommand {
             session in
             let result = try await session.context.reconcile(
                 query, named: self.query, allowsMassRemoval: removals.allowMassRemoval)
-            return Outcome(json: SyncReport.json(result, table), text: [SyncReport.text(result, table)])
+            return Outcome(json: result.json(table: table), text: [SyncReport.text(result, table)])
         }
     }
 }

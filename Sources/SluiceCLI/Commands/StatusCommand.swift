@@ -11,18 +11,12 @@ struct StatusCommand: OutcomeCommand {
         let settings = try ClientSettings(connection)
         return try await ClientSession.run(settings, usesNetwork: false) { session in
             let status = try await session.context.status()
-            let cursors = status.cursors.map { cursor -> JSON in
-                [
-                    "table": JSON(cursor.table), "query": JSON(cursor.name), "updatedAt": JSON(cursor.updatedAt),
-                    "grade": JSON(cursor.grade.rawValue),
-                ]
-            }
             let tables = try await TableStatus.all(in: session, status.cursors)
             let quarantined = try await session.context.quarantine().count
             let json: JSON = [
                 "pending": JSON(status.pending), "inFlight": JSON(status.inFlight), "parked": JSON(status.parked),
                 "dead": JSON(status.dead), "ofOthers": JSON(status.ofOthers), "quarantined": JSON(quarantined),
-                "cursors": JSON(cursors), "tables": JSON(tables.map(\.json)),
+                "cursors": JSON(status.cursors.map(\.json)), "tables": JSON(tables.map(\.json)),
             ]
             let counts = [
                 (status.pending, "pending"), (status.inFlight, "in flight"), (status.parked, "parked"),

@@ -26,14 +26,14 @@ struct SyncCommand: OutcomeCommand {
             // A name that cannot be is refused before anything is sent.
             for table in tables { _ = try context.table(table) }
             let push = try await SyncReport.push(in: context)
-            var outcome = Outcome(json: ["push": SyncReport.json(push)], text: [SyncReport.text(push)])
+            var outcome = Outcome(json: ["push": push.json], text: [SyncReport.text(push)])
             try await SyncReport.add(push, to: &outcome, in: context)
             var pulls = JSON.array
             for table in push.end == .completed ? tables : [] {
                 do {
                     let pull = try await SyncReport.pull(
                         Query(table), named: Self.queryName, allowsMassRemoval: removals.allowMassRemoval, in: context)
-                    pulls.append(SyncReport.json(pull, table))
+                    pulls.append(pull.json(table: table))
                     outcome.text.append(SyncReport.text(pull, table))
                     SyncReport.add(pull, table, to: &outcome)
                     if let push = pull.push { try await SyncReport.add(push, to: &outcome, in: context) }

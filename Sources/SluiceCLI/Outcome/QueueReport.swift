@@ -2,25 +2,6 @@ internal import Sluice
 
 /// Queued operations in words and as JSON.
 enum QueueReport {
-    static func json(_ operation: TableOperation) -> JSON {
-        var failure: JSON = .null
-        if let reason = operation.failure {
-            failure = [
-                "code": JSON(reason.code), "message": JSON(reason.message),
-                "status": reason.status.map { JSON($0) } ?? .null,
-            ]
-        }
-        return [
-            "id": JSON(operation.id), "table": JSON(operation.table), "record": JSON(operation.recordID),
-            "kind": JSON(operation.kind.rawValue), "state": JSON(operation.state.rawValue),
-            "revision": JSON(operation.revision), "attempts": JSON(operation.attempts),
-            "uncertain": JSON(operation.isUncertain), "tags": JSON(operation.tags.sorted().map { JSON($0) }),
-            "group": operation.group.map { JSON($0) } ?? .null, "createdAt": JSON(operation.createdAt.description),
-            "notBefore": operation.notBefore.map { JSON($0.description) } ?? .null, "failure": failure,
-            "user": operation.user.isEmpty ? .null : JSON(operation.user),
-        ]
-    }
-
     /// With columns for the time that operations wait for and for whose they are, where one has such.
     static func table(_ operations: [TableOperation]) -> TextTable {
         let hasTimes = operations.contains { $0.notBefore != nil }
@@ -41,7 +22,7 @@ enum QueueReport {
 
     static func json(_ entry: AuditEntry) -> JSON {
         [
-            "at": JSON(entry.at.description), "what": JSON(entry.what), "operation": json(entry.operation),
+            "at": JSON(entry.at.description), "what": JSON(entry.what), "operation": entry.operation.json,
             "local": entry.local ?? .null,
         ]
     }

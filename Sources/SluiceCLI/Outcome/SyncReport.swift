@@ -1,6 +1,6 @@
 internal import Sluice
 
-/// Push and pull with a progress bar, and what came of them in words and as JSON.
+/// Push and pull with a progress bar, and what came of them in words.
 enum SyncReport {
     static func pull(
         _ query: Query, named name: String?, allowsMassRemoval: Bool = false, in context: SyncContext
@@ -28,20 +28,6 @@ enum SyncReport {
             group.cancelAll()
             return result
         }
-    }
-
-    static func json(_ result: PullResult, _ table: String) -> JSON {
-        var json: JSON = [
-            "table": JSON(table), "stored": JSON(result.stored), "unchanged": JSON(result.unchanged),
-            "deleted": JSON(result.deleted),
-            "pending": JSON(result.pending), "conflicts": JSON(result.conflicts),
-            "quarantined": JSON(result.quarantined), "dropped": JSON(result.dropped), "pages": JSON(result.pages),
-        ]
-        if let grade = result.grade { json["grade"] = JSON(grade.rawValue) }
-        json["reasons"] = JSON(result.reasons.map { JSON($0.rawValue) })
-        if let reconcile = result.reconcile { json["reconcile"] = self.json(reconcile, table) }
-        if let push = result.push { json["push"] = self.json(push) }
-        return json
     }
 
     /// What a pull did, and why it did more than that.
@@ -75,28 +61,12 @@ enum SyncReport {
         )
     }
 
-    static func json(_ result: ReconcileResult, _ table: String) -> JSON {
-        [
-            "table": JSON(table), "compared": JSON(result.compared), "stored": JSON(result.stored),
-            "removed": JSON(result.removed), "pending": JSON(result.pending), "usedDigest": JSON(result.usedDigest),
-        ]
-    }
-
     static func text(_ result: ReconcileResult, _ table: String) -> String {
         var parts = ["\(Plain.count(result.compared, "row")) compared"]
         if result.stored > 0 { parts.append("\(Plain.count(result.stored)) brought") }
         if result.removed > 0 { parts.append("\(Plain.count(result.removed)) removed") }
         if result.pending > 0 { parts.append("\(Plain.count(result.pending)) left alone, with changes that wait") }
         return "reconcile \(table): \(parts.joined(separator: ", "))"
-    }
-
-    static func json(_ result: PushResult) -> JSON {
-        [
-            "end": JSON(result.end.description), "applied": JSON(result.applied),
-            "conflicts": JSON(result.conflicts), "remaining": JSON(result.remaining),
-            "postponed": JSON(result.postponed), "ofOthers": JSON(result.ofOthers),
-            "failures": JSON(result.failures.map { QueueReport.json($0) }),
-        ]
     }
 
     static func text(_ result: PushResult) -> String {

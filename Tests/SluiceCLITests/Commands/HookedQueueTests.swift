@@ -49,7 +49,7 @@ import Testing
                 #expect(
                     SyncReport.text(result)
                         == "push: 0 changes sent, 1 left in the queue, 1 of them postponed by a hook")
-                #expect(SyncReport.json(result)["postponed"] == 1)
+                #expect(result.json["postponed"] == 1)
             }
             let list = try await Program.sluice("queue", "list", "--store", path)
             #expect(list.output.contains("not before") && list.output.contains(time))
@@ -85,7 +85,7 @@ import Testing
             try await application(scratch.file("local.db"), server) { context in
                 let result = try await context.pull(Query("notes"), named: "all")
                 #expect(SyncReport.text(result, "notes") == "pull notes: 1 row stored, 2 dropped by a hook")
-                #expect(SyncReport.json(result, "notes")["dropped"] == 2)
+                #expect(result.json(table: "notes")["dropped"] == 2)
             }
         }
     }

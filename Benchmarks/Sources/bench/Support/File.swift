@@ -25,6 +25,14 @@ enum File {
         return bytes
     }
 
+    /// The folder of this program.
+    static var here: String {
+        var path = [CChar](repeating: 0, count: 4097)
+        let count = readlink("/proc/self/exe", &path, 4096)
+        let bytes = path.prefix(max(0, count)).map { UInt8(bitPattern: $0) }
+        return String(decoding: bytes[..<(bytes.lastIndex(of: UInt8(ascii: "/")) ?? 0)], as: UTF8.self)
+    }
+
     static func write(_ bytes: [UInt8], to path: String) throws {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
         guard descriptor >= 0 else { throw failure("cannot create", path) }

@@ -13,7 +13,7 @@ struct QueueListCommand: OutcomeCommand {
             let operations = try await session.context.queue.operations(which.filter)
             let widest = StandardStream.output.isTerminal ? 48 : Int.max
             return Outcome(
-                json: ["operations": JSON(operations.map { QueueReport.json($0) })],
+                json: ["operations": JSON(operations.map(\.json))],
                 text: operations.isEmpty ? ["nothing waits"] : QueueReport.table(operations).lines(widest: widest))
         }
     }
@@ -36,7 +36,7 @@ struct QueueShowCommand: OutcomeCommand {
             }
             let copies = try await queue.copies(of: operation)
             let server = operation.failure?.serverRecord
-            var json = QueueReport.json(operation)
+            var json = operation.json
             json["body"] = try await queue.body(of: operation) ?? .null
             json["local"] = copies.local ?? .null
             json["base"] = copies.base ?? .null

@@ -34,7 +34,7 @@ struct StoreRecoverCommand: OutcomeCommand {
         return Outcome(
             json: [
                 "damage": JSON(recovery.damage), "setAside": JSON(recovery.setAside),
-                "rescued": JSON(recovery.operations.map { QueueReport.json($0) }),
+                "rescued": JSON(recovery.operations.map(\.json)),
                 "isQueueWhole": JSON(recovery.isQueueWhole),
             ],
             text: [

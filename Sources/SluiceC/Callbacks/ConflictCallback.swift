@@ -1,0 +1,57 @@
+internal import CSluice
+internal import SluiceCore
+
+/// Asks a callback about conflicts. Its data is a pointer that only the callback follows, which is why the type may be
+/// `Sendable` unchecked.
+struct ConflictCallback: ConflictHandler, @unchecked Sendable {
+    let callback: sluice_conflict_callback
+    let data: UnsafeMutableRawPointer?
+
+    func decide(_ conflict: Conflict) async throws -> ConflictDecision {
+        let document = conflict.json.bytes() + [0]
+        let (number, answer) = await CallbackPlace.decision.onCaller { [self] in
+            var text = sluice_text()
+            let number = document.withUnsafeBytes { bytes in
+                callback(data, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), document.count - 1, &text)
+            }
+            return (Int(number), CallbackAnswer.take(&text))
+        }
+        return try ConflictDecision(number, answer)
+    }
+}
+
+extension ConflictDecision {
+    /// The decision of a number, with the record of a merge.
+    init(_ number: Int, _ answer: [UInt8]?) throws(Failure) {
+        let simple: [Int: ConflictDecision] = [
+            SLUICE_DECIDE_NEXT: .next, SLUICE_DECIDE_SERVER: .server, SLUICE_DECIDE_CLIENT: .client,
+            SLUICE_DECIDE_DELETE: .delete, SLUICE_DECIDE_DISCARD: .discard, SLUICE_DECIDE_DEFER: .defer,
+            SLUICE_DECIDE_ASK: .ask, SLUICE_DECIDE_ABORT: .abort,
+        ]
+        if let decision = simple[number] {
+            self = decision
+            return
+        }
+        guard number == SLUICE_DECIDE_MERGE else {
+            throw Failure(
+                SLUICE_ERROR_CALLBACK,
+                answer.flatMap { String(validating: $0, as: UTF8.self) } ?? "the conflict callback returned \(number)")
+        }
+        guard let answer else { throw Failure(SLUICE_ERROR_CALLBACK, "a merge takes a record, and there is none") }
+        do throws(JSONParseError) {
+            self = .merge(try JSON(parsing: answer))
+        } catch {
+            throw Failure(SLUICE_ERROR_JSON, "the record of the merge is not JSON: \(error)")
+        }
+    }
+}
+
+/// What a callback wrote for the library.
+enum CallbackAnswer {
+    /// The bytes, which the library frees here; nil where the callback wrote none.
+    static func take(_ text: inout sluice_text) -> [UInt8]? {
+        defer { Reply.free(&text) }
+        guard let bytes = text.bytes else { return nil }
+        return Array(UnsafeRawBufferPointer(start: bytes, count: max(0, text.length)))
+    }
+}

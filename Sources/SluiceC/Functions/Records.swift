@@ -1,0 +1,118 @@
+// The names are those of the header, which documents each function.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase, AllPublicDeclarationsHaveDocumentation
+
+public import CSluice
+internal import SluiceCore
+internal import SluiceSQLite
+
+@c @implementation
+public func sluice_insert(
+    _ context: sluice_context, _ table: UnsafePointer<CChar>?, _ record: UnsafePointer<CChar>?, _ length: Int,
+    _ out: UnsafeMutablePointer<sluice_text>?
+) -> Int32 {
+    Reply.to(out) {
+        let open = try OpenContext.find(context, .local)
+        let (table, record) = (try Input.name(table, "table"), try Input.json(record, length, "record"))
+        return try open.call { try await $0.sync.table(table).insert(record) }
+    }
+}
+
+@c @implementation
+public func sluice_update(
+    _ context: sluice_context, _ table: UnsafePointer<CChar>?, _ changes: UnsafePointer<CChar>?, _ length: Int,
+    _ out: UnsafeMutablePointer<sluice_text>?
+) -> Int32 {
+    Reply.to(out) {
+        let open = try OpenContext.find(context, .local)
+        let (table, changes) = (try Input.name(table, "table"), try Input.json(changes, length, "changes"))
+        return try open.call { try await $0.sync.table(table).update(changes) }
+    }
+}
+
+@c @implementation
+public func sluice_delete(
+    _ context: sluice_context, _ table: UnsafePointer<CChar>?, _ id: UnsafePointer<CChar>?,
+    _ out: UnsafeMutablePointer<sluice_text>?
+) -> Int32 {
+    Reply.to(out) {
+        let open = try OpenContext.find(context, .local)
+        let (table, id) = (try Input.name(table, "table"), RecordID(try Input.name(id, "id")))
+        try open.call { try await $0.sync.table(table).delete(id: id) }
+        return nil
+    }
+}
+
+@c @implementation
+public func sluice_undelete(
+    _ context: sluice_context, _ table: UnsafePointer<CChar>?, _ id: UnsafePointer<CChar>?,
+    _ out: UnsafeMutablePointer<sluice_text>?
+) -> Int32 {
+    Reply.to(out) {
+        let open = try OpenContext.find(context, .local)
+        let (table, id) = (try Input.name(table, "table"), RecordID(try Input.name(id, "id")))
+        try open.call { try await $0.sync.table(table).undelete(id: id) }
+        return nil
+    }
+}
+
+@c @implementation
+public func sluice_lookup(
+    _ context: sluice_context, _ table: UnsafePointer<CChar>?, _ id: UnsafePointer<CChar>?,
+    _ out: UnsafeMutablePointer<sluice_text>?
+) -> Int32 {
+    Reply.to(out) {
+        let open = try OpenContext.find(context, .local)
+        let (table, id) = (try Input.name(table, "table"), RecordID(try Input.name(id, "id")))
+        let record = try open.call { try await $0.sync.table(table).lookup(id: id) }
+        return try record ?? { throw SluiceError.missing(id, in: table) }()
+    }
+}
+
+@c @implementation
+public func sluice_query(
+    _ context: sluice_context, _ table: UnsafePointer<CChar>?, _ query: UnsafePointer<CChar>?, _ length: Int,
+    _ out: UnsafeMutablePointer<sluice_text>?
+) -> Int32 {
+    Reply.to(out) {
+        let open = try OpenContext.find(context, .local)
+        let query = try QueryDocument.reading(query, length, try Input.name(table, "table"))
+        return try open.call { open in
+            // The table's name is checked as with every other call.
+            _ = try open.sync.table(query.table)
+            // One state of the store for both, so that they fit together.
+            return try await open.store.read { reader in
+                try QueryDocument.items(of: query, records: reader.records, count: reader.count)
+            }
+        }
+    }
+}
+
+@c @implementation
+public func sluice_sql(
+    _ context: sluice_context, _ statement: UnsafePointer<CChar>?, _ length: Int, _ bindings: UnsafePointer<CChar>?,
+    _ bindingsLength: Int, _ out: UnsafeMutablePointer<sluice_text>?
+) -> Int32 {
+    Reply.to(out) {
+        let open = try OpenContext.find(context, .local)
+        let statement = try Input.text(statement, length, "statement")
+        let values = try Input.optionalJSON(bindings, bindingsLength, "bindings") ?? .array
+        guard values.kind == .array || values.kind == .object else {
+            throw SluiceError(.invalidArgument, "bindings are an array or an object")
+        }
+        let rows = try open.call { open in
+            guard let members = values.members else {
+                return try await open.store.sql(statement, values.elements ?? [])
+            }
+            let named = Dictionary(members.map { ($0.name.text, $0.value) }, uniquingKeysWith: { $1 })
+            return try await open.store.sql(statement, named)
+        }
+        return ["columns": JSON(rows.columns.map { JSON($0) }), "rows": JSON(rows.rows.map { JSON($0) })]
+    }
+}
+
+extension SluiceError {
+    /// That there is no such record.
+    static func missing(_ id: RecordID, in table: String) -> SluiceError {
+        SluiceError(.recordMissing, "there is no such record", table: table, recordID: id)
+    }
+}

@@ -1,0 +1,111 @@
+internal import CSluice
+
+/// Runs a task on the thread that waits for it: each step of the task that belongs to no actor, and what the task wants
+/// done on that thread.
+///
+/// So a call that blocks its thread needs no thread of Swift's pool, whose threads are few and may all be at work, and a
+/// step costs no change of threads that the same call from Swift would not cost.
+final class CallerLoop: TaskExecutor, @unchecked Sendable {
+    private enum Step {
+        case job(UnownedJob)
+        case call(@Sendable () -> Void)
+    }
+
+    /// The loop that waits for the task.
+    @TaskLocal static var current: CallerLoop?
+
+    private let monitor = Monitor()
+    /// Both only with the monitor.
+    private var steps: [Step] = []
+    private var isOpen = false
+
+    /// Loops that nobody uses. None is ever freed: the runtime keeps no reference to an executor.
+    private static let idle = IdleLoops()
+
+    /// Runs `body` as a task, and waits for its end.
+    ///
+    /// - Parameter started: gets what cancels the task.
+    static func run<Result: Sendable>(
+        started: (@escaping @Sendable () -> Void) -> Void = { _ in },
+        _ body: @escaping @Sendable () async throws -> Result
+    ) throws -> Result {
+        let loop = idle.take()
+        defer { idle.give(loop) }
+        let outcome = Outcome<Result>()
+        loop.monitor.locked { loop.isOpen = true }
+        let task = Task(executorPreference: loop) {
+            do {
+                outcome.result = .success(try await $current.withValue(loop, operation: body))
+            } catch {
+                outcome.result = .failure(error)
+            }
+            loop.end()
+        }
+        started { task.cancel() }
+        loop.work()
+        guard let result = outcome.result else {
+            throw Failure(SLUICE_ERROR_OTHER, "a task ended without a result")
+        }
+        return try result.get()
+    }
+
+    /// Has the thread of the loop call `body`; false if it waits no more.
+    func perform(_ body: @escaping @Sendable () -> Void) -> Bool { add(.call(body)) }
+
+    /// Takes a step of the task. What comes after the end, such as an actor's turn that began with the task, goes to
+    /// the pool.
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        if !add(.job(job)) { globalConcurrentExecutor.enqueue(job) }
+    }
+
+    private func add(_ step: Step) -> Bool {
+        monitor.locked {
+            guard isOpen else { return false }
+            steps.append(step)
+            monitor.signal()
+            return true
+        }
+    }
+
+    private func end() {
+        monitor.locked {
+            isOpen = false
+            monitor.signal()
+        }
+    }
+
+    private func work() {
+        monitor.locked {
+            while true {
+                guard !steps.isEmpty else {
+                    guard isOpen else { return }
+                    monitor.wait()
+                    continue
+                }
+                let step = steps.removeFirst()
+                monitor.unlocked {
+                    switch step {
+                    case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
+                    case .call(let body): body()
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What a task leaves for the thread that waits for it: written before the loop's end, read after it.
+private final class Outcome<Value: Sendable>: @unchecked Sendable {
+    var result: Result<Value, any Error>?
+}
+
+/// Loops that wait for their next call.
+private final class IdleLoops: @unchecked Sendable {
+    private let monitor = Monitor()
+    private var loops: [CallerLoop] = []
+
+    func take() -> CallerLoop { monitor.locked { loops.popLast() } ?? CallerLoop() }
+
+    func give(_ loop: CallerLoop) { monitor.locked { loops.append(loop) } }
+}

@@ -1,0 +1,60 @@
+internal import CSluice
+internal import Glibc
+internal import SluiceCore
+
+/// The numbers of the header, and their names.
+enum Codes {
+    private static let own: [(number: Int, name: String)] = [
+        (SLUICE_OK, "ok"), (SLUICE_ERROR_HANDLE, "handle"), (SLUICE_ERROR_NULL, "null"), (SLUICE_ERROR_UTF8, "utf8"),
+        (SLUICE_ERROR_JSON, "json"), (SLUICE_ERROR_REENTRANT, "reentrant"), (SLUICE_ERROR_CALLBACK, "callback"),
+        (SLUICE_ERROR_SIZE, "size"), (SLUICE_ERROR_TIMEOUT, "nothingYet"), (SLUICE_ERROR_FORKED, "forked"),
+        (SLUICE_ERROR_OTHER, "other"),
+    ]
+
+    private static let ofErrors: [(number: Int, code: SluiceError.Code)] = [
+        (SLUICE_ERROR_NETWORK, .network), (SLUICE_ERROR_SERVER_TIMEOUT, .timeout),
+        (SLUICE_ERROR_CANCELLED, .cancelled), (SLUICE_ERROR_UNAUTHORIZED, .unauthorized),
+        (SLUICE_ERROR_FORBIDDEN, .forbidden), (SLUICE_ERROR_NOT_FOUND, .notFound),
+        (SLUICE_ERROR_CONFLICT, .conflict), (SLUICE_ERROR_PRECONDITION_FAILED, .preconditionFailed),
+        (SLUICE_ERROR_REJECTED, .rejected), (SLUICE_ERROR_SERVER_FAILURE, .serverFailure),
+        (SLUICE_ERROR_BROKEN_PROTOCOL, .brokenProtocol), (SLUICE_ERROR_TOO_LARGE, .tooLarge),
+        (SLUICE_ERROR_FILTER, .filter), (SLUICE_ERROR_ABORTED, .aborted),
+        (SLUICE_ERROR_ARGUMENT, .invalidArgument), (SLUICE_ERROR_QUERY, .invalidQuery),
+        (SLUICE_ERROR_RECORD, .invalidRecord), (SLUICE_ERROR_TABLE, .invalidTable),
+        (SLUICE_ERROR_LIMIT, .limitReached), (SLUICE_ERROR_REMOVALS_HELD, .removalsHeld),
+        (SLUICE_ERROR_RECORD_EXISTS, .recordExists), (SLUICE_ERROR_RECORD_MISSING, .recordMissing),
+        (SLUICE_ERROR_OPERATION_REFUSED, .operationRefused),
+        (SLUICE_ERROR_OPERATIONS_PENDING, .operationsPending),
+        (SLUICE_ERROR_REFUSED_BY_HOOK, .refusedByHook), (SLUICE_ERROR_HOOK_FAILED, .hookFailed),
+        (SLUICE_ERROR_POSTPONED, .postponed),
+        (SLUICE_ERROR_STORE_NOT_A_DATABASE, .storeNotADatabase), (SLUICE_ERROR_STORE_BUSY, .storeBusy),
+        (SLUICE_ERROR_STORE_FULL, .storeFull), (SLUICE_ERROR_STORE_INPUT_OUTPUT, .storeInputOutput),
+        (SLUICE_ERROR_STORE_CORRUPT, .storeCorrupt), (SLUICE_ERROR_STORE_SCHEMA, .storeSchema),
+        (SLUICE_ERROR_STORE_CLOSED, .storeClosed), (SLUICE_ERROR_STORE_LEASE_LOST, .storeLeaseLost),
+        (SLUICE_ERROR_STORE_KEY_REFUSED, .storeKeyRefused), (SLUICE_ERROR_STORE_ENCRYPTED, .storeEncrypted),
+        (SLUICE_ERROR_STORE_NOT_ENCRYPTED, .storeNotEncrypted),
+        (SLUICE_ERROR_STORE_LIBRARY_MISSING, .storeLibraryMissing),
+    ]
+
+    private static let numbers = Dictionary(uniqueKeysWithValues: ofErrors.map { ($0.code, $0.number) })
+    private static let names = Dictionary(
+        uniqueKeysWithValues: (own + ofErrors.map { ($0.number, $0.code.description) }).map { ($0.number, $0.name) })
+    /// The names as C has them: made once, and never freed.
+    private nonisolated(unsafe) static let texts = names.mapValues { UnsafePointer(strdup($0)) }
+    private nonisolated(unsafe) static let unknown = UnsafePointer(strdup("unknown"))
+
+    /// The number of an engine's code.
+    static func number(of code: SluiceError.Code) -> Int { numbers[code] ?? SLUICE_ERROR_OTHER }
+
+    /// A number's name.
+    static func name(of code: Int32) -> String { names[Int(code)] ?? "unknown" }
+
+    /// A number's name for C; it lives as long as the process.
+    static func text(of code: Int32) -> UnsafePointer<CChar>? { texts[Int(code)] ?? unknown }
+}
+
+/// The version of the library as C has it.
+enum LibraryVersion {
+    /// Made once, and never freed.
+    nonisolated(unsafe) static let text = UnsafePointer(strdup(SluiceVersion.text))
+}

@@ -1,0 +1,46 @@
+internal import CSluice
+internal import SluiceCore
+
+/// Queries as the header's documents say them.
+struct QueryDocument: Sendable {
+    let query: Query
+    /// The members that are not the query's.
+    let others: [String: JSONPlace]
+
+    /// Reads a document.
+    ///
+    /// - Parameter others: names that it may have besides the query's own.
+    init(_ json: JSON?, _ table: String, _ what: String, parts: [String], others: [String] = []) throws {
+        let members = try JSONPlace(json ?? .object, in: what).members(parts + others)
+        func text(_ name: String) throws -> String? { try members[name]?.text(upTo: 1 << 20) }
+        func number(_ name: String) throws -> Int? { try members[name]?.integer(in: 0...Int(Int32.max)) }
+        var query = Query(table)
+        query.filter = try text("filter").map { try QueryExpression(odata: $0) }
+        query.order = try text("orderby").map { try Query.order(odata: $0) } ?? []
+        query.select = try text("select").map { try Query.select(odata: $0) } ?? []
+        (query.top, query.skip) = (try number("top"), try number("skip") ?? 0)
+        query.includesCount = try members["count"]?.flag() ?? false
+        self.query = query
+        self.others = members.filter { others.contains($0.key) }
+    }
+
+    /// A query that reads.
+    static func reading(
+        _ bytes: UnsafePointer<CChar>?, _ length: Int, _ table: String
+    ) throws -> Query {
+        try QueryDocument(
+            try Input.optionalJSON(bytes, length, "query"), table, "query",
+            parts: ["filter", "orderby", "select", "top", "skip", "count"]
+        ).query
+    }
+
+    /// The records that match, with their number where it is asked for.
+    static func items(
+        of query: Query, records: (Query) throws -> [JSON], count: (Query) throws -> Int
+    ) rethrows -> JSON {
+        var json = JSON.object
+        json["items"] = JSON(try records(query))
+        if query.includesCount { json["count"] = JSON(try count(query)) }
+        return json
+    }
+}

@@ -1,0 +1,75 @@
+internal import SluiceCore
+internal import SluiceSQLite
+
+/// What `settings` of `sluice_options` says: each member is optional, and one that is not known is refused.
+struct Settings: Sendable {
+    private(set) var tables: [TableSchema] = []
+    private(set) var store = SQLiteStore.Options()
+    private(set) var retry = RetryPolicy()
+    private var localOnly = LocalOnly()
+    private var dependencies: [TableDependency] = []
+    private var numbers: [String: Int] = [:]
+
+    private static let ranges: [(name: String, range: ClosedRange<Int>)] = [
+        ("batch", 1...100), ("concurrency", 1...64), ("pageSize", 1...1_000_000), ("maximumAttempts", 1...1_000_000),
+        ("leaseTimeout", 0...86_400_000), ("busyTimeout", 0...86_400_000), ("readers", 1...64), ("retries", 0...20),
+    ]
+
+    init(_ json: JSON) throws(SluiceError) {
+        let members = try JSONPlace(json, in: "settings").members(
+            Self.ranges.map(\.name) + ["tables", "durability", "dependencies"])
+        for (name, range) in Self.ranges { numbers[name] = try members[name]?.integer(in: range) }
+        if let durability = try members["durability"]?.choice(of: ["full", "normal"]) {
+            store.durability = durability == "full" ? .full : .normal
+        }
+        if let busy = numbers["busyTimeout"] { store.busyTimeout = .milliseconds(busy) }
+        if let readers = numbers["readers"] { store.readers = readers }
+        if let retries = numbers["retries"] { retry.attempts = retries + 1 }
+        for (name, place) in try members["tables"]?.entries(upTo: 1_000) ?? [] { try add(name, place) }
+        for place in try members["dependencies"]?.elements(upTo: 1_000) ?? [] {
+            let members = try place.members(["child", "column", "parent"])
+            guard let child = try members["child"]?.text(), let parent = try members["parent"]?.text() else {
+                throw place.expected("an object with child and parent")
+            }
+            dependencies.append(TableDependency(child, on: parent, by: try members["column"]?.text()))
+        }
+    }
+
+    /// Writes what is set.
+    func set(_ options: inout SyncOptions) {
+        options.localOnly = localOnly
+        options.dependencies = dependencies
+        if let batch = numbers["batch"] { options.batchSize = batch }
+        if let concurrency = numbers["concurrency"] { options.concurrency = concurrency }
+        if let pageSize = numbers["pageSize"] { options.pageSize = pageSize }
+        if let attempts = numbers["maximumAttempts"] { options.maximumAttempts = attempts }
+        if let lease = numbers["leaseTimeout"] { options.leaseTimeout = .milliseconds(lease) }
+    }
+
+    private mutating func add(_ name: String, _ place: JSONPlace) throws(SluiceError) {
+        let members = try place.members(["columns", "indexes", "local"])
+        var table = TableSchema(name)
+        for (column, place) in try members["columns"]?.entries(upTo: 1_000) ?? [] {
+            let type = try place.choice(of: TableSchema.ColumnType.allCases.map(\.rawValue))
+            table.columns.append(.init(PropertyName(column), TableSchema.ColumnType(rawValue: type) ?? .json))
+        }
+        for index in try members["indexes"]?.elements(upTo: 1_000) ?? [] {
+            table.indexes.append(
+                index.value.kind == .array ? try Self.names(index) : [PropertyName(try index.text())])
+        }
+        if let local = members["local"] {
+            if local.value.kind == .array {
+                localOnly.columns[name] = Set(try Self.names(local))
+            } else if try local.flag() {
+                localOnly.tables.insert(name)
+            }
+        }
+        tables.append(table)
+    }
+
+    private static func names(_ place: JSONPlace) throws(SluiceError) -> [PropertyName] {
+        var names: [PropertyName] = []
+        for element in try place.elements(upTo: 1_000) { names.append(PropertyName(try element.text())) }
+        return names
+    }
+}

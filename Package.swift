@@ -206,8 +206,10 @@ let package = Package(
             dependencies: ["CSluice", "SluiceCore", "SluiceHTTP", "SluiceLua", "SluiceSQLite"],
             exclude: ["exports.map", "sluice.pc.in"],
             linkerSettings: [
-                // Exports what the header declares and nothing else. The library is never unloaded: it has threads.
+                // Exports what the header declares and nothing else: gold would list local symbols besides. The library is
+                // never unloaded, because it has threads.
                 .unsafeFlags([
+                    "-use-ld=lld",
                     "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/SluiceC/exports.map",
                     "-Xlinker", "-soname=libsluice.so", "-Xlinker", "-z", "-Xlinker", "nodelete",
                 ])

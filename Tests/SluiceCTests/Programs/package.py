@@ -141,7 +141,8 @@ class Local(unittest.TestCase):
         key, path = os.urandom(32), "secret.db"
         with sluice.Context(path, key=key) as context:
             context.table("films").insert({"id": "1", "title": "nobody reads this"})
-        self.assertNotIn(b"nobody reads this", open(path, "rb").read())
+        with open(path, "rb") as file:
+            self.assertNotIn(b"nobody reads this", file.read())
         with sluice.Context(path, key=key) as context:
             self.assertEqual(context.table("films").get("1")["title"], "nobody reads this")
         self.fails("storeKeyRefused", lambda: sluice.Context(path, key=os.urandom(32)))

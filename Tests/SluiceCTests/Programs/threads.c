@@ -84,6 +84,8 @@ int main(int count, char **arguments) {
     for (int round = 0; round < 2; round++) {
         sluice_options options = {.size = sizeof options, .store = "threads.db", .endpoint = endpoint};
         options.on_conflict = decide;
+        options.settings = "{\"tables\":{\"films\":{}}}";
+        options.settings_length = T;
         EXPECT(SLUICE_OK, sluice_open(&options, &context, &out));
         stop = 0;
         pthread_t threads[4];

@@ -16,7 +16,7 @@ enum Command {
         _ command: [String], in folder: Folder, environment: [String: String] = [:], limit: Duration = .seconds(120)
     ) async throws -> Result {
         let log = folder.file("output-\(UUID().uuidString)")
-        FileManager.default.createFile(atPath: log, contents: nil)
+        _ = FileManager.default.createFile(atPath: log, contents: nil)
         let output = try FileHandle(forWritingTo: URL(fileURLWithPath: log))
         defer { try? output.close() }
         let process = Process()

@@ -3,7 +3,7 @@
 
 SWIFT ?= swift
 
-.PHONY: demo test check lint format bench fuzz simulate planted docs setup torture storage-faults proof queries threads lib leaks
+.PHONY: demo test check lint format bench fuzz simulate planted docs setup torture storage-faults proof queries threads lib
 
 demo: setup
 	$(SWIFT) build --product sluice
@@ -75,11 +75,6 @@ storage-faults: setup
 # nothing else. See docs/c.md.
 lib: setup
 	@.ci/lib "$(DEST)"
-
-# Has valgrind watch what programs in C do with the library of the debug build.
-leaks: setup
-	$(SWIFT) build --product sluice-c
-	@.ci/leaks
 
 # Has many threads use one context and its plugins at once, with ThreadSanitizer watching: make threads SECONDS=60. See
 # docs/simulator.md.

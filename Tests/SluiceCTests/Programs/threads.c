@@ -1,5 +1,5 @@
 /* Four threads use one context at once, with transactions and events, while its server is synchronised with; then one
- * closes it while the others go on: threads [SECONDS] [URL]. For ThreadSanitizer, valgrind and LeakSanitizer to watch. */
+ * closes it while the others go on: threads [SECONDS] [URL]. For ThreadSanitizer and LeakSanitizer to watch. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>

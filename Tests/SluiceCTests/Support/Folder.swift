@@ -33,18 +33,19 @@ struct Folder: Sendable {
         return try await body(folder)
     }
 
-    /// Builds a program in C from that source, as its user would, and runs it.
+    /// Builds a program in C from that source, as its user would, and runs it. With LeakSanitizer it fails if anything
+    /// that it or the library allocated is lost at its end.
     func run(
-        _ source: String, _ arguments: [String] = [], packages: [String] = ["sluice"], limit: Duration = .seconds(120)
+        _ source: String, _ arguments: [String] = [], packages: [String] = ["sluice"]
     ) async throws -> Command.Result {
         let build = try await Command.run(
             [
                 "sh", "-c",
-                "cc -std=gnu11 -g -Wall -Wextra -Werror '\(Self.sources)/\(source)' -o program "
+                "cc -std=gnu11 -g -fsanitize=leak -Wall -Wextra -Werror '\(Self.sources)/\(source)' -o program "
                     + "$(pkg-config --cflags --libs \(packages.joined(separator: " "))) -lpthread",
             ], in: self)
         try #require(build.status == 0, "\(build.output)")
-        return try await Command.run([file("program")] + arguments, in: self, limit: limit)
+        return try await Command.run([file("program")] + arguments, in: self)
     }
 
     /// The text of a file of the sources.

@@ -3,7 +3,7 @@ internal import Glibc
 internal import SluiceCore
 internal import Synchronization
 
-/// The file: a first line that says what it is, then one JSON document a line, each behind a checksum.
+/// The file: a first line that says what it is, then one JSON document a line, each after a checksum.
 final class AppendFile: Sendable {
     private static let header = "sluice append store 1\n"
     private let path: String

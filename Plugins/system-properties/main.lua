@@ -48,7 +48,7 @@ local function wanted(req, wire, config)
   return names
 end
 
--- Asks once, behind what the query has already. Returns the columns that the answer may have.
+-- Asks once, after what the query has already. Returns the columns that the answer may have.
 local function ask(req, wire, config)
   if not wire.asks or not asking[req.method] then return nil end
   local names, is_there = asked_by(req.query)

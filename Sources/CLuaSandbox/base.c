@@ -4,7 +4,7 @@
 char sb_key_shadow;
 
 // How deep calls of pcall may stand in each other: Lua itself has no such bound where a script can wait, and what it
-// does for each error hangs on how deep it is.
+// does for each error depends on how deep it is.
 enum { deepest_pcall = 150 };
 
 static int finish_pcall(lua_State *L, int status, lua_KContext context) {

@@ -6,7 +6,7 @@
 // A Lua string is its bytes, a header and a final zero.
 enum { string_overhead = 32 };
 
-/// Lua answers a refusal with a full collection and asks once more; its work hangs on how much lives. So a script at
+/// Lua answers a refusal with a full collection and asks once more; its work depends on how much lives. So a script at
 /// the limit pays for each.
 static void *refuse(sluice_vm *vm) {
     sb_meter(vm, (int64_t)(vm->live / 64));

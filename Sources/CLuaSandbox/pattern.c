@@ -36,7 +36,7 @@ typedef struct reader {
     sb_bytes *set;
 } reader;
 
-/// The byte `ahead` of the place; a zero behind the end, as Lua's strings have it.
+/// The byte `ahead` of the place; a zero after the end, as Lua's strings have it.
 static int peek(const reader *from, ptrdiff_t ahead) {
     return from->end - from->place > ahead ? from->place[ahead] : 0;
 }
@@ -45,7 +45,7 @@ static void add(reader *to, sb_op op, int value) {
     *to->node++ = (sb_node){.op = (unsigned char)op, .value = (unsigned char)value};
 }
 
-/// Nothing can be read behind a fault.
+/// Nothing can be read after a fault.
 static void fail(reader *to, const char *why) {
     *to->node++ = (sb_node){.op = SB_OP_FAULT, .fault = why};
     to->place = to->end;
@@ -186,7 +186,7 @@ static void keep(lua_State *L, int index) {
 const sb_pattern *sb_pattern_read(lua_State *L, int index, bool has_anchor) {
     size_t length, sets = 0;
     const char *text = lua_tolstring(L, index, &length);
-    // A deterministic VM reads each pattern anew, so that what a call costs does not hang on the calls before it.
+    // A deterministic VM reads each pattern anew, so that what a call costs does not depend on the calls before it.
     bool is_kept = length <= longest_kept && !sb_vm(L)->limits.is_deterministic
         && (has_anchor || length == 0 || text[0] != '^');
     const sb_pattern *kept = is_kept ? find_kept(L, index) : NULL;

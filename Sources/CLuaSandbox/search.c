@@ -34,7 +34,7 @@ static sb_match new_match(lua_State *L, const char *text, size_t length) {
     return (sb_match){.L = L, .begin = text, .end = text + length};
 }
 
-/// The offset that argument `index` asks for, which may be one behind the end and further.
+/// The offset that argument `index` asks for, which may be one after the end and further.
 static size_t check_start(lua_State *L, int index, size_t length) {
     lua_Integer start = sb_opt_integer(L, index, 1);
     if (start > 0) return (size_t)start - 1;
@@ -106,7 +106,7 @@ static int next_match(lua_State *L) {
     sb_charge(L, 2);
     for (lua_Integer start = lua_tointeger(L, lua_upvalueindex(up_start)); start <= (lua_Integer)length; start++) {
         const char *end = sb_match_at(&match, pattern, text + start);
-        // An empty match right behind the last one is none.
+        // An empty match right after the last one is none.
         if (end == NULL || end - text == last) continue;
         sb_match_pay(&match);
         lua_pushinteger(L, end - text);

@@ -1,4 +1,4 @@
-// What a script wants to show, said in JSON whatever it is: no value is refused, for nobody's work hangs on a line of a
+// What a script wants to show, said in JSON whatever it is: no value is refused, for no work depends on a line of a
 // log. Reading is raw, as in values.c; depth, nodes and bytes are bounded, and what is beyond them is left out.
 #include "internal.h"
 

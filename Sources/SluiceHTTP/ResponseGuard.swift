@@ -39,7 +39,7 @@ final class ResponseGuard: ChannelInboundHandler {
         switch unwrapInboundIn(data) {
         case .head(let head):
             switch head.status.code {
-            // Switching protocols, which was not asked for, is final: the client closes the connection behind it.
+            // Switching protocols, which was not asked for, is final: the client closes the connection after it.
             case 101, 200...: hasHead = true
             case 100..<200: return
             default: return refuse("the status \(head.status.code) is none of HTTP's", context)

@@ -6,7 +6,7 @@ extension LocalStoreConformance {
         if !condition { throw ConformanceFailure(message()) }
     }
 
-    /// - Throws: ``ConformanceFailure`` unless both records print the same, but for the order of their members: `1.10`
+    /// - Throws: ``ConformanceFailure`` unless both records print the same, in any order of members: `1.10`
     ///   is not `1.1` here.
     static func expectSame(_ found: JSON?, _ expected: JSON?, _ place: String) throws {
         let (found, expected) = (found.map(canonical), expected.map(canonical))

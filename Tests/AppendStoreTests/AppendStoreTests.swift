@@ -64,7 +64,7 @@ struct AppendStoreTests {
         try FileManager.default.removeItem(at: folder)
     }
 
-    @Test("a line that is damaged at any byte, with others behind it, is an error and takes none with it")
+    @Test("a line that is damaged at any byte, with others after it, is an error and takes none with it")
     func damaged() async throws {
         let store = try await AppendStore(path: path)
         let start = try Data(contentsOf: URL(filePath: path)).count

@@ -2,7 +2,7 @@ import Foundation
 
 /// The Swift of a page of the documentation, held against the file that compiles it.
 enum DocumentedSwift {
-    /// The blocks of a page that are not in the file, line by line; comments behind code do not count.
+    /// The blocks of a page that are not in the file, line by line; comments after code do not count.
     static func notCompiled(of page: String, in file: String) throws -> [String] {
         let here = URL(fileURLWithPath: file)
         let parts = here.pathComponents

@@ -18,7 +18,7 @@ struct Judge {
         let operations = try await context.queue.operations()
         let ids = Set(rows.compactMap { $0["id"]?.textID })
         for operation in operations where operation.kind == .insert || operation.kind == .update {
-            // Behind it a delete may wait.
+            // After it a delete may wait.
             let isLast = operations.last { $0.recordID == operation.recordID }?.id == operation.id
             if isLast, !ids.contains(operation.recordID) {
                 violations.append("the \(operation.kind.rawValue) of \(operation.recordID) has no row")

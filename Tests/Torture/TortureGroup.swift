@@ -101,7 +101,7 @@ struct TortureGroup {
         }
     }
 
-    /// Runs one cycle, and says what it was and what was wrong behind it.
+    /// Runs one cycle, and says what it was and what was wrong after it.
     mutating func cycle(_ number: Int, isLast: Bool) async throws -> (name: String, violations: [String]) {
         var random = SeededGenerator(seed: seed &* 1_000_003 &+ UInt64(number))
         if Bool.random(using: &random) {

@@ -78,7 +78,7 @@ struct WorkerCommand: AsyncParsableCommand {
             } catch let error as SluiceError {
                 Self.say("F \(number) \(error.code) \(error.message)")
             }
-            // Pauses, in which a push comes to its end: a pull begins behind it.
+            // Pauses, in which a push comes to its end: a pull begins after it.
             let isPause = Int.random(in: 0..<12, using: &random) == 0
             try await Task.sleep(for: .milliseconds(Int.random(in: isPause ? 60...150 : 0...4, using: &random)))
         }

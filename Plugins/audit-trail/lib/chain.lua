@@ -1,5 +1,5 @@
 -- A chain of hashes: each entry's hash is over its text and the hash before it, so none can be changed, taken out or put
--- in without all behind it changing.
+-- in without all after it changing.
 local chain = {}
 
 chain.start = ("0"):rep(64)

@@ -24,7 +24,7 @@ enum ExpiryInterval {
             let digits = rest.prefix { $0.isASCII && $0.isNumber }
             rest = rest.dropFirst(digits.count)
             guard let number = Int64(digits), number <= longest, let letter = rest.popFirst(), let unit = units[letter],
-                // Each unit once, the larger first; hours, minutes and seconds behind a T.
+                // Each unit once, the larger first; hours, minutes and seconds after a T.
                 unit < last, !iso || inTime == (unit < 86_400)
             else { return nil }
             let (product, overflows) = number.multipliedReportingOverflow(by: unit)

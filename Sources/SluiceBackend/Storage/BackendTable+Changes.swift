@@ -7,7 +7,7 @@ struct ChangePage: Sendable {
     var records: [JSON] = []
     /// The id, version and state of those that it is about no more.
     var gone: [JSON] = []
-    /// The last change of the page: the next one begins behind it.
+    /// The last change of the page: the next one begins after it.
     var position: Timestamp
     /// How many changes there are from this page on; nil where it was not asked for.
     var count: Int?
@@ -21,7 +21,7 @@ struct ChangeQuery: Sendable {
     var owned: QueryExpression?
     /// The table's view.
     var view: QueryExpression?
-    /// The change behind which the page begins.
+    /// The change after which the page begins.
     var position: Timestamp
     /// The latest change at the beginning of the run that sent all. What was no part of it then and has not changed
     /// since was never sent, so nobody is told that it is gone.
@@ -37,21 +37,21 @@ struct ChangeQuery: Sendable {
         let couldBeSeen = view.map { QueryExpression.binary(.or, $0, .later(SystemColumn.left, than: known)) }
         let wasKnown = QueryExpression.all(.later(SystemColumn.updatedAt, than: known), couldBeSeen)
         let told = about.map { about in QueryExpression.binary(.or, about, wasKnown ?? .literal(.bool(true))) }
-        return .all(behind, owned, told)
+        return .all(after, owned, told)
     }
 
     /// Of those, the records that the run is about.
     func kept(upTo last: Timestamp) -> QueryExpression? {
         let upTo = QueryExpression.binary(.le, .column(SystemColumn.updatedAt), .literal(.date(last)))
-        return .all(behind, upTo, owned, about)
+        return .all(after, upTo, owned, about)
     }
 
-    private var behind: QueryExpression { .later(SystemColumn.updatedAt, than: position) }
+    private var after: QueryExpression { .later(SystemColumn.updatedAt, than: position) }
 }
 
 extension BackendTable {
     /// The next page of changes, in the order in which they were committed. Each record is in it once, as it is now:
-    /// what changes again while somebody pages comes again behind.
+    /// what changes again while somebody pages comes again after.
     func changes(_ query: ChangeQuery, _ connection: SQLiteConnection) throws -> ChangePage {
         let filter = query.filter
         let asked = Query(

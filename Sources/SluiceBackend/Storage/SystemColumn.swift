@@ -13,7 +13,7 @@ enum SystemColumn {
     /// before. No wire shows it.
     static let left: PropertyName = "__left"
 
-    /// What is on the wires, but for the id.
+    /// What is on the wires, except for the id.
     static let all = [createdAt, updatedAt, version, deleted]
     /// Those that are times.
     static let times: Set<PropertyName> = [createdAt, updatedAt]

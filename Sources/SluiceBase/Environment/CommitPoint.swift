@@ -10,7 +10,7 @@ public enum CommitPoint: String, Sendable, Hashable, CaseIterable {
     case answered
     /// What the answer means is stored: row, base and queue together.
     case applied
-    /// A page's rows and the cursor behind them.
+    /// A page's rows and the cursor after them.
     case page
     /// A query lets rows go.
     case membership

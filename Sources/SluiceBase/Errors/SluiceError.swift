@@ -1,6 +1,6 @@
 /// What went wrong, where, and what to do about it.
 ///
-/// Every error that Sluice throws is one of these, but for ``JSONParseError`` and ``QuerySyntaxError``, which are about
+/// Every error of Sluice is one of these, except ``JSONParseError`` and ``QuerySyntaxError``, which are about
 /// a text and say the place in it. Match on ``code``; codes may be added, so leave a default.
 ///
 /// ```swift
@@ -159,7 +159,7 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
         self.cause = cause
     }
 
-    /// The message, with the place and the cause behind it.
+    /// The message, with the place and the cause after it.
     public var description: String {
         var place: [String] = []
         if let table { place.append("table \(table)") }

@@ -70,7 +70,7 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The double of a number that is short and plain enough for the double to print back as it is: at most 15 digits,
-    /// no exponent, no idle zero at the end, and before the point no zero but one with a digit other than zero behind
+    /// no exponent, no idle zero at the end, and before the point no zero but one with a digit other than zero after
     /// the point. Digits and power of ten are exact doubles then, so that their quotient is the nearest one.
     private static func shortDecimal(_ bytes: UnsafeBufferPointer<UInt8>) -> Double? {
         let start = bytes.first == UInt8(ascii: "-") ? 1 : 0

@@ -14,11 +14,11 @@ package struct JSONTape: Sendable {
         package var kind: Kind
         /// For a string or key: it has escapes. For a number: it has a fraction or an exponent. For a bool: it is true.
         package var flag: Bool
-        /// The value's first byte; for a string or key the first byte behind the quote.
+        /// The value's first byte; for a string or key the first byte after the quote.
         package var start: UInt32
-        /// One behind the value's last byte; for a string or key the closing quote.
+        /// One after the value's last byte; for a string or key the closing quote.
         package var end: UInt32
-        /// The index of the first token behind this value and all it holds.
+        /// The index of the first token after this value and all it holds.
         package var next: UInt32
     }
 

@@ -237,7 +237,7 @@ struct JSONTapeReader {
                 start += 1
             }
             let exponent = digits(from: start)
-            if exponent == start { throw failure("a number without an exponent behind its “e”", at: start) }
+            if exponent == start { throw failure("a number without an exponent after its “e”", at: start) }
             end = exponent
         }
         append(.number, flag: inexact, length: end - position)

@@ -6,7 +6,7 @@
 
 /// Byte work on JSON strings that the reader and the printer share.
 enum JSONText {
-    /// The first index at or behind `from` whose byte is not plain text: a quote, a backslash, a control character or
+    /// The first index at or after `from` whose byte is not plain text: a quote, a backslash, a control character or
     /// a byte of a multi-byte character. Eight bytes at a time where eight are left.
     @inline(__always)
     static func plainEnd(_ bytes: UnsafeBufferPointer<UInt8>, from: Int) -> Int {

@@ -3,8 +3,8 @@ package enum FNV1a {
     private static let basis: UInt64 = 0xCBF2_9CE4_8422_2325
     private static let prime: UInt64 = 0x100_0000_01B3
 
-    /// The hash of those bytes, or of what `seed` is the hash of and those bytes behind it.
-    package static func hash(_ bytes: some Sequence<UInt8>, behind seed: UInt64? = nil) -> UInt64 {
+    /// The hash of those bytes, or of what `seed` is the hash of and those bytes after it.
+    package static func hash(_ bytes: some Sequence<UInt8>, after seed: UInt64? = nil) -> UInt64 {
         // What lies in one piece is read without asking for each byte.
         bytes.withContiguousStorageIfAvailable { hash(of: $0, seed ?? basis) }
             ?? bytes.reduce(seed ?? basis) { ($0 ^ UInt64($1)) &* prime }

@@ -81,7 +81,7 @@ private struct DemoReader {
 
     init(source: DemoRows) { self.source = source }
 
-    /// The next record; nil behind the last one.
+    /// The next record; nil after the last one.
     mutating func head() async throws -> [String: String]? {
         if page.isEmpty, !isAtEnd {
             page = try await source.page(from: count, count: Self.pageSize)[...]

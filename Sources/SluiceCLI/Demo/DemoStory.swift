@@ -7,7 +7,7 @@ struct DemoStory {
     let folder: DemoFolder
     let narrator: Narrator
     let sqlite: SQLiteProgram
-    /// The seed of a line that fails; nil for one that works but for being cut off once.
+    /// The seed of a line that fails; nil for one that works except that it is cut off once.
     let chaos: UInt64?
     /// The plugins that take part; where they decide the conflict, the handler in Swift does not.
     let plugins: DemoPlugins?

@@ -47,7 +47,7 @@ struct PatternParser {
         if let next, "*+?{".unicodeScalars.contains(next) {
             throw refusal(
                 next == "?"
-                    ? "a lazy quantifier finds the same here: leave the ? out" : "one quantifier behind another")
+                    ? "a lazy quantifier finds the same here: leave the ? out" : "one quantifier after another")
         }
         return .repeated(tree, least, most)
     }
@@ -114,9 +114,9 @@ struct PatternParser {
         return tree
     }
 
-    /// What stands behind a backslash.
+    /// What stands after a backslash.
     private mutating func escape() throws(SafePattern.Refusal) -> ScalarRanges {
-        guard let scalar = next else { throw refusal("the pattern ends behind a \\") }
+        guard let scalar = next else { throw refusal("the pattern ends after a \\") }
         index += 1
         switch scalar {
         case "d": return .digits
@@ -132,7 +132,7 @@ struct PatternParser {
             guard index + 4 <= scalars.count,
                 let value = UInt32(String(String.UnicodeScalarView(scalars[index..<index + 4])), radix: 16),
                 Unicode.Scalar(value) != nil
-            else { throw refusal("expected four hexadecimal digits behind \\u") }
+            else { throw refusal("expected four hexadecimal digits after \\u") }
             index += 4
             return ScalarRanges([value...value])
         default: break
@@ -144,7 +144,7 @@ struct PatternParser {
         return ScalarRanges([scalar.value...scalar.value])
     }
 
-    /// A class, behind its `[`.
+    /// A class, after its `[`.
     private mutating func scalarClass() throws(SafePattern.Refusal) -> ScalarRanges {
         let isInverted = take("^")
         var ranges = ScalarRanges()

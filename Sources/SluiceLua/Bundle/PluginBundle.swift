@@ -72,8 +72,8 @@ public struct PluginBundle: Sendable {
         var hash = FNV1a.hash([])
         for path in paths {
             let bytes = files[path] ?? []
-            hash = FNV1a.hash("\(path)\u{0}\(bytes.count)\u{0}".utf8, behind: hash)
-            hash = FNV1a.hash(bytes, behind: hash)
+            hash = FNV1a.hash("\(path)\u{0}\(bytes.count)\u{0}".utf8, after: hash)
+            hash = FNV1a.hash(bytes, after: hash)
         }
         digest = String(hash, radix: 16)
     }

@@ -6,7 +6,7 @@ public enum HookErrorPolicy: String, Sendable, Hashable, CaseIterable {
     case failOpen = "fail_open"
     /// The operation is held with the plugin's name and the reason, until someone decides. Nothing is lost.
     case hold
-    /// The next handler is asked, and behind the last the policy that is built in.
+    /// The next handler is asked, and after the last the policy that is built in.
     case next
     /// The server's record stands.
     case server

@@ -23,20 +23,20 @@ struct LuaFilter: Filter {
         let subject = MatchSubject(request)
         let before = self.request.flatMap { $0.matches(subject) ? $0 : nil }
         let around = filter.flatMap { $0.matches(subject) ? $0 : nil }
-        let behind = response.flatMap { $0.match.beforeAnswer.matches(subject) && $0.only.matches(subject) ? $0 : nil }
-        guard before != nil || around != nil || behind != nil else { return try await next(request) }
+        let after = response.flatMap { $0.match.beforeAnswer.matches(subject) && $0.only.matches(subject) ? $0 : nil }
+        guard before != nil || around != nil || after != nil else { return try await next(request) }
         if let exchange = PluginExchange.current {
-            return try await run(request, exchange, before, around, behind, next)
+            return try await run(request, exchange, before, around, after, next)
         }
         let exchange = PluginExchange()
         return try await PluginExchange.$current.withValue(exchange) {
-            try await run(request, exchange, before, around, behind, next)
+            try await run(request, exchange, before, around, after, next)
         }
     }
 
     private func run(
         _ original: Request, _ exchange: PluginExchange, _ before: HookPlan?, _ around: HookPlan?,
-        _ behind: HookPlan?, _ next: Next
+        _ after: HookPlan?, _ next: Next
     ) async throws -> Response {
         var request = original
         if let before {
@@ -50,9 +50,9 @@ struct LuaFilter: Filter {
             let start = caller.services.environment.now()
             let response =
                 if let around { try await ask(around, request, exchange, next) } else { try await next(request) }
-            guard let behind else { return response }
+            guard let after else { return response }
             let elapsed = start.duration(to: caller.services.environment.now())
-            switch try await ask(behind, request, response, elapsed, exchange) {
+            switch try await ask(after, request, response, elapsed, exchange) {
             case .answer(let response): return response
             case .again(let pause):
                 // Whoever asks without end gets the last answer.

@@ -5,7 +5,7 @@ struct LuaSyncHook: SyncHook {
     static let name = "plugins"
     let hookName = LuaSyncHook.name
     let set: PluginSet
-    /// What a plugin wants to stay here of what another has changed: for the ``ServedLocalOnlyHook`` behind this hook.
+    /// What a plugin wants to stay here of what another has changed: for the ``ServedLocalOnlyHook`` after this hook.
     let localRecords: LocalRecords
 
     func wants(_ point: HookPoint, table: String) -> Bool {

@@ -54,7 +54,7 @@ package struct HookReturn {
     package var type: String?
     /// The arguments that it wrote to, by their places.
     package var changed: [Int: JSON]
-    /// The bodies, those of answers behind those of the call.
+    /// The bodies, those of answers after those of the call.
     var bodies: [Body]
     /// The places of bodies that it wrote to.
     var changedBodies: Set<Int>

@@ -14,7 +14,7 @@ package struct LuaArgument: Sendable {
 
     /// Calls `body` with all arguments as C takes them, alive as long as it runs.
     static func with<Result>(
-        _ arguments: ArraySlice<LuaArgument>, behind done: [sluice_argument] = [],
+        _ arguments: ArraySlice<LuaArgument>, after done: [sluice_argument] = [],
         _ body: ([sluice_argument]) -> Result
     ) -> Result {
         guard let first = arguments.first else { return body(done) }
@@ -22,7 +22,7 @@ package struct LuaArgument: Sendable {
         return withExtendedLifetime(handle) {
             first.withType { type in
                 let argument = sluice_argument(class_name: type, value: handle.raw, reader: nil)
-                return with(arguments.dropFirst(), behind: done + [argument], body)
+                return with(arguments.dropFirst(), after: done + [argument], body)
             }
         }
     }

@@ -18,10 +18,10 @@ enum LuaTexts {
 
     /// Calls `body` with all chunks.
     static func with<Result>(
-        _ sources: ArraySlice<LuaSource>, behind done: [sluice_source] = [], _ body: ([sluice_source]) -> Result
+        _ sources: ArraySlice<LuaSource>, after done: [sluice_source] = [], _ body: ([sluice_source]) -> Result
     ) -> Result {
         guard let first = sources.first else { return body(done) }
-        return with(first) { with(sources.dropFirst(), behind: done + [$0], body) }
+        return with(first) { with(sources.dropFirst(), after: done + [$0], body) }
     }
 }
 

@@ -90,7 +90,7 @@ struct PluginCaller: Sendable {
         return Reply(value: value, scratch: answer.scratch, shared: answer.shared)
     }
 
-    /// Saves what the call has written; a decision that hangs on what could not be saved is not made.
+    /// Saves what the call has written; a decision that depends on what could not be saved is not made.
     private func save(_ values: [String: JSON?], _ hook: HookKind) async throws {
         do {
             try await services.storage.save(values, of: plan.name)

@@ -12,7 +12,7 @@ enum SecretForms {
         let digits = Array(Base16.text(secret).utf8)
         forms += [digits, Array(Base16.text(secret).uppercased().utf8)]
         for offset in 0..<3 {
-            let text = base64(secret, behind: offset)
+            let text = base64(secret, after: offset)
             forms += [text, text.map(forAddresses)]
         }
         for alphabet in ["0123456789ABCDEF", "0123456789abcdef"] {
@@ -24,7 +24,7 @@ enum SecretForms {
     }
 
     /// The digits of base64 that the secret alone decides, where that many bytes stand before it in what was encoded.
-    private static func base64(_ secret: [UInt8], behind offset: Int) -> [UInt8] {
+    private static func base64(_ secret: [UInt8], after offset: Int) -> [UInt8] {
         let text = Array(Base64.text([UInt8](repeating: 0, count: offset) + secret).utf8)
         return Array(text[(offset * 8 + 5) / 6..<(offset + secret.count) * 8 / 6])
     }

@@ -1,4 +1,4 @@
-/// A size as a policy has it: a number of bytes, or with `KiB` or `MiB` behind it.
+/// A size as a policy has it: a number of bytes, or with `KiB` or `MiB` after it.
 enum ByteSize {
     private static let units = [("KiB", 1 << 10), ("MiB", 1 << 20), ("", 1)]
 

@@ -70,7 +70,7 @@ struct PluginEntryReader {
         }
     }
 
-    /// A size in bytes, or with `KiB` or `MiB` behind it.
+    /// A size in bytes, or with `KiB` or `MiB` after it.
     private static func memory(_ node: ConfigurationNode) throws(SluiceError) -> Int {
         let text = try node.text()
         let range = (256 << 10)...PluginPlan.defaultMemoryBytes

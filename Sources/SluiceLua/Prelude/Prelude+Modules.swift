@@ -1,5 +1,5 @@
 extension Prelude {
-    /// The modules: what they do is the host's but for what is quicker said in Lua.
+    /// The modules: what they do is the host's, except for what is quicker said in Lua.
     static let modules = #"""
         local json = {
           encode = p.json_encode, decode = p.json_decode, null = null, array = p.array,
@@ -9,7 +9,7 @@ extension Prelude {
         local time = { now = of "time.now", parse = of "time.parse", format = of "time.format" }
         function time.add(t, seconds) return t + seconds end
 
-        -- Lua's own, but for chance: what hangs on it has to be the same in a fixture each time.
+        -- Lua's own, except for chance: what depends on it has to be the same in a fixture each time.
         local numbers = {}
         for name, value in pairs(math) do numbers[name] = value end
         numbers.random = of "math.random"

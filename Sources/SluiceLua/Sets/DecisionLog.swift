@@ -5,7 +5,7 @@
 /// options.decisionLog = DecisionLog("/var/log/shop/decisions.jsonl", hasInputs: true, hidden: ["email"])
 /// ```
 ///
-/// A line is handed to the system before its decision takes effect, in one piece and behind all others. Values of
+/// A line is handed to the system before its decision takes effect, in one piece and after all others. Values of
 /// secrets and header fields with credentials are not in it. Rows that a plugin keeps as they are have no line, there
 /// are too many of them. That a line cannot be written is no reason for anything else to fail: it is counted in
 /// ``PluginMetrics/lostDecisions``.

@@ -82,7 +82,7 @@ public final class Plugins: Sendable {
     /// The conflict handlers, as one.
     public var conflictHandler: any ConflictHandler { ServedConflictHandler(plugins: self) }
 
-    /// What takes part in writes, pushes and pulls, as hooks that belong behind each other.
+    /// What takes part in writes, pushes and pulls, as hooks that belong after each other.
     public var syncHooks: [any SyncHook] { [syncHook, ServedLocalOnlyHook(plugins: self)] }
 
     /// The first of them, which asks the plugins.
@@ -91,7 +91,7 @@ public final class Plugins: Sendable {
     /// What has a say in when to synchronise, as one hook.
     public var scheduleHook: any ScheduleHook { ServedScheduleHook(plugins: self) }
 
-    /// Options with the plugins' conflict handlers and hooks behind those that are there.
+    /// Options with the plugins' conflict handlers and hooks after those that are there.
     public func added(to options: SyncOptions) -> SyncOptions {
         var options = options
         options.conflictHandlers.append(conflictHandler)

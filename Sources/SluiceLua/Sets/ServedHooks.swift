@@ -56,7 +56,7 @@ struct ServedSyncHook: SyncHook {
     }
 }
 
-/// Stands right behind the ``ServedSyncHook``, and says of a record that it has changed that it stays here, where a
+/// Stands right after the ``ServedSyncHook``, and says of a record that it has changed that it stays here, where a
 /// plugin has said so: a hook answers either with a record or with that.
 struct ServedLocalOnlyHook: SyncHook {
     let plugins: Plugins

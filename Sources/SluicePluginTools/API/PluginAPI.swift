@@ -18,7 +18,7 @@ package enum PluginAPI {
         /// The name.
         package let name: String
         package let form: Form
-        /// Parameters as in a stub, a question mark behind the name of one that may be left out: `name: string`.
+        /// Parameters as in a stub, a question mark after the name of one that may be left out: `name: string`.
         package let parameters: [(name: String, type: String)]
         /// The type of the field, or of what it returns; empty for nothing.
         package let type: String

@@ -15,7 +15,7 @@ package enum PluginAPIPage {
 
         Objects live as long as their call: kept and used later they raise an error. A value inside an object (a list, a
         nested object) reads as a table of its own: to change it, assign the whole value. JSON's null reads as `json.null`, and
-        what is missing as nil. Names behind which `?` stands may be missing or nil.
+        what is missing as nil. Names after which `?` stands may be missing or nil.
         """
 
     private static var hooks: String {
@@ -96,7 +96,7 @@ package enum PluginAPIPage {
         return """
             ## `\(part.name)`
 
-            \(part.text)\(isWritable ? " ✎ stands behind what can be assigned." : "")
+            \(part.text)\(isWritable ? " ✎ stands after what can be assigned." : "")
 
             | | type | |
             |---|---|---|

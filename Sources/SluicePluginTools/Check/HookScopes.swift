@@ -43,7 +43,7 @@ struct HookScopes {
         }
     }
 
-    /// The first member of a path that is not there; what hangs on data alone is not known.
+    /// The first member of a path that is not there; what depends on data alone is not known.
     private static func fault(in path: [String], of type: String) -> String? {
         var type = type
         for (index, name) in path.enumerated().dropFirst() {

@@ -71,7 +71,7 @@ public struct PluginCheck: Sendable {
             } catch let error as SluiceError {
                 refusal = refusal ?? error
             } catch let error as PluginFailure {
-                // Nothing but `init` hangs on the configuration.
+                // Nothing but `init` depends on the configuration.
                 failure = error
                 if error.hook != HookKind.initialize.rawValue { break }
             } catch {

@@ -83,7 +83,7 @@ struct ReplicaStory {
     }
 
     private mutating func edit(_ index: Int) {
-        // While nobody knows whether a change has arrived, the next one waits behind it.
+        // While nobody knows whether a change has arrived, the next one waits after it.
         guard !replicas[index].isHeld, !replicas[index].isUncertain, let record = replicas[index].record else { return }
         replicas[index].record = source.edited(record, using: &chance)
         replicas[index].isChanged = true

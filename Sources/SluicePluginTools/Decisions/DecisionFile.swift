@@ -40,7 +40,7 @@ public struct DecisionFile: Sendable {
     /// The file's text.
     public var text: String { decisions.map { "\($0.json)\n" }.joined() }
 
-    /// Writes the decisions behind what the file has.
+    /// Writes the decisions after what the file has.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` where that cannot be done.
     public func append(to path: String) throws(SluiceError) {

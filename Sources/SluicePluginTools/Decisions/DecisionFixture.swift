@@ -11,7 +11,7 @@ enum DecisionFixture {
         .onEvent: ("event", "event"),
     ]
 
-    /// The fixture; nil where what the decision was made on was not kept, or is not all that it hung on.
+    /// The fixture; nil where what the decision was made on was not kept, or is not all that it depended on.
     static func fixture(_ entry: PluginDecision, config: JSON) -> JSON? {
         guard let input = entry.input, entry.hook != .initialize else { return nil }
         var given = JSON.object

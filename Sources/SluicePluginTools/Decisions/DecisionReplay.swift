@@ -89,7 +89,7 @@ public struct DecisionReplay: ToolReport {
         comparison.differences.map { $0.replacing("expected", with: "was").replacing("found", with: "is") }
     }
 
-    /// An answer without its reason, how it was made, and the time that it took: nothing hangs on them; and without the
+    /// An answer without its reason, how it was made, and the time that it took: nothing depends on them; without the
     /// record that rules came to, which follows from them.
     private static func plain(_ answer: JSON) -> JSON {
         var answer = answer

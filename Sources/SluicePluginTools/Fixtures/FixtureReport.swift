@@ -17,7 +17,7 @@ public struct FixtureReport: ToolReport {
     /// Whether all passed.
     public var isGood: Bool { failed == 0 }
 
-    /// As TAP has it, with the differences behind what failed.
+    /// As TAP has it, with the differences after what failed.
     public var lines: [String] {
         var lines = ["# \(plugin)", "1..\(results.count)"]
         for (index, result) in results.enumerated() {

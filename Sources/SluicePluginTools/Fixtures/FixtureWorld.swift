@@ -78,7 +78,7 @@ final class FixtureWorld: Sendable {
         }
     }
 
-    /// Puts answers behind those that are left, and sets the clock, for the next call.
+    /// Puts answers after those that are left, and sets the clock, for the next call.
     func goOn(with script: Script, setsClock: Bool) {
         state.withLock { state in
             state.http += script.http

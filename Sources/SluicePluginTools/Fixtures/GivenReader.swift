@@ -44,7 +44,7 @@ struct GivenReader {
         }
         request.context.table = try members["table"]?.text()
         request.context.recordID = try id(members["record_id"])
-        // The request of an operation has its id with the revision behind it.
+        // The request of an operation has its id with the revision after it.
         let operation = try members["operation"]?.text()
         request.context.operationID = try members["idempotency_key"]?.text() ?? operation.map { "\($0)-1" }
         request.context.version = members["version"]?.value.string

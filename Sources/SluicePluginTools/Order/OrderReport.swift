@@ -13,7 +13,7 @@ public struct OrderReport: ToolReport {
         public var hooks: [String]
         /// Why it stands there.
         public var why: String
-        /// Whether it is asked about the table and method; nil where that hangs on more than those.
+        /// Whether it is asked about the table and method; nil where that depends on more than those.
         public var isAsked: Bool?
         /// Whether it runs without effect.
         public var isShadow: Bool

@@ -5,22 +5,22 @@ internal import SluiceLua
 enum JSONLayout {
     private static let width = 100
 
-    /// The text, with a line end behind it.
-    static func text(_ value: JSON) -> String { lines(value, indent: 0, behind: "") + "\n" }
+    /// The text, with a line end after it.
+    static func text(_ value: JSON) -> String { lines(value, indent: 0, after: "") + "\n" }
 
-    private static func lines(_ value: JSON, indent: Int, behind name: String) -> String {
+    private static func lines(_ value: JSON, indent: Int, after name: String) -> String {
         let short = flat(value)
         if indent + name.utf8.count + short.utf8.count <= width, indent > 0 || value.count == 0 { return short }
         let inner = String(repeating: " ", count: indent + 2)
         let outer = String(repeating: " ", count: indent)
         if let elements = value.elements, !elements.isEmpty {
-            let parts = elements.map { inner + lines($0, indent: indent + 2, behind: "") }
+            let parts = elements.map { inner + lines($0, indent: indent + 2, after: "") }
             return "[\n\(parts.joined(separator: ",\n"))\n\(outer)]"
         }
         if let members = value.members, !members.isEmpty {
             let parts = members.map { name, value in
                 let name = "\(JSON(name)): "
-                return inner + name + lines(value, indent: indent + 2, behind: name)
+                return inner + name + lines(value, indent: indent + 2, after: name)
             }
             return "{\n\(parts.joined(separator: ",\n"))\n\(outer)}"
         }

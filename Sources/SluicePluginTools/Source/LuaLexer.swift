@@ -15,7 +15,7 @@ struct LuaLexer {
         if bytes.first == UInt8(ascii: "#") { skipLine() }
     }
 
-    /// All words, with an end behind them.
+    /// All words, with an end after them.
     static func tokens(of text: [UInt8]) -> [LuaToken] {
         var lexer = LuaLexer(text)
         var tokens: [LuaToken] = []

@@ -11,7 +11,7 @@ extension SQLiteStore {
     /// Old content can be elsewhere still: what a killed process had not overwritten yet, and what the disk keeps by
     /// itself (an SSD writes elsewhere, a file system may copy), is beyond reach. A file that has a second name (a hard
     /// link, as some snapshots are) is left as it is. And what a recovery has set aside stays readable: look for
-    /// `.damaged-` and `-rescued` behind the store's name, and remove what you no longer need.
+    /// `.damaged-` and `-rescued` after the store's name, and remove what you no longer need.
     ///
     /// ```swift
     /// let key = try StoreKey.random()

@@ -7,7 +7,7 @@ enum SecretText {
         }
     }
 
-    /// The literal that SQLCipher takes for a key that it is not to derive first, with the salt of the file behind it
+    /// The literal that SQLCipher takes for a key that it is not to derive first, with the salt of the file after it
     /// where that is not to be its own choice.
     static func keyLiteral(_ key: SecretBytes, salt: [UInt8] = []) throws -> SecretBytes {
         try SecretBytes(count: 3 + 2 * (key.count + salt.count)) { place in

@@ -44,7 +44,7 @@ extension SQLiteStore {
                 guard try connection.integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0 else {
                     throw SluiceError(.storeBusy, "the store \(connection.path) is being read; try again")
                 }
-                // Behind 4 GiB some versions of SQLCipher look for each page in a wrong place. Those pages are read all
+                // After 4 GiB some versions of SQLCipher look for each page in a wrong place. Those pages are read all
                 // the same below, which checks their hashes too; only free ones are not.
                 let size = try connection.integer("PRAGMA page_count") * connection.integer("PRAGMA page_size")
                 guard size <= 1 << 32 else { return [] }

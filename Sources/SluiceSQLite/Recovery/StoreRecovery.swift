@@ -4,7 +4,7 @@ public import SluiceCore
 public struct StoreRecovery: Sendable, Hashable {
     /// What was found, in SQLite's words.
     public var damage: String
-    /// Where the damaged file stands now; its log, where it had one, beside it with `-wal` behind the name.
+    /// Where the damaged file stands now; its log, where it had one, beside it with `-wal` after the name.
     public var setAside: String
     /// The operations that are in the new store's queue. One whose record or base was not readable is parked with the
     /// reason `storeCorrupt`, to be looked at.

@@ -9,7 +9,7 @@ internal import SluiceCore
 /// The file beside a store whose lock is the store's lease. The kernel releases the lock when the process ends; one
 /// that stands still keeps it, until the file is taken away from under it.
 struct LeaseFile: Sendable {
-    /// What the store's path has behind it.
+    /// What the store's path has after it.
     static let suffix = "-lease"
     /// The file's path.
     let path: String

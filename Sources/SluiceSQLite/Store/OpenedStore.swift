@@ -2,7 +2,7 @@ internal import SluiceCore
 
 /// The connections of a store that is being opened, until their workers take them.
 ///
-/// Those of an encrypted file are all opened at once: nothing has to keep the key behind that.
+/// Those of an encrypted file are all opened at once: nothing has to keep the key after that.
 struct OpenedStore: Sendable {
     let writer: OpenedConnection
     let registration: OpenStores.Registration?

@@ -28,7 +28,7 @@ enum StoreFolder {
         slash(in: path).map { String(path[path.utf8.index(after: $0)...]) } ?? path
     }
 
-    /// By its byte: with a mark of a letter behind it, it would be another character.
+    /// By its byte: with a mark of a letter after it, it would be another character.
     private static func slash(in path: String) -> String.Index? { path.utf8.lastIndex(of: UInt8(ascii: "/")) }
 
     /// Where the symbolic link leads to; nil for what is none.

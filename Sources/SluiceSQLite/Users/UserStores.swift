@@ -115,7 +115,7 @@ public actor UserStores {
         }
     }
 
-    /// In one transaction: what is written behind it fails, as the file is gone, and is not acknowledged. The users'
+    /// In one transaction: what is written after it fails, as the file is gone, and is not acknowledged. The users'
     /// lock is held.
     private static func destroy(_ store: SQLiteStore, at path: String, _ unsent: Unsent) async throws {
         try await store.write { writer in

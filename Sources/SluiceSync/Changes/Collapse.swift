@@ -3,7 +3,7 @@
 /// The rules in one place, as a pure function: what is queued and what is new in, what to do out. An operation that is
 /// in flight is never changed, and neither is one that does not merge: the new one becomes its successor.
 package enum Collapse: Sendable, Hashable {
-    /// The new change goes into the queue behind all others.
+    /// The new change goes into the queue after all others.
     case append
     /// The queued operation takes the new body and keeps its place.
     case absorb
@@ -38,7 +38,7 @@ package enum Collapse: Sendable, Hashable {
         // An insert that was never sent, or was refused for certain, is unknown to the server, so nothing has to be sent.
         // Of any other the server may have the record, so the delete is sent.
         case (.insert, .delete): return queued.wasSent && !queued.wasRefused ? become(.delete) : vanish
-        // Behind the deletes of children that were queued meanwhile.
+        // After the deletes of children that were queued meanwhile.
         case (.update, .delete): return moveToEnd(.delete)
         // The row is there on the server, so the new record replaces it; once sent, the delete stands for itself.
         case (.delete, .insert): return queued.wasSent ? append : become(.update)

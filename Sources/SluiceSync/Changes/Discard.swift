@@ -18,7 +18,7 @@ struct Discard {
         try carryOut(groups: giveUp(operation))
     }
 
-    /// Gives up what is left of the groups, in an order that hangs on their names alone.
+    /// Gives up what is left of the groups, in an order that depends on their names alone.
     func carryOut(groups: Set<String>) throws {
         var groups = groups
         while let group = groups.min() {
@@ -49,49 +49,49 @@ struct Discard {
         let state = try queue.reader.state(of: id, in: table)
         let all = try queue.reader.all(on: id, in: table)
         let ahead = all.last { $0.sequence < operation.sequence }
-        let behind = all.filter { $0.sequence > operation.sequence }
+        let after = all.filter { $0.sequence > operation.sequence }
         let before = ahead.map { $0.resultingRecord(local: local, mirror: state?.mirror) } ?? state?.mirror
         let succession = Succession(columns: columns, environment: environment, queue: queue)
-        let isContested = ahead == nil && self.isContested(behind, by: state, operation, local)
+        let isContested = ahead == nil && self.isContested(after, by: state, operation, local)
         if operation.kind == .undelete {
             // Edits of a record that is not restored have nothing to stand on.
-            let groups = try remove([operation] + behind, local)
+            let groups = try remove([operation] + after, local)
             try queue.setLocal(before, id, in: table)
             if ahead == nil { try queue.removeState(of: id, in: table) }
             return groups
         }
-        let result = behind.isEmpty ? local : operation.resultingRecord(local: local, mirror: state?.mirror)
-        let groups = try remove([operation], behind.isEmpty ? local : result)
+        let result = after.isEmpty ? local : operation.resultingRecord(local: local, mirror: state?.mirror)
+        let groups = try remove([operation], after.isEmpty ? local : result)
         let ground = isContested ? state?.base : before
         var steps = succession.steps(
-            of: behind, from: result, restored: state?.base, onto: ground, local: local, mirror: state?.mirror)
+            of: after, from: result, restored: state?.base, onto: ground, local: local, mirror: state?.mirror)
         if ahead == nil, steps.first?.operation.kind == .undelete { steps[0].restoresUnknown = true }
         if !steps.isEmpty {
             let mayBeDone = operation.isUncertain || operation.state == .inFlight
             try succession.write(
                 steps, on: ahead == nil ? .server(live: ground, tombstone: nil) : .operation(result: before),
-                behind: mayBeDone ? operation : nil, mirror: isContested ? .some(state?.mirror) : nil)
+                after: mayBeDone ? operation : nil, mirror: isContested ? .some(state?.mirror) : nil)
         } else {
             try queue.setLocal(before, id, in: table)
             if ahead == nil {
                 try queue.removeState(of: id, in: table)
                 if !lateRowsStay {
-                    try SentTombstone.leave(behind: operation, known: state?.mirror, columns: columns, in: store)
+                    try SentTombstone.leave(after: operation, known: state?.mirror, columns: columns, in: store)
                 }
             }
         }
         return groups
     }
 
-    /// Whether others have changed what the edits behind the operation change too, since the record was as that found it.
+    /// Whether others have changed what the edits after the operation change too, since the operation was made.
     /// Then these stay made on that record: the server refuses them, and the conflict is shown.
     private func isContested(
-        _ behind: [TableOperation], by state: RecordState?, _ operation: TableOperation, _ local: JSON?
+        _ after: [TableOperation], by state: RecordState?, _ operation: TableOperation, _ local: JSON?
     ) -> Bool {
         guard operation.kind == .update, let base = state?.base, base != state?.mirror else { return false }
-        guard let mirror = state?.mirror else { return behind.contains { $0.kind != .delete } }
+        guard let mirror = state?.mirror else { return after.contains { $0.kind != .delete } }
         let result = operation.resultingRecord(local: local, mirror: mirror)
-        return ForeignChanges(of: mirror, since: base, columns: columns).collide(with: behind, from: result, to: local)
+        return ForeignChanges(of: mirror, since: base, columns: columns).collide(with: after, from: result, to: local)
     }
 
     private func remove(_ operations: [TableOperation], _ local: JSON?) throws -> Set<String> {

@@ -65,7 +65,7 @@ struct KindChange {
                 RecordRules.record($0, withSystemColumns: columns.system, of: state?.mirror, id: id)
             }
         }
-        // Behind the deletes of what hangs on it.
+        // After the deletes of what depends on it.
         if kind == .delete { changed.sequence = try queue.reader.nextSequence() }
         if case .serverHasIt = need {
             // That record was seen, so what is said now is said of it.

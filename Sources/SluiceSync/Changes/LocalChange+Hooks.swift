@@ -41,7 +41,7 @@ extension LocalChange {
             try checkSettled(local)
         }
         let mirror = try kind == .undelete ? queue.state(of: recordID, in: table)?.mirror : nil
-        let result = changed(local, mirror, behind: queued.dropLast().last)
+        let result = changed(local, mirror, after: queued.dropLast().last)
         if let result, kind != .undelete { try RecordRules.validate(depthOf: result, id: recordID, table: table) }
         let change = EnqueuedChange(
             table: table, recordID: recordID, kind: kind, record: result, before: local, tags: options.tags,

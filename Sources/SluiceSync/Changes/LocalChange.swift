@@ -76,7 +76,7 @@ package struct LocalChange: Sendable {
             try queue.put(revived(newest, as: newest.kind))
         case .become(let kind):
             var operation = revived(newest, as: kind)
-            // Behind the deletes of children that were queued meanwhile.
+            // After the deletes of children that were queued meanwhile.
             if kind == .delete { operation.sequence = try queue.reader.nextSequence() }
             try queue.put(operation)
         case .moveToEnd(let kind):
@@ -111,7 +111,7 @@ package struct LocalChange: Sendable {
                 ahead.map { $0.resultingRecord(local: local, mirror: state?.mirror) } ?? state?.mirror, to: queue)
         }
         let mirror = try kind == .undelete ? queue.reader.state(of: recordID, in: table)?.mirror : nil
-        return try write(changed(local, mirror, behind: queued.dropLast().last), to: queue)
+        return try write(changed(local, mirror, after: queued.dropLast().last), to: queue)
     }
 
     /// A change of a record that the server has never heard of: it is made there, or is gone here.
@@ -179,12 +179,12 @@ package struct LocalChange: Sendable {
         return operation
     }
 
-    /// The record behind the change.
+    /// The record after the change.
     ///
     /// - Parameters:
     ///   - mirror: what is known from the server; for an undelete.
     ///   - ahead: the operation before the newest one: what a delete was made on, if that is what waits.
-    func changed(_ local: JSON?, _ mirror: JSON?, behind ahead: TableOperation? = nil) -> JSON? {
+    func changed(_ local: JSON?, _ mirror: JSON?, after ahead: TableOperation? = nil) -> JSON? {
         switch kind {
         case .insert: return content
         case .delete: return nil

@@ -19,16 +19,16 @@ struct OperationEdit {
         try RecordRules.validate(whole: record, id: id, table: table)
         let local = try store.record(id, in: table)
         let state = try queue.reader.state(of: id, in: table)
-        let behind = try queue.reader.all(on: id, in: table).filter { $0.sequence > operation.sequence }
-        let before = behind.isEmpty ? local : operation.resultingRecord(local: local, mirror: state?.mirror)
+        let after = try queue.reader.all(on: id, in: table).filter { $0.sequence > operation.sequence }
+        let before = after.isEmpty ? local : operation.resultingRecord(local: local, mirror: state?.mirror)
         try queue.audit(operation, "edit", local: before, at: environment.now())
 
         let target = RecordRules.record(record, withSystemColumns: columns.system, of: before, id: id)
         let steps = Succession(columns: columns, environment: environment, queue: queue).steps(
-            of: behind, from: before, restored: nil, onto: target, local: local, mirror: state?.mirror)
+            of: after, from: before, restored: nil, onto: target, local: local, mirror: state?.mirror)
         var edited = operation
         edited.revise()
-        edited.frozen = behind.isEmpty ? nil : target
+        edited.frozen = after.isEmpty ? nil : target
         try queue.put(edited)
         for step in steps where step.operation.frozen != nil {
             var later = step.operation

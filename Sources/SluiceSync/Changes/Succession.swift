@@ -5,7 +5,7 @@ internal import SluiceBase
 /// Each change keeps what it is: it is put on top of the record that it now finds. What to send for it follows from
 /// whether the server will have the record by then. Changes that may merge become one.
 struct Succession {
-    /// An operation, and the record as it is to be behind it.
+    /// An operation, and the record as it is to be after it.
     struct Step {
         var operation: TableOperation
         var target: JSON?
@@ -33,7 +33,7 @@ struct Succession {
     ///   - target: what the first of them now finds.
     ///   - live: what the server has, where what the first of them finds is that it is to be deleted: an undelete takes
     ///     that back, and brings nothing older.
-    ///   - local: the record as the application sees it, behind the last of them.
+    ///   - local: the record as the application sees it, after the last of them.
     func steps(
         of successors: [TableOperation], from before: JSON?, restored: JSON?, onto target: JSON?, live: JSON? = nil,
         local: JSON?, mirror: JSON?
@@ -53,13 +53,13 @@ struct Succession {
         }
     }
 
-    /// Writes the operations that take the ground to each step's target, and the record behind the last.
+    /// Writes the operations that take the ground to each step's target, and the record after the last.
     ///
     /// - Parameter ended: the operation that stood before them, where it may have been done: what it sent is evidence
     ///   for the first of them.
     /// - Parameter mirror: the server's record, where that is a newer one than what the operations are made on.
     func write(
-        _ steps: [Step], on ground: Ground, behind ended: TableOperation? = nil, mirror: JSON?? = nil
+        _ steps: [Step], on ground: Ground, after ended: TableOperation? = nil, mirror: JSON?? = nil
     ) throws {
         guard let record = steps.first.map({ ($0.operation.table, $0.operation.recordID) }) else { return }
         let (table, id) = record
@@ -70,11 +70,11 @@ struct Succession {
         var found = ground.live
         for var step in merged {
             if ground.live == nil { step.target?[columns.deleted] = nil }
-            let operations = try derive(step, finding: found, on: ground, behind: ended, isFirst: said.isEmpty)
+            let operations = try derive(step, finding: found, on: ground, after: ended, isFirst: said.isEmpty)
             if operations.isEmpty { try queue.remove(step.operation) }
             for var operation in operations {
                 if operation.kind == .delete, step.operation.kind != .delete {
-                    // Behind the deletes of what hangs on it.
+                    // After the deletes of what depends on it.
                     operation.sequence = next
                     next += 1
                 }
@@ -92,7 +92,7 @@ struct Succession {
         try settle(id, table, found, ground, mirror, isSilent: said.isEmpty, isRestored: isRestored)
     }
 
-    /// An edit that was put between goes to the end of the queue, and what follows it on the record behind it.
+    /// An edit that was put between goes to the end of the queue, and what follows it on the record after it.
     private func putInOrder(_ said: inout [TableOperation], from next: Int64) {
         var next = next
         var last: Int64?
@@ -133,7 +133,7 @@ struct Succession {
     /// What takes the record from what the step finds to its target: nothing, one operation, or an undelete and an
     /// update.
     private func derive(
-        _ step: Step, finding found: JSON?, on ground: Ground, behind ended: TableOperation?, isFirst: Bool
+        _ step: Step, finding found: JSON?, on ground: Ground, after ended: TableOperation?, isFirst: Bool
     ) throws -> [TableOperation] {
         var operation = step.operation
         operation.revise()

@@ -20,7 +20,7 @@ public enum ConflictDecision: Sendable, Hashable {
     case ask
     /// The operation is held, and the rest of this push is not done.
     case abort
-    /// The next handler is asked; behind the last one the configured policy.
+    /// The next handler is asked; after the last one the configured policy.
     case next
 
     /// Whether it has the operation say something that its maker did not.

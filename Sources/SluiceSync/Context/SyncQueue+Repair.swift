@@ -125,7 +125,7 @@ extension SyncQueue {
         }
     }
 
-    /// Behind a push that runs: what is being sent cannot be changed.
+    /// After a push that runs: what is being sent cannot be changed.
     private func exclusively<Result: Sendable>(_ body: @Sendable (Tools) throws -> Result) async throws -> Result {
         let environment = context.options.environment
         let columns = context.dialect.pushColumns

@@ -42,7 +42,7 @@ public struct SyncQueue: Sendable {
         }
     }
 
-    /// The record as the operation makes it, without the changes behind it; nil for a delete.
+    /// The record as the operation makes it, without the changes after it; nil for a delete.
     public func body(of operation: TableOperation) async throws -> JSON? {
         try await context.shared.read { reader in
             let queue = QueueReader(reader)

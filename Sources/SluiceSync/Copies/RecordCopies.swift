@@ -16,7 +16,7 @@ enum RecordCopies {
         ("local", .application), ("request", .application), ("final", .application),
     ]
 
-    /// The engine's tables whose rows keep copies or are about a record, but for the cursors.
+    /// The engine's tables whose rows keep copies or are about a record, except for the cursors.
     private static let schemas = [
         TableOperation.schema, SentTombstone.schema, RecordState.schema, ChangeStamps.schema, QuarantinedRow.schema,
         SyncTables.audit,

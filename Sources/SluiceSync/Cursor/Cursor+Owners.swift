@@ -54,7 +54,7 @@ extension Cursor {
         let isOther = QueryExpression.binary(
             .or, .binary(.ne, .column("endpoint"), .literal(.string(source.endpoint))),
             .binary(.ne, .column("user"), .literal(.string(source.user))))
-        for var cursor in try all(of: table, where: isOther, in: store) where cursor.isBehind(source) {
+        for var cursor in try all(of: table, where: isOther, in: store) where cursor.isAfter(source) {
             if cursor.isOfNobody {
                 try store.delete([cursor.owner.id], from: schema.name)
                 cursor = cursor.adopted(by: source)
@@ -67,7 +67,7 @@ extension Cursor {
     }
 
     /// Whether the query has to start afresh when rows of that source are stored.
-    func isBehind(_ source: RowSource) -> Bool {
+    func isAfter(_ source: RowSource) -> Bool {
         owner.source != source && !(position == nil && needsReconcile)
     }
 

@@ -5,7 +5,7 @@ internal import SluiceWire
 package struct CursorPosition: Sendable, Hashable {
     /// By what the server's changes are followed.
     package var grade: PullGrade
-    /// The token behind which all is still to come.
+    /// The token after which all is still to come.
     package var token: String?
     /// The `updatedAt` up to which all is here, as the server wrote it; empty where none is known.
     package var updatedAt: String

@@ -81,7 +81,7 @@ package struct Membership {
         let membership = try Membership(of: cursor, in: store)
         var last: RecordID?
         while true {
-            let ids = try ids(heldBy: former, behind: last, top: 500, in: store)
+            let ids = try ids(heldBy: former, after: last, top: 500, in: store)
             guard let end = ids.last else { break }
             last = end
             try membership.claim(ids)
@@ -106,10 +106,10 @@ package struct Membership {
     }
 
     /// The ids that a query of a part of a table holds, in the order of their bytes.
-    package static func ids(heldBy cursor: Cursor, behind last: RecordID?, top: Int, in store: any StoreReader) throws
+    package static func ids(heldBy cursor: Cursor, after last: RecordID?, top: Int, in store: any StoreReader) throws
         -> [RecordID]
     {
-        var query = Query(schema.name, filter: range(cursor.key, behind: last), order: [.init("id")], top: top)
+        var query = Query(schema.name, filter: range(cursor.key, after: last), order: [.init("id")], top: top)
         query.select = ["id"]
         let prefix = "\(cursor.key)/"
         return try store.records(matching: query).compactMap { record in
@@ -118,7 +118,7 @@ package struct Membership {
     }
 
     /// Slash is followed by zero.
-    private static func range(_ key: Int64, behind last: RecordID? = nil) -> QueryExpression {
+    private static func range(_ key: Int64, after last: RecordID? = nil) -> QueryExpression {
         let start = QueryExpression.binary(
             last == nil ? .ge : .gt, .column("id"), .literal(.string("\(key)/\(last ?? "")")))
         return .binary(.and, start, .binary(.lt, .column("id"), .literal(.string("\(key)0"))))

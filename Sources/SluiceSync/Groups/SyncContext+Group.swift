@@ -12,7 +12,7 @@ extension SyncContext {
     /// ```
     ///
     /// A group needs a server that takes batches: ``SyncOptions/batchSize`` above 1. It holds up to that many
-    /// operations, and one on each record. Later edits of its records go behind it; retry, discard and undo act on the
+    /// operations, and one on each record. Later edits of its records go after it; retry, discard and undo act on the
     /// whole group.
     ///
     /// - Parameters:

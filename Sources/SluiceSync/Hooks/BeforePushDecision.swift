@@ -2,9 +2,9 @@ public import SluiceBase
 
 /// What is to become of an operation before it is sent.
 public enum BeforePushDecision: Sendable, Hashable {
-    /// It is sent, if the hooks behind this one say so too.
+    /// It is sent, if the hooks after this one say so too.
     case send
-    /// It waits for the next push, with that reason. What stands behind it on the record waits too, other records do
+    /// It waits for the next push, with that reason. What stands after it on the record waits too, other records do
     /// not.
     case skip(reason: String)
     /// It waits for so long, with that reason; pushes until then pass it by without asking. Longer than 30 days is 30

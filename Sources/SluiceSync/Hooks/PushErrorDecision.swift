@@ -6,7 +6,7 @@ public import SluiceBase
 /// operation is then kept as it would be without hooks, and its reason says so. Where the push ends for all operations,
 /// as without a network, it ends whatever is decided about one.
 public enum PushErrorDecision: Sendable, Hashable {
-    /// The next hook is asked; behind the last one the engine does what it does without hooks.
+    /// The next hook is asked; after the last one the engine does what it does without hooks.
     case next
     /// It stays pending and is not sent before so long is over; zero tries it again in this push, up to five times. A
     /// failure that counts still counts: at ``SyncOptions/maximumAttempts`` in a row the operation is dead.

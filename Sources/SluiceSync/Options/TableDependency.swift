@@ -1,7 +1,7 @@
 internal import SluiceBase
 
 /// Says that the records of one table refer to those of another: a push makes parents before their children, and
-/// deletes a parent behind what was queued before it on its children.
+/// deletes a parent after what was queued before it on its children.
 ///
 /// ```swift
 /// var options = SyncOptions()

@@ -66,7 +66,7 @@ struct CursorCeiling: Sendable {
         if let latest = latest(at: page, of: time), time > latest.trusted {
             earliest = min(earliest ?? latest.saved, latest.saved)
         }
-        let saved = [earliest, behind(time, at: page)].compactMap(\.self).min()
+        let saved = [earliest, after(time, at: page)].compactMap(\.self).min()
         guard let saved, saved < time else { return nil }
         if let start, start.time == saved { return start.text }
         return saved.text(fractionDigits: 3)
@@ -77,7 +77,7 @@ struct CursorCeiling: Sendable {
     /// When a page was made, that clock showed the time of the newest row or more; when this pull's first page was made,
     /// as much less as has passed since that was asked for, at the most, and no less than earlier pulls have shown. What
     /// was committed after that was stamped `commitLag` before it at the most, or lies before where the pull began.
-    private mutating func behind(_ time: Timestamp, at page: PullPage) -> Timestamp? {
+    private mutating func after(_ time: Timestamp, at page: PullPage) -> Timestamp? {
         let local = page.localDate ?? time
         // A clock that is set back meanwhile makes it no less.
         elapsed += max(0, local.ticks - (latestPage ?? page.askedDate ?? local).ticks)

@@ -117,8 +117,8 @@ package struct FullPullSession: Sendable {
         followed += ids.count
         if let last = ids.last {
             lastID = last
-            let behind = page.rows.reversed().prefix { $0.isUnfit }.count
-            skip = behind
+            let after = page.rows.reversed().prefix { $0.isUnfit }.count
+            skip = after
         } else {
             skip += page.rows.count
         }

@@ -23,8 +23,8 @@ struct HeldRows: Sendable {
             let from = last
             let rows = try await store.read { reader in
                 try isAll
-                    ? Self.all(of: cursor.owner.table, behind: from, version, reader)
-                    : Self.members(of: cursor, behind: from, version, reader)
+                    ? Self.all(of: cursor.owner.table, after: from, version, reader)
+                    : Self.members(of: cursor, after: from, version, reader)
             }
             guard let end = rows.last else { break }
             last = end.id
@@ -43,7 +43,7 @@ struct HeldRows: Sendable {
     }
 
     private static func all(
-        of table: String, behind last: RecordID?, _ version: PropertyName, _ reader: any StoreReader
+        of table: String, after last: RecordID?, _ version: PropertyName, _ reader: any StoreReader
     ) throws -> [Row] {
         var query = Query(table, order: [.init("id")], top: chunk, select: ["id", version])
         if let last { query.filter = .binary(.gt, .column("id"), .literal(.id(last))) }
@@ -53,9 +53,9 @@ struct HeldRows: Sendable {
     }
 
     private static func members(
-        of cursor: Cursor, behind last: RecordID?, _ version: PropertyName, _ reader: any StoreReader
+        of cursor: Cursor, after last: RecordID?, _ version: PropertyName, _ reader: any StoreReader
     ) throws -> [Row] {
-        try Membership.ids(heldBy: cursor, behind: last, top: chunk, in: reader).map { id in
+        try Membership.ids(heldBy: cursor, after: last, top: chunk, in: reader).map { id in
             guard let record = try reader.record(id, in: cursor.owner.table) else {
                 return Row(id: id, version: nil, isHere: false)
             }
@@ -69,7 +69,7 @@ struct HeldRows: Sendable {
         return ids[start..<max(start, firstIndex { range.to < $0 })]
     }
 
-    /// The first place whose id is so; those behind it are so too.
+    /// The first place whose id is so; those after it are so too.
     private func firstIndex(where isSo: (RecordID) -> Bool) -> Int {
         var (low, high) = (0, ids.count)
         while low < high {

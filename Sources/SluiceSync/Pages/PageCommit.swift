@@ -1,6 +1,6 @@
 package import SluiceBase
 
-/// Stores a page in one transaction: rows, what the query holds, and the cursor behind them.
+/// Stores a page in one transaction: rows, what the query holds, and the cursor after them.
 ///
 /// A row whose record has no operations is written. Of a record with operations only the mirror moves. A row whose record
 /// has changed here since the page was requested is not written; then the cursor is not written either, and those rows
@@ -48,7 +48,7 @@ package struct PageCommit: Sendable {
         package var stale: [RecordID] = []
         /// The ids of rows that the query may have lost, which cannot be let go now: see ``Cursor/owed``.
         package var owed: [RecordID] = []
-        /// The moment behind the page.
+        /// The moment after the page.
         package var mark = ChangeStamps.Mark()
         /// How many transactions it took.
         package var commits = 1

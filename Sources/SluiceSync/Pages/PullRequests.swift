@@ -41,12 +41,12 @@ struct PullRequests: Sendable {
         case .others(let text, let known):
             if let text { query.restrict(.binary(.ge, updatedAt, try time(text))) }
             for known in known { query.restrict(.binary(.ne, id, .literal(.id(known)))) }
-        case .behind(let text, let last), .from(let text, let last):
+        case .after(let text, let last), .from(let text, let last):
             let time = try time(text)
-            var isBehind = false
-            if case .behind = page.position { isBehind = true }
+            var isAfter = false
+            if case .after = page.position { isAfter = true }
             let tie = QueryExpression.binary(
-                .and, .binary(.eq, updatedAt, time), .binary(isBehind ? .gt : .ge, id, .literal(.id(last))))
+                .and, .binary(.eq, updatedAt, time), .binary(isAfter ? .gt : .ge, id, .literal(.id(last))))
             query.restrict(.binary(.or, .binary(.gt, updatedAt, time), tie))
         case .row(let one):
             query.restrict(.binary(.eq, id, .literal(.id(one))))

@@ -10,7 +10,7 @@ package struct PullPage: Sendable {
     package var askedDate: Timestamp?
     /// When the page came, by the clock here.
     package var localDate: Timestamp?
-    /// The token behind the page, from a server that issues some.
+    /// The token after the page, from a server that issues some.
     package var token: String?
 
     package init(
@@ -62,16 +62,16 @@ package struct PullRequest: Sendable, Hashable {
     package enum Position: Sendable, Hashable {
         /// The first rows.
         case start
-        /// The first rows, and a token behind them, if the server issues any.
+        /// The first rows, and a token after them, if the server issues any.
         case tracked
-        /// Rows that were committed behind that token.
+        /// Rows that were committed after that token.
         case token(String)
         /// Rows changed at or after that time, as the server wrote it.
         case changedSince(String)
-        /// Rows changed at or after that time, any where there is none, but for those with these ids.
+        /// Rows changed at or after that time, any where there is none, except for those with these ids.
         case others(since: String?, than: [RecordID])
         /// Rows changed after that time, or at it and with an id after that one.
-        case behind(time: String, id: RecordID)
+        case after(time: String, id: RecordID)
         /// The same, beginning with that row itself.
         case from(time: String, id: RecordID)
         /// The row with that id, whatever its time.
@@ -84,7 +84,7 @@ package struct PullRequest: Sendable, Hashable {
         case behindID(RecordID?)
         /// The rows with the last ids, the last of all first.
         case lastIDs
-        /// Rows without a time of change, whose id comes behind that one.
+        /// Rows without a time of change, whose id comes after that one.
         case withoutTime(behindID: RecordID?)
         /// The rows without a time of change with the last ids, the last of all first.
         case lastWithoutTime

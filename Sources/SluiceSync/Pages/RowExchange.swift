@@ -17,7 +17,7 @@ struct RowExchange: Sendable {
         var page: RowPage
         /// When the server answered, by its own clock.
         var date: Timestamp?
-        /// The token behind the page.
+        /// The token after the page.
         var token: String?
     }
 

@@ -2,7 +2,7 @@ internal import SluiceBase
 
 /// Finds out whether a server sorts rows of one time by id, and compares times and ids as it sorts them.
 ///
-/// Only then can a pull go on behind (time, id) and skip nothing. What a page shows by chance proves nothing, so the
+/// Only then can a pull go on after (time, id) and skip nothing. What a page shows by chance proves nothing, so the
 /// server is asked for rows that are known, in the opposite order: it has to give back exactly those.
 struct TieCheck: Sendable {
     /// How many rows of one time at a page's end are worth the question, and enough of an answer.

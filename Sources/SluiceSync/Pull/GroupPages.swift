@@ -2,9 +2,9 @@ internal import SluiceBase
 
 /// The way through a group of rows of one time by `$skip`, such that no row slips by.
 ///
-/// A row that moves away in front of the place that is asked for has those behind it slide towards the beginning, past
+/// A row that moves away in front of the place that is asked for has those after it slide towards the beginning, past
 /// that place. So every page but the first is asked for from one row earlier and has to begin with a row that this pass
-/// has taken: whatever stands behind that one is still to come. If it does not, the pass goes back.
+/// has taken: whatever stands after that one is still to come. If it does not, the pass goes back.
 ///
 /// A page of the known row alone is the end, or one of a server that sends one row at a time. So it is asked for rows
 /// that are not of the group: none ends it. Else the next row is asked for, and counts once the known one is found in
@@ -26,7 +26,7 @@ struct GroupPages: Sendable {
         case unproven
         /// The unproven page, of that place, has missed none.
         case proven(PullPage, skip: Int)
-        /// There is nothing behind what was taken; certainly, whatever the server's order.
+        /// There is nothing after what was taken; certainly, whatever the server's order.
         case end(isCertain: Bool)
         /// It says nothing: ask on.
         case nothing

@@ -17,7 +17,7 @@ internal import SluiceWire
 /// looks that row up, once until a page shows a known row again: where it is as it was, the server reads a time in
 /// another way than it writes it, and no time leads anywhere.
 ///
-/// Rows without a time, which no time leads to, have a pass of their own behind the others: on a first pull where they
+/// Rows without a time, which no time leads to, have a pass of their own after the others: on a first pull where they
 /// may come last, or on the one that comes to its end after that was interrupted, and on every pull once there are such
 /// rows.
 package struct IncrementalPullSession: Sendable {
@@ -67,7 +67,7 @@ package struct IncrementalPullSession: Sendable {
     ///   - pageSize: how many rows to ask for at once.
     ///   - commitLag: ticks by which the saved cursor stays behind the server's clock, because a transaction may be
     ///     committed after one that began later.
-    ///   - untimedMayComeLast: whether the server may sort rows without a time behind the others. Where they come first
+    ///   - untimedMayComeLast: whether the server may sort rows without a time after the others. Where they come first
     ///     a first pull, which has no lower bound, reads them before it has one.
     package init(cursor: CursorPosition?, pageSize: Int, commitLag: Int64, untimedMayComeLast: Bool = false) {
         self.pageSize = pageSize
@@ -132,7 +132,7 @@ package struct IncrementalPullSession: Sendable {
         if sortCheck.isAsking { return .request(sortCheck.request) }
         if case .proven = keyset, let from = group.time, let id = group.lastID {
             return asksBehind
-                ? .request(PullRequest(position: .behind(time: from, id: id), skip: 0, top: pageSize))
+                ? .request(PullRequest(position: .after(time: from, id: id), skip: 0, top: pageSize))
                 : .request(PullRequest(position: .from(time: from, id: id), skip: 0, top: max(2, pageSize)))
         }
         switch pages.question {
@@ -218,10 +218,10 @@ package struct IncrementalPullSession: Sendable {
 
     /// Takes a page by time and id.
     private mutating func takeByKey(_ page: PullPage, after id: RecordID) -> PullEffect {
-        let isBehind = asksBehind
-        if isBehind, page.rows.isEmpty { return takeEnd() }
-        guard isBehind || page.rows.first?.id == id, page.isUniform(with: id) else { return giveUpKeyset() }
-        if !isBehind, page.rows.count == 1, group.holds(page.rows[0]) {
+        let isAfter = asksBehind
+        if isAfter, page.rows.isEmpty { return takeEnd() }
+        guard isAfter || page.rows.first?.id == id, page.isUniform(with: id) else { return giveUpKeyset() }
+        if !isAfter, page.rows.count == 1, group.holds(page.rows[0]) {
             isPastKnown = true
             return request()
         }
@@ -380,7 +380,7 @@ package struct IncrementalPullSession: Sendable {
     private mutating func advance(
         over page: PullPage, _ fresh: [Int], _ times: [Timestamp?], skip: Int
     ) {
-        guard group.isBehind(times) else {
+        guard group.isAfter(times) else {
             passFoundNew = passFoundNew || !fresh.isEmpty
             group.add(page)
             pages.pass(page, skip: skip, known: group.count)

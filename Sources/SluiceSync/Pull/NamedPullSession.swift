@@ -35,7 +35,7 @@ package struct NamedPullSession: Sendable {
     ///   - query: the user's query.
     ///   - pageSize: how many rows to ask for at once.
     ///   - commitLag: ticks by which a saved time stays behind the server's clock.
-    ///   - untimedMayComeLast: whether the server may sort rows without a time behind the others.
+    ///   - untimedMayComeLast: whether the server may sort rows without a time after the others.
     package init(
         cursor: CursorPosition?, query: Query, pageSize: Int, commitLag: Int64, untimedMayComeLast: Bool = false
     ) {

@@ -16,7 +16,7 @@ struct PullDriver: Sendable {
     private var mark = ChangeStamps.Mark()
     private var removals: RemovalGuard
     private var result = PullResult()
-    /// Whether other servers or users have pulled the table and would go on from there: see ``Cursor/isBehind(_:)``.
+    /// Whether other servers or users have pulled the table and would go on from there: see ``Cursor/isAfter(_:)``.
     private var othersGoOn = false
     /// How many pages were asked for.
     private var asked = 0
@@ -51,7 +51,7 @@ struct PullDriver: Sendable {
     mutating func run() async throws -> PullResult {
         let table = query.table
         let cursors = try await store.read { try Cursor.all(of: table, in: $0) }
-        othersGoOn = cursors.contains { $0.isBehind(source) }
+        othersGoOn = cursors.contains { $0.isAfter(source) }
         cursor = try await savedCursor(among: cursors.map { $0.adopted(by: source) })
         // What another user has left here goes by the reconcile, however much that is.
         if result.reasons.contains(.otherUser) { removals = RemovalGuard(options.pull, isAllowed: true) }
@@ -138,7 +138,7 @@ struct PullDriver: Sendable {
         options.logger.debug(
             "page stored",
             metadata: ["table": "\(query.table)", "stored": "\(stored.stored)", "deleted": "\(stored.deleted)"])
-        // A page without rows that comes behind others only moves the cursor.
+        // A page without rows that comes after others only moves the cursor.
         if !rows.isEmpty || result.pages == 1 { progress?(PullProgress(table: query.table, rows: result.rows)) }
     }
 

@@ -35,8 +35,8 @@ struct TimeGroup: Sendable {
     /// Whether a page shows one of its rows, in whatever version.
     func isShown(by page: PullPage) -> Bool { page.rows.contains { rows.contains(id: $0.id) } }
 
-    /// Whether one of those times is behind the group's.
-    func isBehind(_ times: [Timestamp?]) -> Bool {
+    /// Whether one of those times is after the group's.
+    func isAfter(_ times: [Timestamp?]) -> Bool {
         times.contains { time in time.map { time in timestamp.map { time > $0 } ?? true } ?? false }
     }
 

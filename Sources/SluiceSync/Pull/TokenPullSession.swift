@@ -2,7 +2,7 @@ internal import SluiceBase
 
 /// A named pull by change tokens as a pure state machine: each page says from where the next goes on.
 ///
-/// The server gives out changes in the order in which they were committed, so nothing comes behind a token that belongs
+/// The server gives out changes in the order in which they were committed, so nothing comes after a token that belongs
 /// before it, and the token is saved with its page.
 package struct TokenPullSession: Sendable {
     private enum State { case idle, waiting, committing, finished }

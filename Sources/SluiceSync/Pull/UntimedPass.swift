@@ -27,7 +27,7 @@ struct UntimedPass: Sendable {
 }
 
 extension Dialect {
-    /// Whether the wire's servers may sort null behind all other values: those of Datasync run on any database that
+    /// Whether the wire's servers may sort null after all other values: those of Datasync run on any database that
     /// Entity Framework knows, the older ones on SQL Server and SQLite, which put null first.
     var maySortNullLast: Bool { odata == .v4 }
 }

@@ -23,7 +23,7 @@ extension Dialect {
         {
             record = body
         }
-        // OASIS Repeatable Requests 1.0, section 3: "rejected" goes with a refusal that has nothing else behind it.
+        // OASIS Repeatable Requests 1.0, section 3: "rejected" goes with a refusal that has nothing else after it.
         let result = HTTPField.Name("Repeatability-Result").flatMap { response.head.headerFields[$0] }
         return PushAnswer(
             status: response.status, record: record, message: ServerMessage.text(of: response),

@@ -30,7 +30,7 @@ struct FinalRequest: Sendable {
         let head = request.head
         let first = "\(head.method.rawValue) \(head.path ?? "")\n\(head.headerFields[.ifMatch] ?? "")\n"
         // It tells one's own requests apart, and guards against nobody.
-        return String(FNV1a.hash(body, behind: FNV1a.hash(first.utf8)), radix: 16)
+        return String(FNV1a.hash(body, after: FNV1a.hash(first.utf8)), radix: 16)
     }
 }
 

@@ -6,7 +6,7 @@ package enum HookedCommit: Sendable {
     case postponed(TableOperation.Failure, Duration? = nil)
     /// The operation has failed, and is to be tried again after that time.
     case retried(TableOperation.Failure, uncertain: Bool, Duration)
-    /// The operation becomes one of that kind, with that record or the one it has; behind a failure, if there was one.
+    /// The operation becomes one of that kind, with that record or the one it has; after a failure, if there was one.
     case changed(TableOperation.Kind, JSON?, TableOperation.Failure? = nil, uncertain: Bool = false)
     /// The operation has failed and is given up; the record becomes that one, or what the server last had.
     case cancelled(TableOperation.Failure, uncertain: Bool, JSON? = nil)

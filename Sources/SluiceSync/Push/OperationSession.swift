@@ -41,7 +41,7 @@ package struct OperationSession: Sendable {
         case gone
         /// It is held, or waits for its time or for one before it.
         case held
-        /// What happened during this push has put it behind others that have to go with it or before it.
+        /// What happened during this push has put it after others that have to go with it or before it.
         case moved
     }
 
@@ -71,7 +71,7 @@ package struct OperationSession: Sendable {
         case again
         /// The server did not look at it, because another part of its batch failed. It waits.
         case skipped
-        /// It stays in the queue: what stands behind it has to wait.
+        /// It stays in the queue: what stands after it has to wait.
         case kept
         /// It stays in the queue although nothing speaks against it: it, and what waits for it, go with the next push.
         case left
@@ -152,7 +152,7 @@ package struct OperationSession: Sendable {
             let current = record.flatMap { columns.isDeleted($0) ? nil : $0 }
             return apply(item, server, by: Confirmation(doubted: doubted, current: current))
         case (.confirming(let item, _, _), .failed(let error)):
-            // Neither can be taken for the newest: what is queued behind would be put on a record that is not there.
+            // Neither can be taken for the newest: what is queued after would be put on a record that is not there.
             return fail(item, error, wasSent: true)
         case (.applying, .committed): return end(.done)
         case (.committing(let outcome), .committed): return end(outcome)

@@ -96,7 +96,7 @@ package struct PushCommitter {
         case .gone(let item):
             guard let operation = try current(item, queue) else { return .done }
             try apply(operation, item, server: nil, by: Confirmation(current: nil), store, queue)
-            try SentTombstone.leave(behind: operation, known: item.base, columns: columns, in: store)
+            try SentTombstone.leave(after: operation, known: item.base, columns: columns, in: store)
         case .rebased(let item, let server, let sent):
             guard let operation = try current(item, queue) else { return .done }
             try rebase(operation, item, server: server, sent: sent, store, queue)
@@ -205,7 +205,7 @@ package struct PushCommitter {
             if operation.kind == .undelete, isLast {
                 try queue.setLocal(server, id, in: table)
             } else {
-                try rebaseEdits(successors, behind: operation, onto: server, sent, store, queue)
+                try rebaseEdits(successors, after: operation, onto: server, sent, store, queue)
             }
         } else if isLast {
             try queue.setLocal(nil, id, in: table)
@@ -233,7 +233,7 @@ package struct PushCommitter {
 
     private func version(_ record: JSON?) -> String? { record?[columns.version]?.string }
 
-    /// Where others have changed what the edits behind a send change too, those stay made on the record on which they
+    /// Where others have changed what the edits after a send change too, those stay made on the record on which they
     /// were made: the server refuses them, and the conflict is shown.
     ///
     /// - Returns: whether that is so; the operation is then out of the queue.
@@ -262,7 +262,7 @@ package struct PushCommitter {
     ) throws {
         let (table, id) = (operation.table, operation.recordID)
         let successors = try queue.reader.all(on: id, in: table).filter { $0.id != operation.id }
-        // A delete that a new record stands behind has to be said.
+        // A delete that a new record stands after has to be said.
         let isReplaced = successors.first?.kind == .insert
         // Its successors say all that differs from there: an edit is in the local record, a delete needs no edit.
         let isAbsorbed = successors.first.map {
@@ -273,7 +273,7 @@ package struct PushCommitter {
             let foreign = ForeignChanges(of: server, since: item.made(by: sent, columns), columns: columns)
             if foreign.collide(with: successors, from: sent.local, to: try store.record(id, in: table)) {
                 // Said anew of the record that it was made on: the server refuses it, and the conflict is shown. What it
-                // says is no longer to be read from the record, which those behind it have changed.
+                // says is no longer to be read from the record, which those after it have changed.
                 var unsaid = forgettingSends(operation)
                 unsaid.frozen = operation.kind == .undelete ? operation.frozen : item.local
                 try queue.put(unsaid)
@@ -282,7 +282,7 @@ package struct PushCommitter {
         }
         try SentTombstone.remove(id, in: table, from: store)
         try queue.put(RecordState(table: table, recordID: id, base: server, mirror: server))
-        try rebaseEdits(successors, behind: operation, onto: server, sent, store, queue)
+        try rebaseEdits(successors, after: operation, onto: server, sent, store, queue)
         if isAbsorbed == true { return try queue.remove(operation) }
         var operation = forgettingSends(operation)
         operation.kind = operation.kind == .insert ? .update : operation.kind
@@ -301,10 +301,10 @@ package struct PushCommitter {
         return operation
     }
 
-    /// Puts the server's record under the edits that were made behind a send. A new record behind a delete has nothing
+    /// Puts the server's record under the edits that were made after a send. A new record after a delete has nothing
     /// of it.
     private func rebaseEdits(
-        _ successors: [TableOperation], behind operation: TableOperation, onto server: JSON, _ sent: SentBody,
+        _ successors: [TableOperation], after operation: TableOperation, onto server: JSON, _ sent: SentBody,
         _ store: any StoreWriter, _ queue: QueueWriter
     ) throws {
         let (table, id) = (operation.table, operation.recordID)

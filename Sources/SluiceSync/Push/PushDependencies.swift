@@ -1,7 +1,7 @@
 /// What the declared dependencies of tables mean for single operations.
 ///
 /// An insert, update or undelete of a child waits for the insert or undelete of its parent; the delete of a parent
-/// waits for what was queued before it on its children. A parent's operation further behind in the queue counts if it
+/// waits for what was queued before it on its children. A parent's operation further after in the queue counts if it
 /// is the first one on its record: the parent is not on the server yet.
 struct PushDependencies: Sendable {
     private var parents: [String: [TableDependency]] = [:]
@@ -82,7 +82,7 @@ struct PushDependencies: Sendable {
             if index < list.count, key(list[index]) == place { list.remove(at: index) }
         }
 
-        /// Where the first one at that place of the queue or behind it stands in a list that is in order.
+        /// Where the first one at that place of the queue or after it stands in a list that is in order.
         private static func firstIndex<Element>(
             from place: Int64, in list: [Element], _ key: (Element) -> Int64
         ) -> Int {

@@ -57,7 +57,7 @@ public struct PushResult: Sendable {
     /// How many operations are left in the queue, whatever their state.
     public var remaining: Int
     /// How many of those came while it ran and wait for the next push: one sends what is queued when it begins,
-    /// and once what comes behind that on the same records.
+    /// and once what comes after that on the same records.
     public var waiting = 0
     /// How many operations wait because a hook said so: they are no failures.
     public var postponed = 0

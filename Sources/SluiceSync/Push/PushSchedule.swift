@@ -80,7 +80,7 @@ struct PushSchedule: Sendable {
             && others.contains { dependencies.places($0, before: operation) }
     }
 
-    /// Takes in operations that stand behind all that are known.
+    /// Takes in operations that stand after all that are known.
     mutating func add(_ operations: [QueuedOperation]) {
         var added: Set<Int64> = []
         for operation in operations {

@@ -3,7 +3,7 @@ package import SluiceBase
 /// A push as a pure state machine: events in, effects out. It does no I/O and knows no clock; the driver carries the
 /// effects out, side by side where there are several, and reports back.
 ///
-/// It sends what is queued when it begins, and then once what has come behind that on the same records: edits that were
+/// It sends what is queued when it begins, and then once what has come after that on the same records: edits that were
 /// made meanwhile, and what a conflict's decision leaves to be said. All else waits for the next push, so that it ends
 /// however much is written.
 ///
@@ -15,7 +15,7 @@ package struct PushSession: Sendable {
     package enum Event: Sendable {
         /// The push begins.
         case began
-        /// The operations of the queue behind those that are known, in order.
+        /// The operations of the queue after those that are known, in order.
         case queued([QueuedOperation])
         /// The queue cannot be read.
         case failed(SluiceError)
@@ -25,7 +25,7 @@ package struct PushSession: Sendable {
 
     /// What the session wants done.
     package enum Effect: Sendable {
-        /// Read the operations behind that place of the queue.
+        /// Read the operations after that place of the queue.
         case readQueue(after: Int64)
         /// Read this operation, to send it.
         case load(QueuedOperation)
@@ -45,7 +45,7 @@ package struct PushSession: Sendable {
     /// The last place of the queue when the push began, and the last that was looked at since.
     private var limit: Int64?
     private var lastRead: Int64 = 0
-    /// The records of which edits, or what a decision leaves to be said, may be behind what it knows.
+    /// The records of which edits, or what a decision leaves to be said, may be after what it knows.
     private var owed: Set<RecordKey> = []
     /// How often it has looked for those.
     private var looks = 0
@@ -105,7 +105,7 @@ package struct PushSession: Sendable {
     }
 
     private mutating func end(_ place: Int64, _ outcome: OperationSession.Outcome) -> [Effect] {
-        // Of what was taken in behind that, only what a decision leaves to be said.
+        // Of what was taken in after that, only what a decision leaves to be said.
         var isOwed = place <= limit ?? 0
         if case .again = outcome { isOwed = true }
         if isOwed, let key = schedule.key(of: place) { owed.insert(key) }
@@ -163,7 +163,7 @@ package struct PushSelection: Sendable, Hashable {
         self.excluded = excluded
     }
 
-    /// Whether the operation is one of them as far as that does not hang on its group.
+    /// Whether the operation is one of them as far as that does not depend on its group.
     func admits(_ operation: QueuedOperation) -> Bool {
         (tables?.contains(operation.table) ?? true) && !excluded.contains(operation.id) && isOfUser(operation)
     }

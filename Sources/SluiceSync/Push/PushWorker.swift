@@ -82,7 +82,7 @@ struct PushWorker: Sendable {
             let queue = QueueReader(reader)
             // Out of a group, too, it goes only by a decision: then the others are the group.
             guard var operation = try queue.operation(queued.id) else { return .notLoaded(.gone) }
-            // One that was moved behind others is read again at its new place. A group is not: the others would go
+            // One that was moved after others is read again at its new place. A group is not: the others would go
             // without it, so the next push reads it anew.
             guard operation.sequence == queued.sequence else {
                 return .notLoaded(queued.group == nil ? .gone : .moved)

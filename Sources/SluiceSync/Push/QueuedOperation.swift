@@ -54,20 +54,20 @@ package struct QueuedOperation: Sendable, Hashable {
 }
 
 extension TableOperation.Kind {
-    /// Whether the server has the record only behind this.
+    /// Whether the server has the record only after this.
     fileprivate var makesRecord: Bool { self == .insert || self == .undelete }
 }
 
-/// Reads the queue as the order of a push needs it: once, and then only what has come behind it.
+/// Reads the queue as the order of a push needs it: once, and then only what has come after it.
 struct QueueOutline {
     let store: any StoreReader
     let dependencies: [TableDependency]
 
-    /// The operations behind that place of the queue, in order.
+    /// The operations after that place of the queue, in order.
     func operations(after sequence: Int64) throws -> [QueuedOperation] {
-        let behind = QueryExpression.binary(.gt, .column("sequence"), .literal(.number(JSONNumber(sequence))))
+        let after = QueryExpression.binary(.gt, .column("sequence"), .literal(.number(JSONNumber(sequence))))
         let query = Query(
-            TableOperation.schema.name, filter: sequence > 0 ? behind : nil, order: [.init("sequence")],
+            TableOperation.schema.name, filter: sequence > 0 ? after : nil, order: [.init("sequence")],
             select: ["id", "sequence", "table", "record", "kind", "state", "group", "tags", "user"])
         return try store.records(matching: query).map(operation)
     }

@@ -1,6 +1,6 @@
 internal import SluiceBase
 
-/// What others have changed of a record behind a send of ours whose answer is not known.
+/// What others have changed of a record after a send of ours whose answer is not known.
 ///
 /// That send is done, and what they wrote stays. But an edit that was made here without knowing of it must not take it
 /// back: where both change one property, or the edit is a delete, it is a conflict.
@@ -28,7 +28,7 @@ struct ForeignChanges {
         }
     }
 
-    /// The same for the operations behind that send, up to the record as the application sees it.
+    /// The same for the operations after that send, up to the record as the application sees it.
     func collide(with successors: [TableOperation], from before: JSON?, to local: JSON?) -> Bool {
         successors.contains { successor in
             let isLast = successor.id == successors.last?.id

@@ -23,7 +23,7 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
         case pending
         /// It is being sent, or was when the process ended. Its body is frozen: a newer edit becomes its successor.
         case inFlight
-        /// It waits for a decision, with the reason in ``TableOperation/failure``. Successors on the record wait behind
+        /// It waits for a decision, with the reason in ``TableOperation/failure``. Successors on the record wait after
         /// it.
         case parked
         /// It has failed too often, with the reason in ``TableOperation/failure``.
@@ -126,7 +126,7 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     /// The id of the request: stays the same when the same body is sent again, so that a server can recognise it.
     public var requestID: String { "\(id)-\(revision)" }
 
-    /// The record as it is without the changes behind this one.
+    /// The record as it is without the changes after this one.
     func resultingRecord(local: JSON?, mirror: JSON?) -> JSON? {
         switch kind {
         case .delete: nil

@@ -43,7 +43,7 @@ struct ReconcileDriver: Sendable {
         cursor.pulls = 0
         _ = cursor.takeOwed()
         cursor.owe(late.lost)
-        // In an order that hangs on the rows alone.
+        // In an order that depends on the rows alone.
         try await bring((difference.wanted + late.old).sorted())
         try await letGo(difference.missing, held.versions)
         return result

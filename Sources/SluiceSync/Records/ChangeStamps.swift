@@ -50,7 +50,7 @@ package struct ChangeStamps {
 
     /// Counts a page.
     ///
-    /// - Returns: the moment behind it.
+    /// - Returns: the moment after it.
     package static func notePage(of table: String, _ store: any StoreWriter) throws -> Mark {
         var mark = try mark(of: table, in: store)
         mark.pages += 1

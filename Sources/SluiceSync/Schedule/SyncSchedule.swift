@@ -21,7 +21,7 @@ public struct SyncSchedule: Sendable {
         }
     }
 
-    /// The queries to pull, in that order, behind a push of all that waits.
+    /// The queries to pull, in that order, after a push of all that waits.
     public var pulls: [Pull]
     /// How long after a run that went well everything is pushed and pulled again; a tenth of it more or less by chance.
     /// Default 5 minutes.

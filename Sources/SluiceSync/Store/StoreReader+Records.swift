@@ -6,8 +6,8 @@ extension StoreReader {
     func forEachRecord(in table: String, _ body: (JSON) throws -> Void) throws {
         var last: String?
         while true {
-            let behind = last.map { QueryExpression.binary(.gt, .column("id"), .literal(.string($0))) }
-            let some = try records(matching: Query(table, filter: behind, order: [.init("id")], top: 500))
+            let after = last.map { QueryExpression.binary(.gt, .column("id"), .literal(.string($0))) }
+            let some = try records(matching: Query(table, filter: after, order: [.init("id")], top: 500))
             for record in some { try body(record) }
             guard let end = some.last?["id"]?.string else { return }
             last = end

@@ -23,11 +23,11 @@ package struct SentTombstone: Sendable, Hashable {
     package static let schema = TableSchema(
         "sluice_tombstones", columns: [.init("table", .string), .init("bodies", .json)], indexes: [["table"]])
 
-    /// Leaves one behind an operation that goes out of the queue, if there is anything that may still appear.
+    /// Leaves one after an operation that goes out of the queue, if there is anything that may still appear.
     ///
     /// - Parameter known: the server's record, as far as one was ever known: then nothing new can appear.
     package static func leave(
-        behind operation: TableOperation, known: JSON?, columns: PushColumns, in store: any StoreWriter
+        after operation: TableOperation, known: JSON?, columns: PushColumns, in store: any StoreWriter
     ) throws {
         let isUncertain = operation.isUncertain || operation.state == .inFlight
         // A body that names no property, as an undelete's or that of a delete, would be shown by any row of that id.

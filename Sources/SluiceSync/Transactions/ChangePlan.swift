@@ -10,7 +10,7 @@ struct ChangePlan: Sendable {
     struct Undecided: Error {
         /// How many of the decisions still stand.
         var valid: Int
-        /// What the run found behind those.
+        /// What the run found after those.
         var looks: [EnqueueLook]
         /// The ids that it made for new records.
         var ids: [RecordID]

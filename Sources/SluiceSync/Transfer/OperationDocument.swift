@@ -8,7 +8,7 @@ internal import SluiceWire
 struct OperationDocument {
     /// The operation; its sequence means nothing.
     var operation: TableOperation
-    /// The record behind it; nil where it is deleted.
+    /// The record after it; nil where it is deleted.
     var after: JSON?
     /// What the oldest waiting change of the record was made on, with the record's first operation.
     var base: JSON?
@@ -46,7 +46,7 @@ struct OperationDocument {
     ///
     /// - Parameters:
     ///   - line: its number, from 1, for the error.
-    ///   - system: the properties that only the server sets: those of the record behind the operation do not count.
+    ///   - system: the properties that only the server sets: those of the record after the operation do not count.
     init(parsing text: Substring, line: Int, system: Set<PropertyName>) throws(SluiceError) {
         func refuse(_ reason: String) -> SluiceError {
             SluiceError(.invalidRecord, "line \(line) is no operation that can be imported: \(reason)")
@@ -103,8 +103,7 @@ struct OperationDocument {
         }
         base = try document("base")
         mirror = try document("mirror")
-        let behind = try document("after")
-        after = behind.map { RecordRules.withoutSystemColumns($0, system) }
+        after = try document("after").map { RecordRules.withoutSystemColumns($0, system) }
         let hasBody = kind == .insert || kind == .update
         guard hasBody == (after != nil) || kind == .undelete else {
             throw refuse(hasBody ? "it has no body" : "a delete has no body")

@@ -120,12 +120,12 @@ struct OperationImport {
         case .undelete where settled != nil: throw refusal(first.operation, "the record is not deleted here")
         default: break
         }
-        for (ahead, behind) in zip(chain, chain.dropFirst()) {
+        for (ahead, after) in zip(chain, chain.dropFirst()) {
             var queued = ahead.operation
             queued.state = .inFlight
-            guard Collapse.decide(queued: queued, new: behind.operation.kind) == .append else {
+            guard Collapse.decide(queued: queued, new: after.operation.kind) == .append else {
                 throw refusal(
-                    behind.operation, "\(behind.operation.kind.rawValue) cannot follow \(queued.kind.rawValue)",
+                    after.operation, "\(after.operation.kind.rawValue) cannot follow \(queued.kind.rawValue)",
                     .invalidRecord)
             }
         }

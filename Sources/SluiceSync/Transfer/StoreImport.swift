@@ -19,7 +19,7 @@ public struct StoreImport: Sendable {
     ///
     /// - Parameters:
     ///   - store: an empty one.
-    ///   - next: gives the next line, without its end; nil behind the last.
+    ///   - next: gives the next line, without its end; nil after the last.
     /// - Throws: ``SluiceError`` of code `recordExists` for a store that is not empty; `invalidTable` for a head that
     ///   declares what no store takes: names that are not allowed, tables of the engine's that this version does not
     ///   know, more than 1,997 columns of a table or more than 10,000 tables; `invalidRecord`, with the line's number,
@@ -52,7 +52,7 @@ public struct StoreImport: Sendable {
             while let text = try next() {
                 number += 1
                 guard end == nil else {
-                    throw SluiceError(.invalidRecord, "line \(number) comes behind the end")
+                    throw SluiceError(.invalidRecord, "line \(number) comes after the end")
                 }
                 try check(text, number)
                 switch try StoreLines.Line(text, number: number) {
@@ -74,7 +74,7 @@ public struct StoreImport: Sendable {
                     if !table.hasPrefix(SyncTables.prefix) { summary.records[table, default: 0] += 1 }
                 }
             }
-            guard let end else { throw SluiceError(.invalidRecord, "the export was cut off behind line \(number)") }
+            guard let end else { throw SluiceError(.invalidRecord, "the export was cut off after line \(number)") }
             guard end == Int64(summary.rows) else {
                 throw SluiceError(
                     .invalidRecord, "the export says that it has \(end.counted("row")), and has \(summary.rows)")

@@ -20,7 +20,7 @@ enum JSONFuzz {
         try checkNumbers(input)
     }
 
-    /// Jansson's own reader accepts the same texts, but for numbers that it has no type for, for deeper nesting, and
+    /// Jansson's own reader accepts the same texts, except for numbers that it has no type for, for deeper nesting, and
     /// for NUL bytes, some of which it passes over.
     private static func checkAcceptance(_ input: [UInt8], isRead: Bool) throws(FuzzFinding) {
         if input.contains(0) { return try demand(!isRead, "a text with a NUL byte is accepted") }

@@ -9,7 +9,7 @@ public struct HostileOutcome: Sendable, Hashable {
         case unchanged
         /// It is at that time, as the server wrote it.
         case at(String)
-        /// It is behind that change token.
+        /// It is past that change token.
         case token(String)
     }
 

@@ -125,7 +125,7 @@ struct HostileScene: Sendable {
         do {
             try await honest.pull(Query(Self.table), named: Self.queryName, allowsMassRemoval: true)
             let here = try await honest.table(Self.table).lookup(id: "late")
-            report.demand(here != nil, "a row of an honest server does not arrive: the cursor is behind it")
+            report.demand(here != nil, "a row of an honest server does not arrive: the cursor is past it")
         } catch let error as SluiceError {
             report.violations.append("an honest server cannot be pulled from any more: \(error)")
         }

@@ -3,7 +3,7 @@ internal import SluiceCore
 
 /// What a model server with change tokens and digests answers.
 extension ModelTable {
-    /// The changes behind a token, or all rows, in the order in which they were made.
+    /// The changes after a token, or all rows, in the order in which they were made.
     func changes(_ call: ModelCall) throws -> Response {
         let query = try call.query()
         let evaluator = try QueryEvaluator(Query("", filter: query.filter), schema: nil)

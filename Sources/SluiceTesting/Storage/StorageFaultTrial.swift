@@ -25,7 +25,7 @@ public struct StorageFaultTrial: Sendable, Hashable, CustomStringConvertible {
 
     /// What came of a trial.
     public struct Outcome: Sendable, Hashable {
-        /// Whether the fault was met. A trial without is one behind the last call.
+        /// Whether the fault was met. A trial without is one after the last call.
         public var hasFired: Bool
         /// What did not hold; empty if all is well.
         public var violations: [String]

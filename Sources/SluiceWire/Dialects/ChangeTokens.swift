@@ -11,7 +11,7 @@ package enum ChangeTokens {
         if let prefer = HTTPField.Name("Prefer") { request.head.headerFields[prefer] = "odata.track-changes" }
     }
 
-    /// Asks for the page behind a token.
+    /// Asks for the page after a token.
     package static func follow(_ token: String, _ request: inout Request) {
         begin(&request)
         guard let path = request.head.path else { return }
@@ -20,7 +20,7 @@ package enum ChangeTokens {
         request.head.path = query.path
     }
 
-    /// The token behind the answer's page; nil from a server that follows no changes.
+    /// The token after the answer's page; nil from a server that follows no changes.
     package static func token(in response: Response) -> String? {
         guard let name = HTTPField.Name("X-Sluice-Delta-Token"), let token = response.head.headerFields[name],
             !token.isEmpty

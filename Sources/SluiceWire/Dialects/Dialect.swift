@@ -24,7 +24,7 @@ public struct Dialect: Sendable, CustomStringConvertible {
     public let name: String
     /// Header fields of every request, by name.
     package var headers: [(name: String, value: String)]
-    /// The names of the columns that the server keeps, but for the time of creation.
+    /// The names of the columns that the server keeps, except for the time of creation.
     package var columns: RowPage.SystemColumns
     /// The name of the column that holds when a record was made; nil on a wire that has none.
     package var createdAtColumn: PropertyName?

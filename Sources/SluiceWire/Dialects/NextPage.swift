@@ -3,7 +3,7 @@ package import SluiceBase
 
 /// Which request brings the next page of a list.
 extension Dialect {
-    /// The request for the page behind `page`, or nil behind the last.
+    /// The request for the page after `page`, or nil after the last.
     ///
     /// The server's own word counts first: `nextLink` of the answer, else its `Link` header with `rel=next`. A link may
     /// be absolute, a path with its query, or a query alone, with or without its question mark. It is followed only to
@@ -11,7 +11,7 @@ extension Dialect {
     /// and Mobile Apps loses path and port. In the place of any other link comes the request before with a larger
     /// `$skip` and a smaller `$top`; and likewise without a link on a wire that knows none, until a page is empty.
     ///
-    /// There is no next page behind an empty one, nor once as many rows have come as `$top` asked for, whatever the
+    /// There is no next page after an empty one, nor once as many rows have come as `$top` asked for, whatever the
     /// link says.
     ///
     /// - Parameters:

@@ -23,7 +23,7 @@ package struct RowDigest: Sendable, Hashable {
     package mutating func add(id: RecordID, version: String?) {
         count += 1
         sum &+= FNV1a.spread(
-            FNV1a.hash((version ?? "").utf8, behind: FNV1a.hash([0], behind: FNV1a.hash(id.text.utf8))))
+            FNV1a.hash((version ?? "").utf8, after: FNV1a.hash([0], after: FNV1a.hash(id.text.utf8))))
     }
 
     /// The sum in 16 hexadecimal digits, in small letters.

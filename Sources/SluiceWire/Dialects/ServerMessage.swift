@@ -10,7 +10,7 @@ package enum ServerMessage {
 
     /// The text of an answer that is an error, as the clients of this protocol look for it: a JSON string; of an
     /// object the member `error`, `description` or `message` (the .NET server's), or RFC 9457's `detail` or `title`
-    /// with the problems of single properties behind it; of a list of problems all of them; else the body as it is,
+    /// with the problems of single properties after it; of a list of problems all of them; else the body as it is,
     /// unless it is a web page; else the status. Control characters and credentials are taken out and long texts cut.
     package static func text(of response: Response) -> String {
         let text = shown(found(in: response), response)

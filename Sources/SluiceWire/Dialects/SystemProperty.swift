@@ -31,7 +31,7 @@ extension Dialect {
         }
     }
 
-    /// What to write behind `__systemProperties=` to be given these: `*` for all, the columns' names for some.
+    /// What to write after `__systemProperties=` to be given these: `*` for all, the columns' names for some.
     package func selection(of properties: Set<SystemProperty>) -> [PropertyName] {
         if properties == .all { return ["*"] }
         return SystemProperty.allCases.filter(properties.contains).compactMap { column(for: $0) }

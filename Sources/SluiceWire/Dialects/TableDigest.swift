@@ -35,7 +35,7 @@ package struct TableDigest: Sendable, Hashable {
     /// As many ranges as anybody has use for.
     private static let mostRanges = 1024
 
-    /// Whether the ranges are some that a table can be taken apart by: one behind the other, and all in the one that
+    /// Whether the ranges are some that a table can be taken apart by: one after the other, and all in the one that
     /// was asked for.
     package func isOrdered(within range: Range?) -> Bool {
         guard ranges.count <= Self.mostRanges, !ranges.contains(where: { $0.to < $0.from }),

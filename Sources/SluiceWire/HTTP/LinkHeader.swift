@@ -23,7 +23,7 @@ package enum LinkHeader {
         return nil
     }
 
-    /// `address; rel=next`, and nothing behind it.
+    /// `address; rel=next`, and nothing after it.
     private static func bare(_ field: Text) -> String? {
         guard let semicolon = field.lastIndex(of: ";"), isNext(field[field.index(after: semicolon)...]) else {
             return nil

@@ -4,7 +4,7 @@ package struct PageLink: Sendable {
 
     /// A link. A fragment, which goes to no server, is left off.
     package init(_ link: String) {
-        // Encoded at once: a mark behind a slash would be one character with it, and the slash not be seen.
+        // Encoded at once: a mark after a slash would be one character with it, and the slash not be seen.
         text = PercentEncoding.ascii(String(link.unicodeScalars.prefix { $0 != "#" }))[...]
     }
 

@@ -6,7 +6,7 @@ public import SluiceBase
 /// Fields and query parameters whose names are those of credentials are taken out of both; the rest is what the caller
 /// asked and the server said, so think before you log it. Its own description says no more than method and status.
 public struct Exchange: Sendable {
-    /// Behind a reference, so that an error stays small.
+    /// After a reference, so that an error stays small.
     private final class Storage: Sendable {
         let request: Request
         let response: Response

@@ -31,7 +31,7 @@ public struct CustomAPI: Sendable {
     ///
     /// - Parameters:
     ///   - body: the body; say its `Content-Type` in `headers`.
-    ///   - path: further segments behind the name, not encoded.
+    ///   - path: further segments after the name, not encoded.
     public func send(
         _ body: Body = .empty, method: HTTPRequest.Method = .post, path: [String] = [],
         parameters: RequestParameters = [:], headers: HTTPFields = [:]

@@ -1,7 +1,7 @@
 internal import HTTPTypes
 internal import SluiceBase
 
-/// Where a list goes on behind a page, and what keeps a walk through it from going round in a circle.
+/// Where a list goes on after a page, and what keeps a walk through it from going round in a circle.
 struct PageCursor: Sendable {
     /// What asks for the next page.
     let request: Request
@@ -10,12 +10,12 @@ struct PageCursor: Sendable {
     /// The page before that one.
     private let page: RowPage
 
-    /// The cursor behind `page`, or nil behind the last.
+    /// The cursor after `page`, or nil after the last.
     ///
     /// - Parameter previous: the cursor that led to this page; nil for the first.
     /// - Throws: ``SluiceError`` of code `brokenProtocol` if the page is the one before once more, or the next page's
     ///   address one that was asked already.
-    static func behind(
+    static func after(
         _ page: RowPage, _ response: Response, to request: Request, previous: PageCursor?, client: SluiceClient
     ) throws(SluiceError) -> PageCursor? {
         if let previous, isSame(page, previous.page) {

@@ -59,7 +59,7 @@ extension RequestParameters: ExpressibleByDictionaryLiteral {
 }
 
 extension Request {
-    /// Puts parameters behind those that the request has.
+    /// Puts parameters after those that the request has.
     mutating func append(_ parameters: [Query.Parameter]) {
         guard !parameters.isEmpty, let path = head.path else { return }
         let text = parameters.map { "\(PercentEncoding.query($0.name))=\(PercentEncoding.query($0.value))" }

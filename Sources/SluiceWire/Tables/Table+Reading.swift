@@ -38,15 +38,15 @@ extension Table {
     /// - Throws: see ``Table``; `invalidQuery` for a query that cannot be.
     public func read(_ query: Query? = nil, parameters: RequestParameters = [:]) async throws -> TablePage<JSON> {
         try TableRules.validate(table: name)
-        return try await page(try list(query), parameters, behind: nil)
+        return try await page(try list(query), parameters, after: nil)
     }
 
-    /// The page behind that one; nil behind the last. User parameters go along.
+    /// The page after that one; nil after the last. User parameters go along.
     ///
     /// - Throws: see ``Table``; `brokenProtocol` if the server sends the same page once more.
     public func read(after page: TablePage<JSON>) async throws -> TablePage<JSON>? {
         guard let cursor = page.cursor else { return nil }
-        return try await self.page(cursor.request, [:], behind: cursor)
+        return try await self.page(cursor.request, [:], after: cursor)
     }
 
     /// The first page of what a text of OData asks for.
@@ -61,7 +61,7 @@ extension Table {
         var request = try dialect.list(table: name, query: Query(name), endpoint: client.endpoint)
         request.head.path = try ODataAddress(odata, table: name).path(at: client.endpoint)
         request.context.features.insert(.readRaw)
-        return try await page(request, parameters, behind: nil)
+        return try await page(request, parameters, after: nil)
     }
 
     /// How many records match the query's filter, whatever its `top` and `skip` are.

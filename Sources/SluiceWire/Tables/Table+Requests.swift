@@ -47,7 +47,7 @@ extension Table {
     }
 
     /// The page of the answer to a list.
-    func page(_ request: Request, _ parameters: RequestParameters, behind previous: PageCursor?) async throws
+    func page(_ request: Request, _ parameters: RequestParameters, after previous: PageCursor?) async throws
         -> TablePage<JSON>
     {
         let (request, response) = try await send(request, parameters)
@@ -56,7 +56,7 @@ extension Table {
             let wanted = max(0, request.context.paging.remaining ?? page.rows.count)
             return TablePage(
                 rows: page.rows.indices.prefix(wanted).map { page.record(at: $0) }, count: page.count,
-                cursor: try PageCursor.behind(page, response, to: request, previous: previous, client: client))
+                cursor: try PageCursor.after(page, response, to: request, previous: previous, client: client))
         } catch {
             throw error.with(exchange(request, response))
         }

@@ -15,16 +15,16 @@ public struct TablePages<Row: Sendable>: AsyncSequence, Sendable {
         fileprivate var last: TablePage<Row>?
         fileprivate var isOver = false
 
-        /// The next page; nil behind the last.
+        /// The next page; nil after the last.
         public mutating func next() async throws -> TablePage<Row>? {
             if isOver { return nil }
             // After an error the walk is over.
             isOver = true
             let page = if let last { try await pages.next(last) } else { try await pages.first() }
-            let isBehindLast = last != nil && page?.rows.isEmpty != false
+            let isAfterLast = last != nil && page?.rows.isEmpty != false
             last = page
             isOver = page?.hasNext != true
-            return isBehindLast ? nil : page
+            return isAfterLast ? nil : page
         }
     }
 

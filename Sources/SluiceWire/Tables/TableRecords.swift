@@ -13,7 +13,7 @@ public struct TableRecords<Row: Sendable>: AsyncSequence, Sendable {
         fileprivate var pages: TablePages<Row>.AsyncIterator
         fileprivate var rows: ArraySlice<Row> = []
 
-        /// The next record; nil behind the last.
+        /// The next record; nil after the last.
         public mutating func next() async throws -> Row? {
             while rows.isEmpty {
                 guard let page = try await pages.next() else { return nil }

@@ -28,7 +28,7 @@ extension TypedTable {
         try await untyped.read(query, parameters: parameters).map(value)
     }
 
-    /// The page behind that one; nil behind the last.
+    /// The page after that one; nil after the last.
     ///
     /// - Throws: see ``TypedTable``; `brokenProtocol` if the server sends the same page once more.
     public func read(after page: TablePage<Record>) async throws -> TablePage<Record>? {

@@ -43,7 +43,7 @@ struct ODataServers {
         await get("/tables/\(row.table)\(row.query.isEmpty ? "" : "?\(row.encodedQuery)")", row)
     }
 
-    /// The page behind another one; nil behind the last.
+    /// The page after another one; nil after the last.
     func next(after answer: Answer, _ row: ODataCase) async -> Answer? {
         guard let link = answer.json["nextLink"]?.string else { return nil }
         let isQuery = row.source == "CT"

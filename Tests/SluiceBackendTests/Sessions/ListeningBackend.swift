@@ -3,7 +3,7 @@ import SluiceCore
 @testable import SluiceBackend
 
 extension BackendFixture {
-    /// Runs `body` with the backend behind a socket, and gives it the address.
+    /// Runs `body` with the backend after a socket, and gives it the address.
     func listening<Result: Sendable>(
         _ body: @escaping @Sendable (Endpoint) async throws -> Result
     ) async throws -> Result {

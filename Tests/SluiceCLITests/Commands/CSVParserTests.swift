@@ -62,8 +62,8 @@ import Testing
     @Test(
         "what RFC 4180 has no place for is refused with its line",
         arguments: [
-            ("a\nb\"c", 2, "quote inside"), ("\"a\" ,b", 1, "behind its closing quote"),
-            ("\"a\"b", 1, "behind its closing quote"), ("a\rb", 1, "carriage return"),
+            ("a\nb\"c", 2, "quote inside"), ("\"a\" ,b", 1, "after its closing quote"),
+            ("\"a\"b", 1, "after its closing quote"), ("a\rb", 1, "carriage return"),
             ("a\r\r\n", 1, "carriage return"),
             ("a\n\0b", 2, "NUL"), ("\"\0\"", 1, "NUL"), ("a\n\"b\nc\n", 2, "never closed"),
             ("1,2,3,4,5,6,7,8,9,10\n,,,,,,,,,,", 2, "more than 10 fields"),

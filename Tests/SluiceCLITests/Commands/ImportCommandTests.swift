@@ -205,7 +205,7 @@ import Testing
         try await withScratch { scratch in
             try scratch.write("a.csv", "title\nx\ny\n\"\n")
             let result = try await run("a.csv", "--step", "1", scratch: scratch)
-            #expect(try message(result).hasSuffix("import what comes behind that line"), "\(result)")
+            #expect(try message(result).hasSuffix("import what comes after that line"), "\(result)")
             #expect(
                 try message(result).contains("a.csv:4: ") && message(result).contains("2 records, up to that of line 3")
             )

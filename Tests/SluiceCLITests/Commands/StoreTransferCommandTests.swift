@@ -11,7 +11,7 @@ import Testing
 
     private func isThere(_ file: String) -> Bool { FileManager.default.fileExists(atPath: file) }
 
-    /// What the store's tables are and hold, but for the lease, which is of one store alone.
+    /// What the store's tables are and hold, except for the lease, which is of one store alone.
     private func tables(_ store: String) async throws -> [JSON] {
         let info = try await run("store", "info", store: store).json
         return (info["tables"]?.elements ?? []).filter { $0["name"] != "sluice_lease" }

@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("what was decided to differ is not compared, and counts; a missing row before it hides no row behind it")
+    @Test("what was decided to differ is not compared, and counts; a missing row before it hides no row after it")
     func apart() async throws {
         try await withScratch { scratch in
             let rows = ["'1', 'A', 1, NULL, NULL", "'2', 'B', 0, NULL, NULL", "'3', 'C', 0, NULL, NULL"]

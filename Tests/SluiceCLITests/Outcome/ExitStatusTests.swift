@@ -30,7 +30,7 @@ private typealias Status = SluiceCLI.ExitStatus
         #expect(Status(SluiceError(.serverFailure, "", status: status)) == .network)
     }
 
-    @Test("a filter's error counts by what is behind it")
+    @Test("a filter's error counts by its cause")
     func filter() {
         let cause = SluiceError(.unauthorized, "")
         #expect(Status(SluiceError(.filter, "", cause: cause)) == .unauthorized)

@@ -6,7 +6,7 @@ import Synchronization
 @testable import SluiceTesting
 @testable import SluiceWire
 
-/// Runs a collapse row: a record with an operation is changed again, with another record's operation queued behind.
+/// Runs a collapse row: a record with an operation is changed again, with another record's operation queued after.
 struct CollapseRunner {
     private let existing: String
     private let state: String

@@ -59,7 +59,7 @@ enum PullRequestText {
             case .binary(.gt, .column("updatedAt"), .literal(.date(let time))):
                 place.append("after \(time.text(fractionDigits: 3))")
             case .binary(.eq, .column("updatedAt"), .literal(.null)): place.append("without a time")
-            case .binary(.gt, .column("id"), .literal(.string(let id))): place.append("behind \(id)")
+            case .binary(.gt, .column("id"), .literal(.string(let id))): place.append("after \(id)")
             default: rest.append("filter \(condition.odata(.v3))")
             }
         }

@@ -5,7 +5,7 @@ import Testing
 @Suite("JSON beside jansson's own reader")
 struct JSONJanssonTests {
     @Test(
-        "both readers accept the same broken texts, but for numbers that jansson has no type for",
+        "both readers accept the same broken texts, except for numbers that jansson has no type for",
         arguments: 1...10 as ClosedRange<UInt64>)
     func agreement(_ seed: UInt64) {
         var generator = JSONGenerator(seed: seed &+ 1000)

@@ -58,7 +58,7 @@ struct AuthenticationRefreshTests {
 
     private func client(_ tokens: Tokens, _ transport: any Transport) -> SluiceClient {
         var options = ClientOptions(tokenProvider: tokens, retry: .never, environment: time.environment())
-        // Longer than any machine is busy: what is held here does not hang on real time.
+        // Longer than any machine is busy: what is held here does not depend on real time.
         options.timer = { _ in try await Task.sleep(for: .seconds(86_400)) }
         return SluiceClient(endpoint: testEndpoint, transport: transport, options: options)
     }

@@ -149,7 +149,7 @@ struct VersionFilterTests {
     }
 
     @Test(
-        "system properties are asked for once, behind what the query has",
+        "system properties are asked for once, after what the query has",
         arguments: [
             ("/tables/t", "/tables/t?__systemProperties=*"), ("/tables/t?", "/tables/t?__systemProperties=*"),
             ("/tables/t?a=b", "/tables/t?a=b&__systemProperties=*"),

@@ -185,7 +185,7 @@ import Testing
         #expect(result.map { $0["released"]?.string } == [texts[3], texts[2], texts[0], texts[1]])
     }
 
-    @Test("skip, top and select apply behind filter and order")
+    @Test("skip, top and select apply after filter and order")
     func page() throws {
         let records = (0..<10).map { ["id": JSON("id-\($0)"), "n": JSON(9 - $0), "x": "y"] as JSON }
         var query = Query("t", filter: try QueryExpression(odata: "n ge 2"), order: [.init("n")], skip: 1, top: 2)

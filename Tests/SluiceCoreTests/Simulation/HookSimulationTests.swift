@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The simulator with hooks that fail, postpone and change what passes")
 struct HookSimulationTests {
-    /// Puts a mark on each record that passes, which the hook behind it takes off.
+    /// Puts a mark on each record that passes, which the hook after it takes off.
     private struct Marking: SyncHook {
         let hookName: String
         let marks: Bool

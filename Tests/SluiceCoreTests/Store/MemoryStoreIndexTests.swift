@@ -19,7 +19,7 @@ struct MemoryStoreIndexTests {
         var generator = SeededGenerator(seed: seed)
         for step in 0..<300 {
             if step == Int(seed) * 20 {
-                // Before, between or behind the records.
+                // Before, between or after the records.
                 try await indexed.define([
                     TableSchema("t", columns: Self.columns, indexes: [["place"], ["kind", "name"], ["name"]])
                 ])

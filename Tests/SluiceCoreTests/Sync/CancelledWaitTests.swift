@@ -23,7 +23,7 @@ struct CancelledWaitTests {
         func reached() async { while !isReached { await Task.yield() } }
     }
 
-    @Test("a push behind another, a pull and a repair behind it", arguments: 0..<4)
+    @Test("a push after another, a pull and a repair after it", arguments: 0..<4)
     func behindAnother(_ kind: Int) async throws {
         let gate = Gate()
         let device = try await Device(.memory)
@@ -55,7 +55,7 @@ struct CancelledWaitTests {
         #expect(try await context.push().isClean, "the one that was cancelled has left no turn behind")
     }
 
-    @Test("those behind it keep their turn, in order")
+    @Test("those after it keep their turn, in order")
     func order() async throws {
         let activity = SerialActivity()
         let gate = Gate()
@@ -88,7 +88,7 @@ struct CancelledWaitTests {
         try await activity.run {}
     }
 
-    @Test("a scheduler that waits behind a push")
+    @Test("a scheduler that waits after a push")
     func scheduler() async throws {
         let gate = Gate()
         let device = try await Device(.memory)

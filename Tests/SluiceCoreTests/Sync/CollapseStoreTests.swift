@@ -141,7 +141,7 @@ struct CollapseStoreTests {
             #expect(last.kind == new && last.state == .pending && last.revision == 1, note)
         case "end delete":
             #expect(after.operations.count == 1 && last.id != old.id && last.kind == .delete, note)
-            #expect(last.sequence > old.sequence + 1, "behind the other record's operation")
+            #expect(last.sequence > old.sequence + 1, "after the other record's operation")
             #expect(last.isUncertain == old.isUncertain, note)
         default:
             #expect(after.operations.count == 1 && last.id == old.id, note)

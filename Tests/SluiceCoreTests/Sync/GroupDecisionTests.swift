@@ -34,7 +34,7 @@ struct GroupDecisionTests {
         #expect(device.remote("a")?["n"] == 2 && device.remote("b")?["n"] == 5 && device.remote("c") != nil)
     }
 
-    @Test("what was changed behind a group that is given up goes in the same push", arguments: StoreKind.allCases)
+    @Test("what was changed after a group that is given up goes in the same push", arguments: StoreKind.allCases)
     func givenUp(_ kind: StoreKind) async throws {
         let device = try await device(kind, deciding: .server)
         try await device.todos.update(["id": "a", "m": 7])

@@ -139,7 +139,7 @@ struct GroupTests {
         #expect(try await device.queue() == ["update b pending"])
     }
 
-    /// What a story of a seed tells must not hang on where a set happened to put its elements.
+    /// What a story of a seed tells must not depend on where a set happened to put its elements.
     @Test("an undo that takes many groups along gives them up in the order of names", arguments: StoreKind.allCases)
     func undoOrder(_ kind: StoreKind) async throws {
         let device = try await device(kind)

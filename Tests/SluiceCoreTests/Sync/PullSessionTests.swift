@@ -93,7 +93,7 @@ struct PullSessionTests {
             rows: [row("a", "2024-01-01T00:00:55.000Z")], serverDate: Timestamp("2024-01-01T00:01:00Z"))
         #expect(commit(session.handle(.page(first)))?.cursor == "2024-01-01T00:00:25.000Z")
         _ = session.handle(.committed)
-        // A row of 00:00:40 may be committed until 00:01:10, and is behind what this page was asked for.
+        // A row of 00:00:40 may be committed until 00:01:10, and is after what this page was asked for.
         let second = PullPage(
             rows: first.rows + [row("b", "2024-01-01T00:01:50.000Z")], serverDate: Timestamp("2024-01-01T00:02:00Z"))
         #expect(commit(session.handle(.page(second)))?.cursor == "2024-01-01T00:00:25.000Z")
@@ -166,7 +166,7 @@ struct PullSessionTests {
         let blind = PullPage(rows: [row("a", "2024-01-01T00:09:35Z")], askedDate: at("10:00"), localDate: at("10:00"))
         _ = mixed.handle(.page(blind))
         _ = mixed.handle(.committed)
-        // A row of 9:34.9 was committed behind the page before; 9:35.5 is old enough by this one's clock.
+        // A row of 9:34.9 was committed after the page before; 9:35.5 is old enough by this one's clock.
         let told = PullPage(
             rows: blind.rows + [row("b", "2024-01-01T00:09:35.500Z")], serverDate: at("10:06"), askedDate: at("10:06"),
             localDate: at("10:06"))

@@ -115,8 +115,8 @@ struct PullTests {
             let (isFirst, isUntimed) = (!path.contains("filter"), path.contains("eq%20null"))
             let timed: JSON = [["id": "b", "updatedAt": "2024-01-01T00:00:00.000Z", "version": "1"]]
             let untimed: JSON = [["id": "a", "updatedAt": .null, "version": JSON(version.withLock { $0 })]]
-            let isBehind = path.contains("id%20gt")
-            return .answer(.model(200, isFirst ? timed : isUntimed && !isBehind ? untimed : .array))
+            let isAfter = path.contains("id%20gt")
+            return .answer(.model(200, isFirst ? timed : isUntimed && !isAfter ? untimed : .array))
         }
         try await device.todos.pull(named: "all")
         #expect(try await device.todos.count() == 2)

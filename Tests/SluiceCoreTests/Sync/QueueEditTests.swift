@@ -161,7 +161,7 @@ struct QueueEditTests {
         #expect(try await device.states() == 0)
     }
 
-    @Test("an update becomes a delete, behind what else waits", arguments: StoreKind.allCases)
+    @Test("an update becomes a delete, after what else waits", arguments: StoreKind.allCases)
     func updateToDelete(_ kind: StoreKind) async throws {
         let device = try await refused(kind) { try await $0.update(["id": "a", "n": 2]) }
         try await device.todos.insert(["id": "b"])

@@ -66,7 +66,7 @@ struct QueueRepairTests {
         #expect(try await device.queue().isEmpty)
     }
 
-    @Test("an insert behind a discarded delete stays", arguments: StoreKind.allCases)
+    @Test("an insert after a discarded delete stays", arguments: StoreKind.allCases)
     func insertBehindDelete(_ kind: StoreKind) async throws {
         let device = try await refused(kind, 403) {
             try await $0.todos.delete(id: "a")

@@ -103,7 +103,7 @@ struct SyncTableTests {
         #expect(try await device.states() == 0)
     }
 
-    @Test("a delete goes to the end of the queue, behind the deletes of its children", arguments: StoreKind.allCases)
+    @Test("a delete goes to the end of the queue, after the deletes of its children", arguments: StoreKind.allCases)
     func deleteGoesLast(_ kind: StoreKind) async throws {
         let device = try await Device(kind)
         device.server.seed("todos", [["id": "a", "n": 1], ["id": "b", "n": 1]])

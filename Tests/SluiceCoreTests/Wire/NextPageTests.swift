@@ -9,7 +9,7 @@ struct NextPageTests {
 
     init() throws { endpoint = try Endpoint("https://example.net/app") }
 
-    /// The path of the request behind the page, or nil at the end.
+    /// The path of the request after the page, or nil at the end.
     private func next(
         _ dialect: Dialect = .azureV2, _ query: Query = Query("t"), body: String = #"[{"id":"1"},{"id":"2"}]"#,
         link: String? = nil, endpoint: Endpoint? = nil
@@ -139,7 +139,7 @@ struct NextPageTests {
         for other in Dialect.all.filter(\.linksPages) { #expect(try next(other) == nil) }
     }
 
-    @Test("a page that a Link header led to says so, and the one behind it no more")
+    @Test("a page that a Link header led to says so, and the one after it no more")
     func feature() throws {
         let dialect = Dialect.azureV2
         let request = try dialect.list(table: "t", query: Query("t"), endpoint: endpoint)

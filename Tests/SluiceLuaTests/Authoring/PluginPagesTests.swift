@@ -11,11 +11,11 @@ import Testing
 struct PluginPagesTests {
     struct Block {
         var language: String
-        /// What stands behind the comment sign in the first line.
+        /// What stands after the comment sign in the first line.
         var title: String
         var text: String
-        /// The paragraph behind the block.
-        var behind: String
+        /// The paragraph after the block.
+        var after: String
     }
 
     static func blocks(_ page: String) throws -> [Block] {
@@ -34,9 +34,9 @@ struct PluginPagesTests {
             let sign = ["json": "// ", "lua": "-- ", "yaml": "# ", "sh": "# "][language] ?? "\u{0}"
             let title = inner.first.flatMap { $0.hasPrefix(sign) ? String($0.dropFirst(sign.count)) : nil } ?? ""
             if language == "json", !title.isEmpty { inner.removeFirst() }
-            let behind = lines[(index + 1)...].drop(while: \.isEmpty).first ?? ""
+            let after = lines[(index + 1)...].drop(while: \.isEmpty).first ?? ""
             blocks.append(
-                Block(language: language, title: title, text: inner.joined(separator: "\n") + "\n", behind: behind))
+                Block(language: language, title: title, text: inner.joined(separator: "\n") + "\n", after: after))
         }
         return blocks
     }
@@ -70,7 +70,7 @@ struct PluginPagesTests {
     }
 
     /// Does what the commands for plugins do, and takes fixtures away. That a test fails the page says in the words
-    /// behind it.
+    /// after it.
     private func run(_ block: Block, in folder: TemporaryFolder) async throws {
         for line in block.text.split(separator: "\n") {
             let words = line.split(separator: " ").map(String.init)
@@ -85,7 +85,7 @@ struct PluginPagesTests {
             case "check": #expect(await PluginCheck(folder: path).run().isGood)
             case "test":
                 let report = await FixtureRunner(try PluginBundle(folder: path)).run()
-                #expect(report.isGood == !block.behind.hasPrefix("It fails"), "\(report.lines)")
+                #expect(report.isGood == !block.after.hasPrefix("It fails"), "\(report.lines)")
             // Of a demo's decisions: the tests of the command make one and go the same way.
             case "explain", "record", "replay": #expect(words[3] == "kept/decisions.jsonl")
             default: Issue.record("no such command: \(line)")

@@ -41,12 +41,12 @@ struct SafePatternTests {
         arguments: [
             ("(a)\\1", "references back"), ("(?=a)", "looking around"), ("(?<!a)", "looking around"),
             ("(?<n>a)", "named groups"), ("(?i)a", "looking around"), ("a*?", "a lazy quantifier"), ("a+?", "lazy"),
-            ("a++", "one quantifier behind another"), ("a{2}{3}", "one quantifier behind another"),
+            ("a++", "one quantifier after another"), ("a{2}{3}", "one quantifier after another"),
             ("*a", "nothing to repeat"), ("a|*", "nothing to repeat"), ("^*", "an anchor cannot be repeated"),
             ("(a", "expected )"), ("a)", "a ) without its ("), ("[a", "expected ]"), ("[]", "an empty class"),
             ("[b-a]", "a range from a lower"), ("[\\d-z]", "a range from"), ("a{", "expected a number of times"),
             ("a{,3}", "expected a number of times"), ("a{3", "expected }"), ("a{3,2}", "is above the second"),
-            ("a{257}", "at most 256 times"), ("a{999999999999}", "expected }"), ("\\", "ends behind a \\"),
+            ("a{257}", "at most 256 times"), ("a{999999999999}", "expected }"), ("\\", "ends after a \\"),
             ("\\b", "\\b is outside of the subset"), ("\\p{L}", "\\p is outside"), ("\\u12", "four hexadecimal digits"),
             ("\\ud800", "four hexadecimal digits"), ("}", "write \\}"), ("]", "write \\]"), ("[[a]", "write \\["),
         ])

@@ -127,7 +127,7 @@ struct LuaFilterTests {
         #expect(busy.requests.count == 4)
     }
 
-    @Test("a plugin that fails to answer a request keeps it from being sent; one behind an answer lets it pass")
+    @Test("a plugin that fails to answer a request keeps it from being sent; one after an answer lets it pass")
     func policies() async throws {
         let closed = try await PluginText(["request"], "return { request = function() error('no') end }").loaded()
         let error = await #expect(throws: SluiceError.self) { try await closed.send(.sample(), to: transport) }

@@ -184,7 +184,7 @@ struct LuaSyncHookTests {
         #expect(await plugins.decisions.map(\.recordID) == ["3"])
     }
 
-    @Test("plugins one behind the other set members of one row", arguments: [("r.v = r.v .. '2'", "x12"), ("", "x1")])
+    @Test("plugins one after the other set members of one row", arguments: [("r.v = r.v .. '2'", "x12"), ("", "x1")])
     func chainOfText(body: String, value: String) async throws {
         var first = PluginText(["after_pull"], "return { after_pull = function(r) r.v = r.v .. '1' r.w = 1 end }")
         var second = PluginText(["after_pull"], "return { after_pull = function(r) \(body) end }")

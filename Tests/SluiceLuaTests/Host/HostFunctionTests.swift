@@ -161,7 +161,7 @@ struct HostFunctionTests {
         #expect(error.map { !"\($0)".contains(value) } == true)
     }
 
-    @Test("a header with a secret's value hides it from the plugins behind")
+    @Test("a header with a secret's value hides it from the plugins after")
     func secretBehind() async throws {
         let editor = RequestEditor(
             request: .sample(.get, "/a", body: nil, [("X-Key", "s3cr3t-value")]), permissions: PluginPermissions(),

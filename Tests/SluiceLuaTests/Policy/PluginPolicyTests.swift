@@ -173,7 +173,7 @@ struct PluginPolicyTests {
         #expect(throws: SluiceError.self) { try policy.order(.http) }
         let tenant = Placed<PluginPlan?>(nil, placement: Placement("Tenant", after: ["other"]))
         let late = #expect(throws: SluiceError.self) { try policy.order(.http, beside: [tenant]) }
-        #expect(late?.message.contains("but the band late is behind the band default") == true)
+        #expect(late?.message.contains("but the band late is after the band default") == true)
         let fixed = try place.policy(
             small + "    order: { after: [trace, Tenant] }\n  trace: { path: plugins/trace, order: { priority: -1 } }\n"
         )

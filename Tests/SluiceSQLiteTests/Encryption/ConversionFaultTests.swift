@@ -65,7 +65,7 @@ struct ConversionFaultTests {
     }
 
     @Test(
-        "whichever call fails, alone or with all behind it: one whole store stands there, and nothing beside it",
+        "whichever call fails, alone or with all after it: one whole store stands there, and nothing beside it",
         arguments: [StorageFaults.Fault.call, .shortRead, .shortWrite, .fullDisk, .sync], Way.allCases)
     func calls(_ fault: StorageFaults.Fault, _ way: Way) async throws {
         let (file, expected) = try await original(way)

@@ -25,7 +25,7 @@ struct DamagedEncryptedStoreTests {
 
     private func write(_ bytes: [UInt8]) throws { try Data(bytes).write(to: URL(filePath: path)) }
 
-    /// A store with a queue of three, and behind it a table of text in base 64 that takes most of the file.
+    /// A store with a queue of three, and after it a table of text in base 64 that takes most of the file.
     ///
     /// - Returns: what is in the file.
     private func fill(_ encryption: StoreEncryption?) async throws -> [UInt8] {

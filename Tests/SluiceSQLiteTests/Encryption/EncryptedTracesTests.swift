@@ -161,7 +161,7 @@ struct EncryptedTracesTests {
                     while start < to {
                         let count = pread(memory, page, min(Self.size, Int(to - start)), off_t(start))
                         for needle in needles where Self.holds(page, count, needle) { return true }
-                        // Other tests unmap memory meanwhile: a read that stops at a hole goes on behind its first page.
+                        // Other tests unmap memory meanwhile: a read that stops at a hole goes on after its first page.
                         start =
                             count == Self.size
                             ? start + UInt64(Self.size - 64) : ((start + UInt64(max(0, count))) / 4096 + 1) * 4096

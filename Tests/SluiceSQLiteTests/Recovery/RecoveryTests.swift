@@ -218,7 +218,7 @@ struct RecoveryTests {
         #expect(!queue.records.contains { $0.table == "todos" && $0.record["id"] == "r1" })
     }
 
-    @Test("a record that was deleted behind a send is not brought back")
+    @Test("a record that was deleted after a send is not brought back")
     func deletedBehindSend() async throws {
         let store = try await fill(path, closed: false)
         let context = try await context(store)
@@ -254,7 +254,7 @@ struct RecoveryTests {
         try await recoveredStore.close()
     }
 
-    @Test("a creation that was given up stays so when its request arrives behind the recovery")
+    @Test("a creation that was given up stays so when its request arrives after the recovery")
     func lateRequest() async throws {
         let store = try await fill(path, rows: 5, closed: false)
         let context = try await context(store)

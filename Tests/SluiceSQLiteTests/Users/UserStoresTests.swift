@@ -61,7 +61,7 @@ struct UserStoresTests {
         }
     }
 
-    @Test("who signs out takes the key along, but for copies that have the random bytes too")
+    @Test("who signs out takes the key along, except for copies that have the random bytes too")
     func shreds() async throws {
         let users = try users()
         try await write(users.signIn("anna", with: .key(anna)))

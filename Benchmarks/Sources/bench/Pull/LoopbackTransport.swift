@@ -2,7 +2,7 @@ internal import HTTPTypes
 internal import SluiceCore
 internal import Synchronization
 
-/// Answers the k-th request with the k-th page file, and every request behind the last page with an empty page.
+/// Answers the k-th request with the k-th page file, and every request after the last page with an empty page.
 final class LoopbackTransport: Transport {
     private let directory: String
     private let requests = Mutex(0)

@@ -1,5 +1,5 @@
 extension Double {
-    /// The number with so many digits behind its point.
+    /// The number with so many digits after its point.
     func fixed(_ digits: Int) -> String {
         guard isFinite else { return "0" }
         let scale = (0..<digits).reduce(1) { scale, _ in scale * 10 }

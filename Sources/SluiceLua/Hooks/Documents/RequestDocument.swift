@@ -37,7 +37,7 @@ package enum RequestDocument {
         return document.finish()
     }
 
-    /// The operation's own id: that of its request has the revision behind it.
+    /// The operation's own id: that of its request has the revision after it.
     private static func operation(ofRequest id: String) -> String {
         let parts = id.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count > 1, let revision = parts.last, Int(revision) != nil else { return id }

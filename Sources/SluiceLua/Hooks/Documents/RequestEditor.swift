@@ -178,7 +178,7 @@ package final class RequestEditor: Sendable {
         return response
     }
 
-    /// The fields of the list, and behind them those that the script did not see and has not set.
+    /// The fields of the list, and after them those that the script did not see and has not set.
     private func fields(_ list: JSON, to address: PluginAddress) throws -> HTTPFields {
         var fields = HTTPFields()
         let old = given["headers"] ?? .array

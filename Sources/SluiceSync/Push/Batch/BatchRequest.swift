@@ -43,7 +43,7 @@ struct BatchRequest: Sendable {
             method: .post, scheme: endpoint.scheme, authority: endpoint.authority,
             path: endpoint.target(["tables"]) + "/$batch")
         if let query = head.path?.firstIndex(of: "?") {
-            // The endpoint's own query stands behind the path.
+            // The endpoint's own query stands after the path.
             let target = endpoint.target(["tables"])
             head.path = "\(target[..<query])/$batch\(target[query...])"
         }

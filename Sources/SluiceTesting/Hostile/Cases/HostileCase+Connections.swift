@@ -14,7 +14,7 @@ extension HostileCase {
         let both = answer(HostileRows.one) + answer(evil)
         return [
             HostileCase(
-                .connections, "a second answer behind the first", .pull, HostileRows.brought,
+                .connections, "a second answer after the first", .pull, HostileRows.brought,
                 answer: once([.text(both)])),
             HostileCase(
                 .connections, "a second answer a little later", .pull, HostileRows.brought,
@@ -24,16 +24,16 @@ extension HostileCase {
                         : [.json(200, "[]")]
                 }),
             HostileCase(
-                .connections, "garbage behind the answer", .pull, HostileRows.brought,
+                .connections, "garbage after the answer", .pull, HostileRows.brought,
                 answer: once([.text(answer(HostileRows.one) + "garbage\r\n\r\n")])),
             HostileCase(
-                .connections, "empty lines behind the answer", .pull, HostileRows.brought,
+                .connections, "empty lines after the answer", .pull, HostileRows.brought,
                 answer: once([.text(answer(HostileRows.one) + "\r\n\r\n")])),
             HostileCase(
-                .connections, "a body behind 204", .pull, .fails(.brokenProtocol),
+                .connections, "a body after 204", .pull, .fails(.brokenProtocol),
                 answer: always([.text("HTTP/1.1 204 No Content\r\n\r\n\(answer(evil))")])),
             HostileCase(
-                .connections, "a body behind 304", .pull, .fails(.brokenProtocol),
+                .connections, "a body after 304", .pull, .fails(.brokenProtocol),
                 answer: always([.text("HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n\(answer(evil))")])),
             HostileCase(
                 .connections, "a second answer to a change", .insert, .applied,
@@ -91,7 +91,7 @@ extension HostileCase {
             HostileCase(
                 .connections, "a reset", .insert, .waits(.network, ends: .network), answer: always([.reset])),
             HostileCase(
-                .connections, "a connection that is closed behind each answer, unsaid", .pull, HostileRows.brought,
+                .connections, "a connection that is closed after each answer, unsaid", .pull, HostileRows.brought,
                 answer: { [.json(200, $0.number == 1 ? HostileRows.one : "[]"), .close] }),
             HostileCase(
                 .connections, "Connection: close, and the connection stays open", .pull, HostileRows.brought,

@@ -105,8 +105,8 @@ extension HostileCase {
     private static func dated(_ name: String, _ date: String, cursor: String) -> HostileCase {
         HostileCase(.headers, name, .pull, .brings(["a", "b", "x"], cursor: .at(cursor))) { request in
             if request.target.contains("$digest") { return [.json(404, "")] }
-            let isBehind = ["id%20gt", "id%20ne", "$skip="].contains { request.target.contains($0) }
-            let page = isBehind ? "[]" : HostileRows.sorted(["a", "b", "x"], request)
+            let isAfter = ["id%20gt", "id%20ne", "$skip="].contains { request.target.contains($0) }
+            let page = isAfter ? "[]" : HostileRows.sorted(["a", "b", "x"], request)
             return [.answer(200, [("Content-Type", "application/json"), ("Date", date)], body: Array(page.utf8))]
         }
     }

@@ -16,7 +16,7 @@ extension HostileCase {
             ("a name of a system table", "sluice_operations"), ("JSON", "{\\\"id\\\":1}"),
         ]
         return ids.map { name, id in
-            // The next page is asked for behind this id.
+            // The next page is asked for after this id.
             HostileCase(
                 .ids, "an id with \(name)", .pullAll, .brings(sorted(["a", "b", unescaped(id)])),
                 answer: once(HostileRows.page([HostileRows.row(id)])))
@@ -27,7 +27,7 @@ extension HostileCase {
         [
             ("in case", ["A", "B"]), ("by a combining mark", ["\u{E9}", "e\u{301}"]),
             ("by the width of a letter", ["z", "\u{FF5A}"]), ("by a character that is not seen", ["z", "z\u{200B}"]),
-            ("by a space", ["z", "z "]), ("behind a NUL", ["z\u{0}1", "z\u{0}2"]),
+            ("by a space", ["z", "z "]), ("after a NUL", ["z\u{0}1", "z\u{0}2"]),
         ].map { name, ids in
             HostileCase(
                 .ids, "two ids that differ \(name)", .pullAll, .brings(sorted(["a", "b"] + ids)),

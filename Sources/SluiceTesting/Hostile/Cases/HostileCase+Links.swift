@@ -27,7 +27,7 @@ extension HostileCase {
             ("another table", { "http://\($0.server)/tables/secrets?$skip=1" }),
             ("a path upwards", { "http://\($0.server)/tables/items/../../admin?$skip=1" }),
             ("an escaped path upwards", { "http://\($0.server)/tables/%2e%2e/admin?$skip=1" }),
-            ("a host with a mark behind it", { "http://\($0.server)\u{301}/tables/items?$skip=1" }),
+            ("a host with a mark after it", { "http://\($0.server)\u{301}/tables/items?$skip=1" }),
         ]
     }
 

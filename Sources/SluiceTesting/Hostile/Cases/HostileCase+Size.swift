@@ -125,7 +125,7 @@ extension HostileCase {
             sized("bytes that are no gzip", .pull, .fails(.network), answer: packed("gzip", Array("[]".utf8))),
             sized("an empty body that is said to be gzip", .pull, .fails(.network), answer: packed("gzip", [])),
             sized(
-                "gzip with other bytes behind it", .pull, .fails(.network),
+                "gzip with other bytes after it", .pull, .fails(.network),
                 answer: packed("gzip", page + Array("[]".utf8))),
             sized(
                 "gzip that nobody says is gzip", .pull, .fails(.brokenProtocol),

@@ -27,11 +27,11 @@ extension HostileCase {
     private static var silences: [HostileCase] {
         [
             slow("silence", [.hold]), slow("silence within the head", [.text("HTTP/1.1 200 OK\r\nConte"), .hold]),
-            slow("silence behind the head", [head, .hold]),
+            slow("silence after the head", [head, .hold]),
             slow("silence within the body", [head, .text("[{"), .hold]),
-            slow("silence behind a chunk", [chunked, .text("2\r\n[]\r\n"), .hold]),
+            slow("silence after a chunk", [chunked, .text("2\r\n[]\r\n"), .hold]),
             slow("silence within a chunk", [chunked, .text("20\r\n[]"), .hold]),
-            slow("silence behind the last chunk", [chunked, .text("2\r\n[]\r\n0\r\n"), .hold]),
+            slow("silence after the last chunk", [chunked, .text("2\r\n[]\r\n0\r\n"), .hold]),
             slow("a body without a length that never ends", [.text("HTTP/1.1 200 OK\r\n\r\n[]"), .hold]),
             slow("100 Continue and nothing more", [.text("HTTP/1.1 100 Continue\r\n\r\n"), .hold]),
             slow("silence", .lookup, .fails(.timeout), [.hold]),

@@ -1,6 +1,6 @@
 /// Rows and pages of the cases, as texts of JSON.
 enum HostileRows {
-    /// A time behind the cursor of a client that is in step, and before all that the honest server will change.
+    /// A time after the cursor of a client that is in step, and before all that the honest server will change.
     static let time = "2023-11-14T22:13:00.000Z"
     /// The latest time to which a cursor moves, whatever rows bear.
     static let latest = "2023-11-14T22:13:01.000Z"
@@ -14,8 +14,8 @@ enum HostileRows {
 
     /// A page of those rows.
     static func page(_ rows: [String]) -> String { "[\(rows.joined(separator: ","))]" }
-    /// What a server that sorts by id answers to a read of those rows behind none of them: all, from the last on where
-    /// it is asked for the opposite order, and none behind the last.
+    /// What a server that sorts by id answers to a read of those rows after none of them: all, from the last on where
+    /// it is asked for the opposite order, and none after the last.
     static func sorted(_ ids: [String], _ request: HostileRequest) -> String {
         if request.target.contains("id%20gt") { return page([]) }
         return page((request.target.contains("id%20desc") ? ids.reversed() : ids).map { row($0) })
@@ -26,7 +26,7 @@ enum HostileRows {
 
     /// A page with one good row `x`.
     static let one = page([row("x")])
-    /// How a pull ends that has brought ``one``: `x` is here, and the cursor behind it.
+    /// How a pull ends that has brought ``one``: `x` is here, and the cursor after it.
     static let brought = HostileOutcome.brings(["a", "b", "x"], cursor: .at(time))
     /// How a full pull ends that has brought ``one``.
     static let broughtWithoutCursor = HostileOutcome.brings(["a", "b", "x"])

@@ -94,7 +94,7 @@ extension OracleState {
             // A conflict that was decided for the edit of a record that is gone makes it an insert, and so does who
             // changes its kind.
             if operation.kind == "insert" { comebacks.insert(operation.id) }
-            // One that says now what a delete behind it said stands since that was made.
+            // One that says now what a delete after it said stands since that was made.
             if operation.kind == "delete", deletions[operation.id] == nil {
                 for case .deletion(let since) in devices[device].claims[operation.key] ?? [] {
                     deletions[operation.id] = since
@@ -109,7 +109,7 @@ extension OracleState {
         return key
     }
 
-    /// Gives the record's operations ranks in their order. One that was put between others moves those behind it on.
+    /// Gives the record's operations ranks in their order. One that was put between others moves those after it on.
     private mutating func rank(_ key: RecordKey, on device: Int) {
         var last = 0
         for operation in devices[device].operations(on: key) {
@@ -199,11 +199,11 @@ extension OracleState {
         // What came from another queue stands on what was known there, and a backup on older versions.
         if hasRestored { return }
         if let first = devices[device].operations(on: key).first, transferred.contains(first.id) { return }
-        // An undelete brings back the newest that is known from the server, behind a delete that may have been done.
+        // An undelete brings back the newest that is known from the server, after a delete that may have been done.
         if devices[device].operations(on: key).contains(where: { $0.kind == "undelete" }) { return }
         let base = devices[device].tables[RecordState.schema.name]?[RecordState.id(key.table, key.id)]?["base"]
         guard let version = base?[columns.version]?.string, let here = row[columns.version]?.string else { return }
-        // An undelete behind a delete that may have been done shows the record as the server last had it.
+        // An undelete after a delete that may have been done shows the record as the server last had it.
         if devices[device].operations(on: key).dropFirst().contains(where: { $0.kind == "undelete" }) { return }
         // A decision for the client moves the base on, under a record that stays as it is.
         if Self.number(version) < Self.number(here) {

@@ -4,7 +4,7 @@ extension OracleState {
     /// Whether a deletion that is about to be committed may only take back what the server has not heard of.
     func takesBack(_ edit: SimulatedEdit, on device: Int) -> Bool {
         let before = devices[device].operations(on: edit.key)
-        // Edits behind an insert that was refused become part of it.
+        // Edits after an insert that was refused become part of it.
         let ends = [before.first, before.last].compactMap { $0?.kind }
         guard edit.kind == .delete, ends.contains("insert") || ends.contains("undelete") else { return false }
         return leavesDeleted(edit.key, on: device)
@@ -42,7 +42,7 @@ extension OracleState {
         devices[device].claims[edit.key] = claims.isEmpty ? nil : claims
     }
 
-    /// The moment since which a deletion stands: where it took back an insert behind a delete that still waits, that of
+    /// The moment since which a deletion stands: where it took back an insert after a delete that still waits, that of
     /// the delete before.
     private mutating func deletion(of key: RecordKey, on device: Int) -> Int {
         guard let last = devices[device].operations(on: key).last, last.kind == "delete" else { return moment }
@@ -75,12 +75,12 @@ extension OracleState {
         }
         let version = conflict.server?[columns.version]?.string ?? ""
         if let author = authors[version].map({ String($0.prefix { $0 != "-" }) }), !conflict.isDeletedOnServer,
-            stands(operation.id, behind: author), !hasGivenUpDelete(behind: author, of: conflict, on: device),
+            stands(operation.id, after: author), !hasGivenUpDelete(after: author, of: conflict, on: device),
             !mayNotRecognise(operation.id, author),
             !mayBePast(authors[version], conflict)
         {
             violate(
-                .atomicity, "device \(device): \(operation.requestID) conflicts with \(author), which it stands behind")
+                .atomicity, "device \(device): \(operation.requestID) conflicts with \(author), which it stands after")
         }
         if effects[operation.requestID] != nil, !conflict.maybeApplied, !mayChangeValues {
             violate(.atomicity, "device \(device): \(operation.requestID) was done, and its conflict denies it")
@@ -106,17 +106,17 @@ extension OracleState {
         }
     }
 
-    private func stands(_ operation: String?, behind author: String) -> Bool {
+    private func stands(_ operation: String?, after author: String) -> Bool {
         operation.flatMap { heritages[$0] }?.contains(author) ?? false
     }
 
-    /// Whether a delete between the two was given up, so that what comes behind it begins with a record that is to be
+    /// Whether a delete between the two was given up, so that what comes after it begins with a record that is to be
     /// read: of what went before the delete nothing is known there.
-    private func hasGivenUpDelete(behind author: String, of conflict: Conflict, on device: Int) -> Bool {
+    private func hasGivenUpDelete(after author: String, of conflict: Conflict, on device: Int) -> Bool {
         let key = RecordKey(table: conflict.table, id: conflict.recordID)
         return (devices[device].audit[key] ?? []).contains { _, entry in
             (entry["what"] == "discard" || entry["what"] == "undo") && entry["operation"]?["kind"] == "delete"
-                && stands(entry["operation"]?["id"]?.string, behind: author)
+                && stands(entry["operation"]?["id"]?.string, after: author)
         }
     }
 

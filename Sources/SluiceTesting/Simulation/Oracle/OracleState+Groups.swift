@@ -23,7 +23,7 @@ extension OracleState {
         groups[operation.id] = group
         members[group, default: []].insert(operation.id)
         if groupsSince[group, default: moment] != moment {
-            violate(.groups, "device \(device) stored \(operation.id) of group \(group) behind the others")
+            violate(.groups, "device \(device) stored \(operation.id) of group \(group) after the others")
         }
         groupsSince[group] = moment
     }

@@ -55,7 +55,7 @@ extension OracleState {
         let order = EffectOrder(rank: ranks[operation] ?? 0, revision: parts[2])
         let record = DeviceRecord(device: device, key: key)
         if let last = lastEffects[record], order < last {
-            violate(.recordOrder, "request \(request) of device \(device) took effect on \(key) behind a later one")
+            violate(.recordOrder, "request \(request) of device \(device) took effect on \(key) after a later one")
         }
         lastEffects[record] = order
     }

@@ -6,7 +6,7 @@ extension OracleState {
     mutating func moves(_ operations: [String], of key: RecordKey, from device: Int, to other: Int) {
         for operation in operations {
             transferred.insert(operation)
-            // They get places behind what that device did before.
+            // They get places after what that device did before.
             ranks[operation] = nil
         }
         devices[other].offered.formUnion(devices[device].offered.filter { $0.key == key })

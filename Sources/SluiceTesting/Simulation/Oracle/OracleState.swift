@@ -18,7 +18,7 @@ struct OracleState: Sendable {
     var aliveSince: [RecordKey: Int] = [:]
     /// Each version's row, as it goes over the wire.
     var history: [String: JSON] = [:]
-    /// The operations that were on the record before an operation, itself among them: it stands behind what they did.
+    /// The operations that were on the record before an operation, itself among them: it stands after what they did.
     var heritages: [String: Set<String>] = [:]
     /// The last one of each record to go.
     var lastEnded: [DeviceRecord: (id: String, moment: Int)] = [:]

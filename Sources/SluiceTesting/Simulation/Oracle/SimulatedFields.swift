@@ -5,7 +5,7 @@ struct SimulatedFields: Sendable {
     /// How the simulator calls them.
     static let all = ["a", "b"]
 
-    /// Whether their names are equal but for Unicode normalisation.
+    /// Whether their names are equal except for Unicode normalisation.
     let areTwins: Bool
 
     /// The property's name in records.

@@ -83,7 +83,7 @@ extension SimulatedServer {
         return Array(rows[(turn % rows.count)...] + rows[..<(turn % rows.count)])
     }
 
-    /// The rows that were committed behind a token, in the order of their commits. Of those that are not of the query a
+    /// The rows that were committed after a token, in the order of their commits. Of those that are not of the query a
     /// note that they are gone from it.
     private func changes(
         since token: String?, _ size: Int, _ table: String, _ matches: (SimulatedRow) -> Bool, _ state: State

@@ -12,6 +12,6 @@ public enum SimulationHabit: String, Sendable, Hashable, CaseIterable {
     case hasOddRows
     /// Where it refuses a request it repeats the token that came with it.
     case repeatsTokens
-    /// The properties that applications write have names that are equal but for Unicode normalisation.
+    /// The properties that applications write have names that are equal except for Unicode normalisation.
     case hasTwinNames
 }

@@ -5,7 +5,7 @@ internal import SluiceBase
 /// Mobile Services the application's key, and which features the request uses.
 ///
 /// The fields go to the endpoint's own origin and nowhere else; a field that is there already stays. The filter stands
-/// behind those of the user, so that none of them gets to see the key, and none that sends a request elsewhere takes it
+/// after those of the user, so that none of them gets to see the key, and none that sends a request elsewhere takes it
 /// along.
 struct ClientHeaders: Filter {
     let dialect: Dialect

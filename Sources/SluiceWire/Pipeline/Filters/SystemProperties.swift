@@ -1,7 +1,7 @@
 internal import HTTPTypes
 internal import SluiceBase
 
-/// Asks for the system columns on a wire that gives them only when asked: `__systemProperties=*`, put behind what the
+/// Asks for the system columns on a wire that gives them only when asked: `__systemProperties=*`, put after what the
 /// query has already, once, whatever the case in which a query has it already.
 ///
 /// Servers may send more than was asked for. Of the answers to online requests the filter takes out what was not, as

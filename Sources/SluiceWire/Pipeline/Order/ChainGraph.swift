@@ -12,7 +12,7 @@ struct ChainGraph {
     let placements: [Placement]
     /// What has to stand in front of a link of the same band, by link.
     private(set) var before: [[Edge]]
-    /// What has to stand behind it.
+    /// What has to stand after it.
     private(set) var after: [[Edge]]
 
     init(_ placements: [Placement], _ known: Set<String>) throws(ChainFault) {
@@ -54,7 +54,7 @@ struct ChainGraph {
         guard from.band <= to.band else {
             throw ChainFault(
                 author: placements[edge.author].name,
-                reason: "\(saying(edge)), but the band \(from.band.rawValue) is behind the band \(to.band.rawValue)")
+                reason: "\(saying(edge)), but the band \(from.band.rawValue) is after the band \(to.band.rawValue)")
         }
         // Between bands the bands decide.
         guard from.band == to.band else { return }

@@ -1,6 +1,6 @@
 public import SluiceBase
 
-/// Puts the links of a chain in an order that hangs on what they say of themselves alone, never on the order in which
+/// Puts the links of a chain in an order that depends on what they say of themselves alone, never on the order in which
 /// they were given.
 ///
 /// Bands first; inside of a band what `before` and `after` say; then the higher priority; then the name, by its bytes.

@@ -2,7 +2,7 @@ internal import SluiceBase
 
 /// The order of a client's own filters.
 enum FilterOrder {
-    /// The filters in order. One without a place stands in the band `default` by the name of its type, behind the one
+    /// The filters in order. One without a place stands in the band `default` by the name of its type, after the one
     /// without a place that was given before it.
     static func resolve(_ filters: [any Filter]) throws(SluiceError) -> [Ordered<any Filter>] {
         var names = Set(filters.compactMap { ($0 as? PlacedFilter)?.placement.name })
@@ -21,7 +21,7 @@ enum FilterOrder {
         return try ChainOrder.resolve(links)
     }
 
-    /// The name of a type, with a number behind it where there is one of that name already.
+    /// The name of a type, with a number after it where there is one of that name already.
     private static func free(_ name: String, _ names: inout Set<String>) -> String {
         var free = name
         var number = 2

@@ -15,7 +15,7 @@ public struct Match: Sendable, Hashable {
     /// The match that holds always.
     public static let all = Match(MatchRules())
 
-    /// Behind a reference, so that a copy costs little: matches are looked at for every request and record.
+    /// After a reference, so that a copy costs little: matches are looked at for every request and record.
     private final class Box: Sendable, Hashable {
         let rules: MatchRules
         init(_ rules: MatchRules) { self.rules = rules }
@@ -98,7 +98,7 @@ public struct Match: Sendable, Hashable {
         SluiceError(.invalidArgument, "match \(condition.rawValue): \(reason)")
     }
 
-    /// The same match, but for those tables.
+    /// The same match, except for those tables.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` for too many names, or one that is too long.
     public func excluding(tables: [String]) throws(SluiceError) -> Match {

@@ -36,8 +36,8 @@ final class MatchIndex: Sendable {
         asksHost = conditions.contains(.hosts)
     }
 
-    /// The first link behind `last` that the request is for.
-    func link(for request: Request, behind last: Int) -> Int? {
+    /// The first link after `last` that the request is for.
+    func link(for request: Request, after last: Int) -> Int? {
         var kind = Kind()
         if asksTable { kind.table = request.context.table }
         if asksMethod { kind.method = request.head.method.rawValue }

@@ -11,7 +11,7 @@ public struct MatchSubject: Sendable {
     public var kind: RequestContext.Action?
     /// The status of the answer.
     public var status: Int?
-    /// The host that the request goes to, a port behind it or not.
+    /// The host that the request goes to, a port after it or not.
     public var authority: String?
     /// The names of the record's fields that the change touches.
     public var fieldsChanged: [String]?

@@ -14,13 +14,13 @@ package struct PlacedRun: Sendable {
 
     /// Sends a request through those that it is for, and then to `next`.
     package func send(_ request: Request, next: Next) async throws -> Response {
-        try await send(request, behind: -1, next: next)
+        try await send(request, after: -1, next: next)
     }
 
-    private func send(_ request: Request, behind last: Int, next: Next) async throws -> Response {
-        guard let place = index.link(for: request, behind: last) else { return try await next(request) }
+    private func send(_ request: Request, after last: Int, next: Next) async throws -> Response {
+        guard let place = index.link(for: request, after: last) else { return try await next(request) }
         do {
-            return try await filters[place].filter.handle(request) { try await send($0, behind: place, next: next) }
+            return try await filters[place].filter.handle(request) { try await send($0, after: place, next: next) }
         } catch let error {
             throw FilterChain.named(error, .filter, "filter \(filters[place].placement.name) failed", request.context)
         }

@@ -12,7 +12,7 @@ public struct Placement: Sendable, Hashable {
     public var name: String
     /// The band. Default ``FilterBand/default``.
     public var band: FilterBand
-    /// The links of the same band that stand behind this one, or of a later band.
+    /// The links of the same band that stand after this one, or of a later band.
     public var before: [String]
     /// The links of the same band that stand in front of this one, or of an earlier band.
     public var after: [String]

@@ -38,7 +38,7 @@ struct ChainOrderTests {
         #expect(try names(links) == ["d", "b", "c", "a"])
     }
 
-    @Test("the order hangs on what the links say, not on the order in which they were given", arguments: 1...20)
+    @Test("the order depends on what the links say, not on the order in which they were given", arguments: 1...20)
     func deterministic(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var links: [Placed<String>] = []
@@ -115,7 +115,7 @@ struct ChainOrderTests {
     func bands() throws {
         #expect(
             refusal([place("late", .late, before: ["early"]), place("early", .early)])
-                == "late wants to stand before early, but the band late is behind the band early")
+                == "late wants to stand before early, but the band late is after the band early")
         #expect(try names([place("late", .late, after: ["early"]), place("early", .early)]) == ["early", "late"])
     }
 

@@ -89,7 +89,7 @@ struct PlacedFilterTests {
         #expect(try await passed(filters, request(nil)) == ["d"])
     }
 
-    @Test("what a filter makes of a request decides for those behind it")
+    @Test("what a filter makes of a request decides for those after it")
     func rewritten() async throws {
         let rename = PlacedFilter(
             Tap { request, next in

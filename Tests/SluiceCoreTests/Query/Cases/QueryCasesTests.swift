@@ -101,7 +101,7 @@ import Testing
         row.kind.contains("percent-encoded") ? PercentEncoding.decoded(row.expected) : row.expected
     }
 
-    /// The parameters of an address or of what stands behind it, sorted by name; the texts of OData in one spelling
+    /// The parameters of an address or of what stands after it, sorted by name; the texts of OData in one spelling
     /// unless they must be the same exactly.
     private static func parameters(of address: String, exactly: Bool) throws -> [String] {
         var text = address[...]

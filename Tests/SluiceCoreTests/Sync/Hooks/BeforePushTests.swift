@@ -80,7 +80,7 @@ struct BeforePushTests {
         #expect(try TableOperation(record: operation.record).notBefore == operation.notBefore)
     }
 
-    @Test("what stands behind it on the record waits too", arguments: StoreKind.allCases)
+    @Test("what stands after it on the record waits too", arguments: StoreKind.allCases)
     func successors(_ kind: StoreKind) async throws {
         let device = try await device(kind) { _, _ in .skip(reason: "no") }
         try await device.todos.update(["id": "a", "m": 1], options: OperationOptions(isMergeable: false))

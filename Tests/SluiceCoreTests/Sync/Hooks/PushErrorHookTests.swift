@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceTesting
 @testable import SluiceWire
 
-@Suite("Hooks behind an operation that did not go through")
+@Suite("Hooks after an operation that did not go through")
 struct PushErrorHookTests {
     /// A device with an update of a, whose writes the server answers so, and a hook that decides so.
     private func device(

@@ -70,7 +70,7 @@ struct LeaseTests {
         try await pair.two.table("todos").update(["id": "a", "n": 2])
         try await pair.two.table("todos").insert(["id": "b", "n": 3])
         pair.gate.open()
-        // What was edited meanwhile is behind it in the queue and goes with the same push; another record waits.
+        // What was edited meanwhile is after it in the queue and goes with the same push; another record waits.
         #expect(try await first.waiting == 1)
         #expect(pair.server.rows("todos")["a"]?["n"] == 2 && pair.server.rows("todos")["b"] == nil)
         #expect(try await pair.two.push().isClean)

@@ -99,7 +99,7 @@ struct LostRowsTests {
         }
     }
 
-    @Test("5: a transaction that is committed behind a later time is not passed by", arguments: [true, false])
+    @Test("5: a transaction that is committed after a later time is not passed by", arguments: [true, false])
     func lateCommit(_ hasTokens: Bool) async throws {
         let server = (hasTokens ? ServerKind.tokens : .sorted).make(pageSize: 50)
         let device = try await Device(.memory, server: server, commitLag: hasTokens ? .zero : .seconds(30))

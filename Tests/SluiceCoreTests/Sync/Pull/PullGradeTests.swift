@@ -114,7 +114,7 @@ struct PullGradeTests {
         let position = CursorPosition(grade: .keyset, updatedAt: "2023-01-01T00:00:00.123Z", id: "c")
         var session = IncrementalPullSession(cursor: position, pageSize: 2, commitLag: 0)
         #expect(
-            session.handle(.began).request?.position == .behind(time: "2023-01-01T00:00:00.123Z", id: "c"))
+            session.handle(.began).request?.position == .after(time: "2023-01-01T00:00:00.123Z", id: "c"))
         func row(_ id: String) -> RowPage.Row {
             RowPage.Row(
                 id: RecordID(id), version: "1", updatedAt: "2023-01-01T00:00:00.123Z", isDeleted: false, token: 0)
@@ -144,10 +144,10 @@ struct PullGradeTests {
         #expect(session.handle(.page(page("d"))).rows == [0])
         #expect(
             session.handle(.committed).request == PullRequest(position: .from(time: time, id: "d"), skip: 0, top: 2))
-        #expect(session.handle(.page(page("d"))).request?.position == .behind(time: time, id: "d"))
+        #expect(session.handle(.page(page("d"))).request?.position == .after(time: time, id: "d"))
         #expect(session.handle(.page(page("e"))).rows == [0], "a server that sends one row at a time")
         #expect(session.handle(.committed).request?.position == .from(time: time, id: "e"))
-        #expect(session.handle(.page(page("e"))).request?.position == .behind(time: time, id: "e"))
+        #expect(session.handle(.page(page("e"))).request?.position == .after(time: time, id: "e"))
         guard case .finish(nil) = session.handle(.page(page())) else {
             Issue.record("an empty page is the end")
             return
@@ -184,7 +184,7 @@ struct PullGradeTests {
     func lucky(_ pageSize: Int) async throws {
         let device = try await Device(.memory, server: ServerKind.unsorted.make(pageSize: pageSize))
         device.server.seed("todos", rows(30))
-        // As they are stored, all times ascend but for some old ones that no page shows beside newer ones.
+        // As they are stored, all times ascend except for some old ones that no page shows beside newer ones.
         let old = Timestamp("2020-01-01T00:00:00Z")!
         for number in 24..<30 { device.server.restamp("todos", ["r\(1000 + number)"], at: old) }
         let result = try await device.todos.pull(named: "all")
@@ -192,7 +192,7 @@ struct PullGradeTests {
         #expect(try await device.todos.count() == 30)
     }
 
-    /// Rows whose storage order shows ids that ascend, but for one at the end that belongs before them all.
+    /// Rows whose storage order shows ids that ascend, except for one at the end that belongs before them all.
     private func lastIsFirst(_ server: ModelServer, _ count: Int) {
         server.seed("todos", Array(rows(count + 1).dropFirst()))
         server.seed("todos", [["id": "r1000", "n": 0]])

@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceTesting
 @testable import SluiceWire
 
-@Suite("Limits of a pull: no server empties a table, runs for ever, or hides rows behind a wrong time")
+@Suite("Limits of a pull: no server empties a table, runs for ever, or hides rows after a wrong time")
 struct PullLimitTests {
     private func rows(_ count: Int) -> [JSON] { (0..<count).map { ["id": JSON("r\(1000 + $0)"), "n": JSON($0)] } }
 

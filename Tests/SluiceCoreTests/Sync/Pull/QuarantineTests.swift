@@ -171,7 +171,7 @@ struct QuarantineTests {
         #expect(Set(told.map { "\($0.kind.rawValue) \($0.recordID)" }) == Set([0, 1, 2, 4].map { "inserted r\($0)" }))
     }
 
-    @Test("two rows of one version that differ settle nothing, and a newer one behind them does")
+    @Test("two rows of one version that differ settle nothing, and a newer one after them does")
     func settledInPage() async throws {
         let row = { (version: Int, n: Int) in
             #"{"id":"a","version":"\#(version)","n":\#(n),"updatedAt":"2023-01-0\#(version)T00:00:00Z"}"#

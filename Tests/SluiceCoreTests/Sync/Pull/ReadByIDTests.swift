@@ -15,7 +15,7 @@ struct ReadByIDTests {
     private func uuid(_ number: Int) -> String { "0192f0c4-7a3b-7def-8a90-00000000\(1000 + number)" }
 
     /// A device whose named query is in step, and then so many rows on the server that no time tells of.
-    private func device(_ server: ServerKind, pageSize: Int, behind count: Int) async throws -> Device {
+    private func device(_ server: ServerKind, pageSize: Int, after count: Int) async throws -> Device {
         let device = try await Device(.memory, server: server.make(pageSize: pageSize))
         device.server.seed("todos", [["id": "first", "n": 0]])
         try await device.todos.pull(named: "all")
@@ -29,14 +29,14 @@ struct ReadByIDTests {
         "a server that sends fewer rows at once than are asked for by their ids gives them all", arguments: [1, 3, 7],
         [ServerKind.sorted, .loose])
     func cappedPages(_ pageSize: Int, _ server: ServerKind) async throws {
-        let device = try await device(server, pageSize: pageSize, behind: 30)
+        let device = try await device(server, pageSize: pageSize, after: 30)
         #expect(try await device.todos.reconcile(named: "all").stored == 30)
         #expect(try await device.todos.count() == 31)
     }
 
     @Test("no row goes because a page by ids was short of it", arguments: [1, 3, 7])
     func nothingGoes(_ pageSize: Int) async throws {
-        let device = try await device(.sorted, pageSize: pageSize, behind: 20)
+        let device = try await device(.sorted, pageSize: pageSize, after: 20)
         try await device.todos.reconcile(named: "all")
         let model = device.server
         let ids = (0..<10).map(uuid)
@@ -55,7 +55,7 @@ struct ReadByIDTests {
 
     @Test("an address is kept within what servers take", arguments: [404, 414])
     func longAddress(_ status: Int) async throws {
-        let device = try await device(.sorted, pageSize: 50, behind: 90)
+        let device = try await device(.sorted, pageSize: 50, after: 90)
         device.server.clearLog()
         device.server.onRequest { request in
             let query = (request.head.path ?? "").split(separator: "?").dropFirst().first ?? ""
@@ -67,7 +67,7 @@ struct ReadByIDTests {
 
     @Test("a server that takes fewer conditions in a filter is asked for fewer rows at once", arguments: [1, 7, 24])
     func fewConditions(_ most: Int) async throws {
-        let device = try await device(.sorted, pageSize: 50, behind: 60)
+        let device = try await device(.sorted, pageSize: 50, after: 60)
         device.server.onRequest { request in
             let terms = PercentEncoding.decoded(request.head.path ?? "").split(separator: "id eq").count - 1
             return terms > most ? .answer(.model(400, ["error": "too many nodes"])) : .none
@@ -77,7 +77,7 @@ struct ReadByIDTests {
 
     @Test("a refusal that is not of the number of rows is passed on")
     func refused() async throws {
-        let device = try await device(.sorted, pageSize: 50, behind: 60)
+        let device = try await device(.sorted, pageSize: 50, after: 60)
         device.server.onRequest { request in
             PercentEncoding.decoded(request.head.path ?? "").contains("id eq") ? .answer(.model(400, nil)) : .none
         }

@@ -147,7 +147,7 @@ struct ServerClockTests {
         #expect(try await world.pull().reasons.isEmpty)
     }
 
-    @Test("a pull that breaks off behind a step leaves the next one as doubtful")
+    @Test("a pull that breaks off after a step leaves the next one as doubtful")
     func brokenOff() async throws {
         let world = try await World()
         world.write("a")

@@ -6,7 +6,7 @@ import Testing
 @testable import SluiceTesting
 @testable import SluiceWire
 
-/// Rows of one time are paged by `$skip`. When one of them goes away, those behind it slide past the place that is
+/// Rows of one time are paged by `$skip`. When one of them goes away, those after it slide past the place that is
 /// asked for next.
 @Suite("Slipping rows: what happens to a group of rows of one time while it is paged")
 struct SlippingRowsTests {
@@ -36,7 +36,7 @@ struct SlippingRowsTests {
     private static let group = (0..<6).map { "r\(1000 + $0)" }
 
     @Test(
-        "a row that moves out of its group hides no row behind it, in that very pull",
+        "a row that moves out of its group hides no row after it, in that very pull",
         arguments: Event.allCases, [1, 2, 50])
     func moving(_ event: Event, _ serverPage: Int) async throws {
         for kind in [ServerKind.loose, .sorted] {

@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceTesting
 @testable import SluiceWire
 
-@Suite("Rows without a time of change: none stays behind")
+@Suite("Rows without a time of change: none stays after")
 struct UntimedRowsTests {
     /// A Datasync server that sorts rows without a time last, and in the order in which they are stored.
     private func serve(_ rows: Changeable<[JSON]>, page: Int, sortsIDs: Bool)

@@ -33,7 +33,7 @@ struct BoundedPushTests {
         #expect(try await device.context.status().pending == 5)
     }
 
-    @Test("the pull behind it has its turn")
+    @Test("the pull after it has its turn")
     func pullHasItsTurn() async throws {
         let device = try await restless()
         device.server.seed("todos", [["id": "theirs"]])
@@ -96,7 +96,7 @@ struct BoundedPushTests {
         #expect(result.isClean && device.remote("a")?["n"] == 2, "\(result)")
     }
 
-    @Test("what waits behind a parked one is not said to have come meanwhile")
+    @Test("what waits after a parked one is not said to have come meanwhile")
     func parked() async throws {
         let device = try await Device(.memory)
         device.server.onRequest { $0.isWrite ? .answer(.model(400, nil)) : .none }

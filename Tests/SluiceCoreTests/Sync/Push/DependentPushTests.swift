@@ -43,7 +43,7 @@ struct DependentPushTests {
         #expect(orphans.all == [] && server.rows("items").count == 6)
     }
 
-    @Test("a parent whose change becomes a delete is deleted behind its children", arguments: [true, false])
+    @Test("a parent whose change becomes a delete is deleted after its children", arguments: [true, false])
     func changeBecomesDelete(clientWins: Bool) async throws {
         let device = try await Device(.memory, policy: clientWins ? .clientWins : .serverWins) {
             $0.dependencies = [TableDependency("items", on: "lists", by: "list")]
@@ -85,7 +85,7 @@ struct DependentPushTests {
         #expect(deletes == ["DELETE /tables/items/i", "DELETE /tables/lists/l"], "\(device.server.calls)")
     }
 
-    @Test("a parent is deleted behind its children", arguments: StoreKind.allCases, [1, 8])
+    @Test("a parent is deleted after its children", arguments: StoreKind.allCases, [1, 8])
     func deletes(_ kind: StoreKind, _ concurrency: Int) async throws {
         let (device, lists, items) = try await device(kind, concurrency: concurrency)
         device.server.seed("lists", [["id": "l"]])
@@ -107,7 +107,7 @@ struct DependentPushTests {
     }
 
     @Test(
-        "a parent is deleted behind a child that another change in the queue puts there",
+        "a parent is deleted after a child that another change in the queue puts there",
         arguments: StoreKind.allCases, [true, false])
     func deletesBehindInserts(_ kind: StoreKind, _ isMoved: Bool) async throws {
         let (device, lists, items) = try await device(kind, concurrency: 8)

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("What another has written is not overwritten unseen")
 struct ForeignEditTests {
-    /// A device that has pulled `a`, and whose update of `m` the server has refused while an edit was made behind it.
+    /// A device that has pulled `a`, and whose update of `m` the server has refused while an edit was made after it.
     private func refused(_ kind: StoreKind, _ edit: @escaping @Sendable (SyncTable) async throws -> Void) async throws
         -> Device
     {
@@ -34,7 +34,7 @@ struct ForeignEditTests {
         try await device.context.queue.discard(operation.id)
     }
 
-    @Test("by an edit behind a discarded one", arguments: StoreKind.allCases, ["p", "o"])
+    @Test("by an edit after a discarded one", arguments: StoreKind.allCases, ["p", "o"])
     func behindDiscarded(_ kind: StoreKind, _ property: String) async throws {
         let device = try await refused(kind) { try await $0.update(["id": "a", "p": 5]) }
         device.server.seed("todos", [["id": "a", property: 9]])
@@ -49,7 +49,7 @@ struct ForeignEditTests {
         }
     }
 
-    @Test("by a delete behind a discarded edit, nor is a record brought back", arguments: StoreKind.allCases)
+    @Test("by a delete after a discarded edit, nor is a record brought back", arguments: StoreKind.allCases)
     func deletes(_ kind: StoreKind) async throws {
         let deleting = try await refused(kind) { try await $0.delete(id: "a") }
         deleting.server.seed("todos", [["id": "a", "p": 9]])
@@ -74,7 +74,7 @@ struct ForeignEditTests {
         #expect(try await device.local("a") == device.remote("a") && device.remote("a")?["m"] == 9)
     }
 
-    @Test("by an edit that stands for itself behind one of which a part was done", arguments: StoreKind.allCases)
+    @Test("by an edit that stands for itself after one of which a part was done", arguments: StoreKind.allCases)
     func behindLost(_ kind: StoreKind) async throws {
         let device = try await Device(kind)
         device.server.seed("todos", [["id": "a", "m": 0, "p": 0]])
@@ -91,7 +91,7 @@ struct ForeignEditTests {
     }
 
     /// The edit has no record here any more, nor a send to take its body from.
-    @Test("by a group's delete behind an edit of which a part was done, which is said all the same")
+    @Test("by a group's delete after an edit of which a part was done, which is said all the same")
     func groupBehindLost() async throws {
         let device = try await Device(.memory, policy: .clientWins, batchSize: 10)
         device.server.offer([.batches])
@@ -120,7 +120,7 @@ struct ForeignEditTests {
         #expect(device.remote("b") != nil)
     }
 
-    @Test("by a delete that the client wins and that was taken back behind it", arguments: StoreKind.allCases)
+    @Test("by a delete that the client wins and that was taken back after it", arguments: StoreKind.allCases)
     func deleteTakenBack(_ kind: StoreKind) async throws {
         let device = try await Device(kind, policy: .clientWins)
         device.server.seed("todos", [["id": "a", "p": 0]])
@@ -140,7 +140,7 @@ struct ForeignEditTests {
     }
 
     @Test(
-        "an undelete behind a discarded delete is said, though another has deleted the record too",
+        "an undelete after a discarded delete is said, though another has deleted the record too",
         arguments: [true, false])
     func undeleteStays(isKnown: Bool) async throws {
         let device = try await Device(.memory)

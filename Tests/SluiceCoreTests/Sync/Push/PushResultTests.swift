@@ -20,7 +20,7 @@ struct PushResultTests {
         return device
     }
 
-    @Test("no network: it ends at once, and nothing is said of the operations behind")
+    @Test("no network: it ends at once, and nothing is said of the operations after")
     func network() async throws {
         let device = try await device()
         device.server.onRequest { _ in .loseRequest }

@@ -87,7 +87,7 @@ struct PushScheduleTests {
         #expect(rounds(queue, [items], pace: PushPace(atOnce: 8)) == [[2, 3], [1]])
     }
 
-    @Test("a parent is deleted behind what was queued before it on its children, and only that")
+    @Test("a parent is deleted after what was queued before it on its children, and only that")
     func parentDeletedLast() {
         let queue = [
             operation(1, .delete, "items/1", of: "p"), operation(2, .delete, "lists/p"),

@@ -80,7 +80,7 @@ struct RepeatTests {
         #expect(try await device.audit().count == (policy == .serverWins ? 1 : 0))
     }
 
-    @Test("a delete behind a restore of unknown outcome deletes that, and nothing else", arguments: [false, true])
+    @Test("a delete after a restore of unknown outcome deletes that, and nothing else", arguments: [false, true])
     func deleteBehindUndelete(isEdited: Bool) async throws {
         let device = try await tombstone(.memory)
         device.server.seed("todos", [["id": "a", "n": 1]])
@@ -166,7 +166,7 @@ struct RepeatTests {
         #expect(try await device.local("a")?["n"]?.int == (isEdited ? 2 : nil))
     }
 
-    @Test("what was read behind an empty answer is no refusal, and a remembered answer stays the older one")
+    @Test("what was read after an empty answer is no refusal, and a remembered answer stays the older one")
     func emptyAnswer() async throws {
         let device = try await Device(.memory)
         device.server.offer([.requestIDs])
@@ -231,7 +231,7 @@ struct RepeatTests {
         #expect(try await device.local("a") == ["id": "a", "n": 9] && device.remote("a") == ["id": "a", "n": 9])
     }
 
-    @Test("a new record behind the delete of a lost insert takes its place", arguments: StoreKind.allCases)
+    @Test("a new record after the delete of a lost insert takes its place", arguments: StoreKind.allCases)
     func newRecordBehindLostInsert(_ kind: StoreKind) async throws {
         for policy in [ConflictPolicy.hold, .serverWins] {
             let device = try await Device(kind, policy: policy)
@@ -276,7 +276,7 @@ struct RepeatTests {
         }
     }
 
-    @Test("a delete behind a discarded insert of unknown outcome is said", arguments: StoreKind.allCases)
+    @Test("a delete after a discarded insert of unknown outcome is said", arguments: StoreKind.allCases)
     func deleteBehindDiscardedInsert(_ kind: StoreKind) async throws {
         let device = try await Device(kind)
         try await device.todos.insert(["id": "a", "n": 1])
@@ -291,7 +291,7 @@ struct RepeatTests {
         #expect(try await device.local("a") == nil)
     }
 
-    @Test("an edit back behind a discarded change of unknown outcome is said")
+    @Test("an edit back after a discarded change of unknown outcome is said")
     func editBackBehindDiscarded() async throws {
         let device = try await Device(.memory)
         device.server.seed("todos", [["id": "a", "n": 0]])
@@ -307,7 +307,7 @@ struct RepeatTests {
         #expect(try await device.local("a") == device.remote("a"))
     }
 
-    @Test("an undelete behind a discarded delete of unknown outcome is said", arguments: [true, false])
+    @Test("an undelete after a discarded delete of unknown outcome is said", arguments: [true, false])
     func undeleteBehindDiscardedDelete(wasDone: Bool) async throws {
         let device = try await Device(.memory)
         device.server.seed("todos", [["id": "a", "n": 1]])
@@ -344,7 +344,7 @@ struct RepeatTests {
         #expect(try await device.local("a") == device.remote("a"))
     }
 
-    @Test("an edit behind a restore overwrites nothing that another has written meanwhile")
+    @Test("an edit after a restore overwrites nothing that another has written meanwhile")
     func editBehindRestore() async throws {
         let device = try await Device(.memory)
         device.server.seed("todos", [["id": "a", "n": 0, "m": 0]])
@@ -406,7 +406,7 @@ struct RepeatTests {
         #expect(try await device.context.push().applied == 0 && device.remote("a") != nil)
     }
 
-    @Test("a record that is newer than a pull has brought stays when a change behind it is discarded")
+    @Test("a record that is newer than a pull has brought stays when a change after it is discarded")
     func foundNewer() async throws {
         let device = try await Device(.memory)
         try await device.todos.insert(["id": "a", "n": 1])

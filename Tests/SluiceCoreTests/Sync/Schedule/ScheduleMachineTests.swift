@@ -204,7 +204,7 @@ struct ScheduleMachineTests {
         #expect(arrivals[..<600].max() ?? 0 <= 70)
     }
 
-    @Test("ten thousand clients that were told the same Retry-After spread behind it")
+    @Test("ten thousand clients that were told the same Retry-After spread after it")
     func fleetAsked() {
         let schedule = SyncSchedule(interval: .seconds(300), longestPause: .seconds(60), spread: .seconds(120))
         let arrivals = arrivals(10_000, schedule, seconds: 3600, asked: .seconds(600)) { 600..<900 ~= $0 }

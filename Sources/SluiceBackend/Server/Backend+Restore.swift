@@ -19,7 +19,7 @@ extension Backend {
     }
 
     static func stampAnew(
-        _ tables: some Sequence<BackendTable>, _ mark: DatabaseMark?, _ now: Timestamp, _ connection: SQLiteConnection
+        _ tables: some Sequence<BackendTable>, _ mark: LastCommit?, _ now: Timestamp, _ connection: SQLiteConnection
     ) throws -> Int {
         try BackendCatalog.skipLostNumbers(mark, connection)
         let floor = max(now, mark?.latest ?? now)

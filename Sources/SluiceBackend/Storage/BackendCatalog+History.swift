@@ -45,7 +45,7 @@ extension BackendCatalog {
     }
 
     /// Whether the database was in another state when `mark` was written, which it has lost.
-    static func isRestored(_ mark: DatabaseMark?, _ connection: SQLiteConnection) throws -> Bool {
+    static func isRestored(_ mark: LastCommit?, _ connection: SQLiteConnection) throws -> Bool {
         // A new database has lost nothing.
         guard try connection.integer("SELECT count(*) FROM sluice_tables") > 0 else { return false }
         guard let mark else { return true }
@@ -54,7 +54,7 @@ extension BackendCatalog {
     }
 
     /// Leaves the numbers out that may have been given out as ids and are lost.
-    static func skipLostNumbers(_ mark: DatabaseMark?, _ connection: SQLiteConnection) throws {
+    static func skipLostNumbers(_ mark: LastCommit?, _ connection: SQLiteConnection) throws {
         let lost = min(max(mark?.point.number ?? 0, 0), 1 << 52)
         try connection.run(
             "UPDATE sluice_counter SET value = max(value, ?) + ?", [.integer(lost), .integer(restoredGap)])

@@ -9,7 +9,7 @@ final class BackendDatabase: Sendable {
     /// How many reads each reader has to do.
     private let loads: Mutex<[Int]>
     /// Where the last commit is noted; nil for a database in memory, of which there is no backup.
-    let markFile: MarkFile?
+    let markFile: LastCommitFile?
 
     init(_ database: BackendConfiguration.Database) {
         let path =
@@ -17,7 +17,7 @@ final class BackendDatabase: Sendable {
             case .memory: ":memory:"
             case .sqlite(let path): path
             }
-        markFile = path == ":memory:" ? nil : MarkFile(databasePath: path)
+        markFile = path == ":memory:" ? nil : LastCommitFile(databasePath: path)
         writer = SQLiteWorker(label: "sluice.backend.writer") {
             let connection = try SQLiteConnection(path: path)
             if path != ":memory:" {
@@ -56,7 +56,7 @@ final class BackendDatabase: Sendable {
     func write<Result: Sendable>(_ body: @Sendable (SQLiteConnection) throws -> Result) async throws -> Result {
         try await writer.run { connection in
             let (result, mark) = try connection.transaction {
-                (try body(connection), try markFile.map { _ in try DatabaseMark(connection) })
+                (try body(connection), try markFile.map { _ in try LastCommit(connection) })
             }
             // The change is committed, whatever becomes of the mark: one that is behind the database does no harm.
             if let mark { try? markFile?.write(mark) }
@@ -67,7 +67,7 @@ final class BackendDatabase: Sendable {
     /// Writes the mark, so that it is known that it can be written.
     func requireMark() async throws {
         guard let markFile else { return }
-        try await writer.run { connection in try markFile.write(DatabaseMark(connection)) }
+        try await writer.run { connection in try markFile.write(LastCommit(connection)) }
     }
 
     /// Waits for what is under way and closes the connections.

@@ -47,8 +47,8 @@ struct RescueReader {
             rescued.records.append((SyncTables.audit.name, entry))
         }
         // A request that was sent may be late yet.
-        for tombstone in try readKept(SentTombstone.schema, &rescued.isWhole) {
-            rescued.records.append((SentTombstone.schema.name, tombstone))
+        for tombstone in try readKept(UnansweredSend.schema, &rescued.isWhole) {
+            rescued.records.append((UnansweredSend.schema.name, tombstone))
         }
         // What was done to the records is not done again; what stays here comes from nowhere else.
         for note in try readKept(MigrationNote.schema, &rescued.isWhole) {

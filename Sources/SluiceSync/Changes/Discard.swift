@@ -51,7 +51,7 @@ struct Discard {
         let ahead = all.last { $0.sequence < operation.sequence }
         let after = all.filter { $0.sequence > operation.sequence }
         let before = ahead.map { $0.resultingRecord(local: local, mirror: state?.mirror) } ?? state?.mirror
-        let succession = Succession(columns: columns, environment: environment, queue: queue)
+        let succession = QueueRecompute(columns: columns, environment: environment, queue: queue)
         let isContested = ahead == nil && self.isContested(after, by: state, operation, local)
         if operation.kind == .undelete {
             // Edits of a record that is not restored have nothing to stand on.
@@ -76,7 +76,7 @@ struct Discard {
             if ahead == nil {
                 try queue.removeState(of: id, in: table)
                 if !lateRowsStay {
-                    try SentTombstone.leave(after: operation, known: state?.mirror, columns: columns, in: store)
+                    try UnansweredSend.leave(after: operation, known: state?.mirror, columns: columns, in: store)
                 }
             }
         }

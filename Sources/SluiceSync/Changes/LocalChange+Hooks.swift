@@ -2,16 +2,16 @@ internal import SluiceBase
 
 /// What a local change finds, and what it would make of it: what hooks see, and what has to be so still when their
 /// decision is carried out.
-package struct EnqueueLook: Sendable, Hashable {
+package struct EnqueuePreview: Sendable, Hashable {
     /// An operation on the record, as far as it matters to the change.
-    struct Mark: Sendable, Hashable {
+    struct Queued: Sendable, Hashable {
         var id: String
         var revision: Int
         var kind: TableOperation.Kind
     }
 
     var change: EnqueuedChange
-    var queue: [Mark]
+    var queue: [Queued]
 
     func shown(attempt: Int) -> EnqueuedChange {
         var change = change
@@ -24,7 +24,7 @@ extension LocalChange {
     /// Looks at what the change finds and would make of it, and writes nothing.
     ///
     /// - Throws: ``SluiceError``: what ``apply(to:environment:)`` would throw for a change that cannot be.
-    package func look(at store: any StoreReader) throws -> EnqueueLook {
+    package func look(at store: any StoreReader) throws -> EnqueuePreview {
         try IDRules.validate(id: recordID, table: table, isNew: kind == .insert)
         try options.validate(table: table)
         let queue = QueueReader(store)
@@ -46,7 +46,7 @@ extension LocalChange {
         let change = EnqueuedChange(
             table: table, recordID: recordID, kind: kind, record: result, before: local, tags: options.tags,
             group: group)
-        return EnqueueLook(
+        return EnqueuePreview(
             change: change, queue: queued.map { .init(id: $0.id, revision: $0.revision, kind: $0.kind) })
     }
 

@@ -24,7 +24,7 @@ struct OperationEdit {
         try queue.audit(operation, "edit", local: before, at: environment.now())
 
         let target = RecordRules.record(record, withSystemColumns: columns.system, of: before, id: id)
-        let steps = Succession(columns: columns, environment: environment, queue: queue).steps(
+        let steps = QueueRecompute(columns: columns, environment: environment, queue: queue).steps(
             of: after, from: before, restored: nil, onto: target, local: local, mirror: state?.mirror)
         var edited = operation
         edited.revise()

@@ -4,7 +4,7 @@ internal import SluiceBase
 ///
 /// The operation that met the conflict is over. What is still to be said to the server, its own change or edits made
 /// while the decision was taken, is derived anew from what the application should see and what the server has: see
-/// ``Succession``.
+/// ``QueueRecompute``.
 struct ConflictSettlement {
     let operation: TableOperation
     let item: PushItem
@@ -41,7 +41,7 @@ struct ConflictSettlement {
         if decision == .server || decision == .discard || !keepsChange(decided) {
             try queue.audit(operation, what, local: item.local, at: environment.now())
         }
-        let succession = Succession(columns: columns, environment: environment, queue: queue)
+        let succession = QueueRecompute(columns: columns, environment: environment, queue: queue)
         let successors = try queue.reader.all(on: id, in: table).filter { $0.sequence > operation.sequence }
         let later = succession.steps(
             of: successors, from: item.local, restored: item.base, onto: decided, live: live,

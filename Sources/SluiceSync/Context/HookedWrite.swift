@@ -4,7 +4,7 @@ internal import SluiceBase
 /// stands.
 struct HookedWrite: Sendable {
     let change: LocalChange
-    let chain: HookChain
+    let chain: AskedHooks
     let context: SyncContext
 
     /// How often hooks are asked about one change.

@@ -27,7 +27,7 @@ extension SyncContext {
                 table: table)
         }
         let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
-        for schema in [RecordState.schema, SentTombstone.schema] {
+        for schema in [RecordState.schema, UnansweredSend.schema] {
             _ = try writer.delete(matching: Query(schema.name, filter: ofTable))
         }
     }

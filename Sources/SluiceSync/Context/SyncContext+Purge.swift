@@ -40,7 +40,7 @@ extension SyncContext {
                 }
                 if force {
                     // What is given up is not said to the server later, perhaps in another user's name.
-                    try Self.forget(SentTombstone.schema, of: table, writer)
+                    try Self.forget(UnansweredSend.schema, of: table, writer)
                 }
                 let cursors = try Cursor.all(of: table, in: writer)
                 let rows = Query(table, filter: filter)

@@ -103,7 +103,7 @@ public struct SyncTable: Sendable {
             systemColumns: context.dialect.pushColumns.system,
             localOnly: context.localOnly)
         if !context.localOnly.tables.contains(name),
-            let chain = HookChain(context.options.hooks, .beforeEnqueue, table: name)
+            let chain = AskedHooks(context.options.hooks, .beforeEnqueue, table: name)
         {
             return try await HookedWrite(change: change, chain: chain, context: context).carryOut()
         }

@@ -3,7 +3,7 @@ package import SluiceBase
 extension SyncTables {
     /// All that the engine keeps in a store, except the values of plugins.
     package static let all = [
-        TableOperation.schema, SentTombstone.schema, RecordState.schema, Cursor.schema, Membership.schema,
+        TableOperation.schema, UnansweredSend.schema, RecordState.schema, Cursor.schema, Membership.schema,
         ChangeStamps.schema, QuarantinedRow.schema, LeaseRecord.schema, ScheduleState.schema,
         MigrationNote.schema, LocalOnly.schema, audit,
     ]

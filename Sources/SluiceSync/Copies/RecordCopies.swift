@@ -18,7 +18,7 @@ enum RecordCopies {
 
     /// The engine's tables whose rows keep copies or are about a record, except for the cursors.
     private static let schemas = [
-        TableOperation.schema, SentTombstone.schema, RecordState.schema, ChangeStamps.schema, QuarantinedRow.schema,
+        TableOperation.schema, UnansweredSend.schema, RecordState.schema, ChangeStamps.schema, QuarantinedRow.schema,
         SyncTables.audit,
     ]
 

@@ -80,7 +80,7 @@ extension Cursor {
     /// query has ended with a reconcile, which finds what is to go.
     mutating func takeOver(_ former: Cursor, in store: any StoreWriter) throws {
         heldAll = heldAll || former.isOfAll || former.heldAll
-        owe(former.owed)
+        recheckLater(former.toRecheck)
         restart()
         if key == 0 {
             key = former.key

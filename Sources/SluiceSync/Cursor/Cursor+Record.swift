@@ -22,7 +22,7 @@ extension Cursor {
             "untimed": JSON(position?.hasUntimed ?? false), "grade": position.map { JSON($0.grade.rawValue) } ?? .null,
             "token": position?.token.map { JSON($0) } ?? .null, "lastID": position?.id.map { JSON($0) } ?? .null,
             "key": JSON(key), "reconcile": JSON(needsReconcile), "heldAll": JSON(heldAll), "pulls": JSON(pulls),
-            "owed": owed.isEmpty ? .null : JSON(owed.map { JSON($0) }),
+            "owed": toRecheck.isEmpty ? .null : JSON(toRecheck.map { JSON($0) }),
             "untimedOwed": JSON(position?.owesUntimed ?? false), "clock": position?.clock?.json ?? .null,
         ]
     }
@@ -46,7 +46,7 @@ extension Cursor {
         needsReconcile = record["reconcile"]?.bool ?? false
         heldAll = record["heldAll"]?.bool ?? false
         pulls = record["pulls"]?.int ?? 0
-        owe(record["owed"]?.elements?.compactMap(\.textID) ?? [])
+        recheckLater(record["owed"]?.elements?.compactMap(\.textID) ?? [])
     }
 
     /// The cursors of a table, or of them those for which a condition holds.

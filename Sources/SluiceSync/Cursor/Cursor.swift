@@ -44,7 +44,7 @@ package struct Cursor: Sendable, Hashable {
     /// Rows that the query may have lost while changes of theirs waited, or while they changed here: the server has
     /// told or shown so, and will not again. Each is asked for by its id at the end of the first pull at which none
     /// waits.
-    package private(set) var owed: [RecordID] = []
+    package private(set) var toRecheck: [RecordID] = []
 
     package init(owner: Owner, query: String, position: CursorPosition?, key: Int64 = 0) {
         self.owner = owner
@@ -54,18 +54,18 @@ package struct Cursor: Sendable, Hashable {
     }
 
     /// Adds rows to those that have to be looked at again.
-    package mutating func owe(_ ids: [RecordID]) {
-        var known = Set(owed)
-        for id in ids where known.insert(id).inserted { owed.append(id) }
+    package mutating func recheckLater(_ ids: [RecordID]) {
+        var known = Set(toRecheck)
+        for id in ids where known.insert(id).inserted { toRecheck.append(id) }
     }
 
     /// Takes the rows that have to be looked at again, to look at them.
     ///
     /// - Parameter waiting: those that have to wait still.
     /// - Returns: the others.
-    mutating func takeOwed(_ waiting: Set<RecordID> = []) -> [RecordID] {
-        let taken = owed.filter { !waiting.contains($0) }
-        owed.removeAll { !waiting.contains($0) }
+    mutating func takeRechecks(_ waiting: Set<RecordID> = []) -> [RecordID] {
+        let taken = toRecheck.filter { !waiting.contains($0) }
+        toRecheck.removeAll { !waiting.contains($0) }
         return taken
     }
 

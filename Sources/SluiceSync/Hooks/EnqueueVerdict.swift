@@ -8,7 +8,7 @@ struct EnqueueVerdict: Sendable, Hashable {
     var isLocalOnly = false
 }
 
-extension HookChain {
+extension AskedHooks {
     /// What the hooks make of a local change.
     ///
     /// - Throws: ``SluiceError`` of code `refusedByHook` where one refuses it, and of code `hookFailed`.

@@ -3,12 +3,12 @@ internal import SluiceWire
 
 /// What a hook may make of a row of the server's.
 struct RowRules {
-    private let chain: HookChain
+    private let chain: AskedHooks
     /// The id, and what else only the server sets.
     private let serverColumns: [PropertyName]
     private let serverNames: [[UInt8]]
 
-    init(_ chain: HookChain, _ dialect: Dialect) {
+    init(_ chain: AskedHooks, _ dialect: Dialect) {
         self.chain = chain
         serverColumns = [dialect.columns.id] + dialect.pushColumns.system.sorted()
         serverNames = serverColumns.map { Array($0.text.utf8) }

@@ -159,7 +159,7 @@ struct StoreMigrator {
             try store.delete([cursor.owner.id], from: Cursor.schema.name)
         }
         let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
-        for schema in [RecordState.schema, SentTombstone.schema, QuarantinedRow.schema, ChangeStamps.schema] {
+        for schema in [RecordState.schema, UnansweredSend.schema, QuarantinedRow.schema, ChangeStamps.schema] {
             _ = try store.delete(matching: Query(schema.name, filter: ofTable))
         }
         try store.drop(table)

@@ -13,7 +13,7 @@ package struct PageCommit: Sendable {
     /// Whether the cursor is saved with the page; else it says only who holds the rows.
     package var savesCursor = true
     /// When the page was asked for.
-    package var askedAt: ChangeStamps.Mark?
+    package var askedAt: ChangeStamps.Moment?
     package var removals: RemovalGuard
     /// What hooks have made of the rows; nil where none was asked.
     var revised: RevisedRows?
@@ -46,10 +46,10 @@ package struct PageCommit: Sendable {
         package var dropped = 0
         /// The ids of rows that were not written because their records have changed since.
         package var stale: [RecordID] = []
-        /// The ids of rows that the query may have lost, which cannot be let go now: see ``Cursor/owed``.
-        package var owed: [RecordID] = []
+        /// The ids of rows that the query may have lost, which cannot be let go now: see ``Cursor/toRecheck``.
+        package var toRecheck: [RecordID] = []
         /// The moment after the page.
-        package var mark = ChangeStamps.Mark()
+        package var mark = ChangeStamps.Moment()
         /// How many transactions it took.
         package var commits = 1
         /// Of rows that were asked for by their ids, those that the server has.
@@ -66,7 +66,7 @@ package struct PageCommit: Sendable {
             mark = other.mark
             commits += other.commits
             found.formUnion(other.found)
-            owed += other.owed
+            toRecheck += other.toRecheck
         }
     }
 
@@ -100,9 +100,9 @@ package struct PageCommit: Sendable {
             } else if !pending.isEmpty, pending.contains(row.id) {
                 outcome.pending += 1
                 // The server has shown it: what was sent for an earlier one of its id is late no more.
-                try SentTombstone.remove(row.id, in: table, from: store)
+                try UnansweredSend.remove(row.id, in: table, from: store)
                 if row.leftQuery || isDropped {
-                    outcome.owed.append(row.id)
+                    outcome.toRecheck.append(row.id)
                 } else if !row.isDeleted, !StoreRules.isShallow(record(at: index), RecordRules.maximumDepth) {
                     let reason =
                         "it nests deeper than \(RecordRules.maximumDepth) levels, and a change of it waits here"
@@ -120,7 +120,7 @@ package struct PageCommit: Sendable {
                 upserts.append(index)
             }
         }
-        let late = try SentTombstone.bury(page, upserts + dropped + gone, of: table, in: store)
+        let late = try UnansweredSend.bury(page, upserts + dropped + gone, of: table, in: store)
         if !late.isEmpty {
             upserts.removeAll { late.contains(page.rows[$0].id) }
             dropped.removeAll { late.contains(page.rows[$0].id) }
@@ -155,7 +155,7 @@ package struct PageCommit: Sendable {
     private func save(_ cursor: Cursor, _ outcome: Outcome, _ store: any StoreWriter) throws {
         if savesCursor, outcome.stale.isEmpty {
             var cursor = cursor
-            cursor.owe(outcome.owed)
+            cursor.recheckLater(outcome.toRecheck)
             try store.put(cursor.record, in: Cursor.schema.name)
             return
         }

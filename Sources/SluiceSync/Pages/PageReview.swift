@@ -14,7 +14,7 @@ package struct RevisedRows: Sendable {
 
 /// Has hooks look at the rows of a page, outside of any transaction.
 struct PageReview {
-    let chain: HookChain
+    let chain: AskedHooks
     let logger: Logger
     private let queryName: String?
     private let rules: RowRules
@@ -23,7 +23,7 @@ struct PageReview {
     private var places: [Int]
     private var revised: RevisedRows
 
-    init(_ commit: PageCommit, chain: HookChain, dialect: Dialect, logger: Logger) {
+    init(_ commit: PageCommit, chain: AskedHooks, dialect: Dialect, logger: Logger) {
         self.chain = chain
         self.logger = logger
         queryName = commit.cursor?.owner.name
@@ -87,7 +87,7 @@ struct PageReview {
 extension RowExchange {
     /// The page as the hooks leave it.
     func reviewed(_ commit: PageCommit) async throws(SluiceError) -> PageCommit {
-        guard !commit.rows.isEmpty, let chain = HookChain(options.hooks, .afterPull, table: commit.table) else {
+        guard !commit.rows.isEmpty, let chain = AskedHooks(options.hooks, .afterPull, table: commit.table) else {
             return commit
         }
         var review = PageReview(commit, chain: chain, dialect: client.dialect, logger: options.logger)

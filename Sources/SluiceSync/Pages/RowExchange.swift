@@ -55,11 +55,11 @@ struct RowExchange: Sendable {
         if outcome.stale.isEmpty { return outcome }
         let again = try await fetch(outcome.stale, like: commit, since: outcome.mark)
         // What the page told of these rows was not carried out, and the second read finds them no more.
-        outcome.owed += outcome.stale.filter { !again.found.contains($0) }
+        outcome.toRecheck += outcome.stale.filter { !again.found.contains($0) }
         outcome.add(again)
         outcome.stale = []
         if var cursor = commit.cursor, commit.savesCursor {
-            cursor.owe(outcome.owed)
+            cursor.recheckLater(outcome.toRecheck)
             let owing = cursor
             try await store.write(at: .page, options.environment) {
                 try $0.put(owing.record, in: Cursor.schema.name)
@@ -74,7 +74,7 @@ struct RowExchange: Sendable {
     /// until an answer brings none of them: only that one says that they are not there.
     ///
     /// - Returns: what was done. ``PageCommit/Outcome/found`` are the ids that the server has.
-    func fetch(_ ids: [RecordID], like commit: PageCommit, since mark: ChangeStamps.Mark) async throws
+    func fetch(_ ids: [RecordID], like commit: PageCommit, since mark: ChangeStamps.Moment) async throws
         -> PageCommit.Outcome
     {
         var total = PageCommit.Outcome()

@@ -5,7 +5,7 @@ internal import SluiceWire
 ///
 /// Pages are asked for as `updatedAt ge T`, ordered by `updatedAt`: rows that share one time with the last row seen are
 /// read again, and dropped by id and version. Where a whole page has one time the session pages by `$skip`, inside that
-/// group alone (``GroupPages``), and then it repeats the group until a pass finds nothing new: a row that moves while
+/// group alone (``SameTimePages``), and then it repeats the group until a pass finds nothing new: a row that moves while
 /// the pages are read cannot slip through.
 ///
 /// A server that is proven to sort rows of one time by id (``TieCheck``) is asked for what comes from (time, id) on
@@ -29,11 +29,11 @@ package struct IncrementalPullSession: Sendable {
     private let pageSize: Int
     private var state = State.idle
     private var keyset: Keyset
-    private var group = TimeGroup()
+    private var group = SameTimeRows()
     private var timeDoubt = TimeDoubt.none
     /// Whether a page from (time, id) on has shown the known row alone, so that what comes after it is asked for.
     private var isPastKnown = false
-    private var pages: GroupPages
+    private var pages: SameTimePages
     private var passFoundNew = false
     private var idlePages = 0
     private let commitLag: Int64
@@ -59,7 +59,7 @@ package struct IncrementalPullSession: Sendable {
     private var hasUntimed: Bool
     /// The rows without a time that were taken in this pull.
     private var untimed = RowVersions()
-    private var untimedPass: UntimedPass?
+    private var untimedPass: NullTimePass?
     private var untimedPage = PullPage(rows: [])
 
     /// - Parameters:
@@ -71,14 +71,14 @@ package struct IncrementalPullSession: Sendable {
     ///     a first pull, which has no lower bound, reads them before it has one.
     package init(cursor: CursorPosition?, pageSize: Int, commitLag: Int64, untimedMayComeLast: Bool = false) {
         self.pageSize = pageSize
-        pages = GroupPages(pageSize: pageSize)
+        pages = SameTimePages(pageSize: pageSize)
         self.commitLag = commitLag
         ceiling = CursorCeiling(commitLag: commitLag, from: cursor?.updatedAt, clock: cursor?.clock)
         position = cursor
         looksForUntimed = cursor.map(\.owesUntimed) ?? untimedMayComeLast
         hasUntimed = cursor?.hasUntimed ?? false
         keyset = cursor?.grade == .keyset ? .proven : .unknown
-        if let cursor, !cursor.updatedAt.isEmpty { group = TimeGroup(time: cursor.updatedAt, lastID: cursor.id) }
+        if let cursor, !cursor.updatedAt.isEmpty { group = SameTimeRows(time: cursor.updatedAt, lastID: cursor.id) }
     }
 
     /// By what changes are followed, as far as it is known.
@@ -230,7 +230,7 @@ package struct IncrementalPullSession: Sendable {
 
     private mutating func giveUpKeyset() -> PullEffect {
         keyset = .unfit
-        pages = GroupPages(pageSize: pageSize)
+        pages = SameTimePages(pageSize: pageSize)
         return request()
     }
 
@@ -241,7 +241,7 @@ package struct IncrementalPullSession: Sendable {
         position?.updatedAt = time
         position?.id = nil
         position?.clock = clock
-        group = TimeGroup(time: time, lastID: nil)
+        group = SameTimeRows(time: time, lastID: nil)
         ceiling = CursorCeiling(commitLag: commitLag, from: time, clock: clock)
         return commit([])
     }
@@ -318,7 +318,7 @@ package struct IncrementalPullSession: Sendable {
         guard group.time != nil, looksForUntimed || hasUntimed else { return finish(nil) }
         var sorts: Bool?
         if case .proven = keyset { sorts = true }
-        untimedPass = UntimedPass(pageSize: pageSize, sorts: sorts)
+        untimedPass = NullTimePass(pageSize: pageSize, sorts: sorts)
         return followUntimed(.began)
     }
 
@@ -398,7 +398,7 @@ package struct IncrementalPullSession: Sendable {
             }
         } else {
             group.advance(over: page, times)
-            pages = GroupPages(pageSize: pageSize)
+            pages = SameTimePages(pageSize: pageSize)
             doubledPasses = 0
         }
         passFoundNew = false

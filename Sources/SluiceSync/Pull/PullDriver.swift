@@ -13,7 +13,7 @@ struct PullDriver: Sendable {
     let allowsRemovals: Bool
     let progress: (@Sendable (PullProgress) -> Void)?
     private var cursor: Cursor?
-    private var mark = ChangeStamps.Mark()
+    private var mark = ChangeStamps.Moment()
     private var removals: RemovalGuard
     private var result = PullResult()
     /// Whether other servers or users have pulled the table and would go on from there: see ``Cursor/isAfter(_:)``.
@@ -131,7 +131,7 @@ struct PullDriver: Sendable {
         commit.version = client.dialect.columns.version
         let stored = try await exchange.store(commit)
         result.add(stored)
-        cursor?.owe(stored.owed)
+        cursor?.recheckLater(stored.toRecheck)
         removals.removed += stored.deleted
         mark = stored.mark
         result.pages += 1
@@ -192,7 +192,7 @@ struct PullDriver: Sendable {
         let every = options.pull.reconcileEvery
         if every != nil { cursor.pulls += 1 }
         let isDue = cursor.needsReconcile || every.map { cursor.pulls >= Int64($0) } ?? false
-        if isDue || !cursor.owed.isEmpty {
+        if isDue || !cursor.toRecheck.isEmpty {
             try await restartOthers()
             var reconcile = ReconcileDriver(exchange: exchange, query: query, cursor: cursor, removals: removals)
             if isDue {

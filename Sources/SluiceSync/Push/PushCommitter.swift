@@ -96,7 +96,7 @@ package struct PushCommitter {
         case .gone(let item):
             guard let operation = try current(item, queue) else { return .done }
             try apply(operation, item, server: nil, by: Confirmation(current: nil), store, queue)
-            try SentTombstone.leave(after: operation, known: item.base, columns: columns, in: store)
+            try UnansweredSend.leave(after: operation, known: item.base, columns: columns, in: store)
         case .rebased(let item, let server, let sent):
             guard let operation = try current(item, queue) else { return .done }
             try rebase(operation, item, server: server, sent: sent, store, queue)
@@ -188,7 +188,7 @@ package struct PushCommitter {
         let successors = try queue.reader.all(on: id, in: table)
         let isLast = successors.isEmpty
         // The record is known to be there: what was sent for an earlier one of its id is late no more.
-        if server != nil { try SentTombstone.remove(id, in: table, from: store) }
+        if server != nil { try UnansweredSend.remove(id, in: table, from: store) }
         let state = try queue.reader.state(of: id, in: table)
         let isOld =
             confirmation.map { version($0.current) != version(server) } ?? age(operation).isOlder(server, than: state)
@@ -229,7 +229,7 @@ package struct PushCommitter {
         return age.isDoubtful(server, beside: state) ? state : nil
     }
 
-    private func age(_ operation: TableOperation) -> AnswerAge { AnswerAge(operation: operation, columns: columns) }
+    private func age(_ operation: TableOperation) -> ReplayedAnswer { ReplayedAnswer(operation: operation, columns: columns) }
 
     private func version(_ record: JSON?) -> String? { record?[columns.version]?.string }
 
@@ -280,7 +280,7 @@ package struct PushCommitter {
                 return try queue.put(RecordState(table: table, recordID: id, base: item.base, mirror: server))
             }
         }
-        try SentTombstone.remove(id, in: table, from: store)
+        try UnansweredSend.remove(id, in: table, from: store)
         try queue.put(RecordState(table: table, recordID: id, base: server, mirror: server))
         try rebaseEdits(successors, after: operation, onto: server, sent, store, queue)
         if isAbsorbed == true { return try queue.remove(operation) }

@@ -46,7 +46,7 @@ package struct PushSession: Sendable {
     private var limit: Int64?
     private var lastRead: Int64 = 0
     /// The records of which edits, or what a decision leaves to be said, may be after what it knows.
-    private var owed: Set<RecordKey> = []
+    private var toReadAgain: Set<RecordKey> = []
     /// How often it has looked for those.
     private var looks = 0
     private var passedBy: Set<String> = []
@@ -92,12 +92,12 @@ package struct PushSession: Sendable {
     /// Those of the operations that came meanwhile which belong to this push.
     private mutating func admit(_ operations: [QueuedOperation]) -> [QueuedOperation] {
         looks += 1
-        if looks > OperationSession.maximumRounds { owed = [] }
+        if looks > OperationSession.maximumRounds { toReadAgain = [] }
         let taken = operations.filter { operation in
-            owed.contains(operation.key) && (operation.group.map(schedule.knows) ?? true)
+            toReadAgain.contains(operation.key) && (operation.group.map(schedule.knows) ?? true)
                 && !schedule.waits(operation, forOthersOf: operations)
         }
-        owed = []
+        toReadAgain = []
         let ids = Set(taken.map(\.id))
         passedBy.formUnion(
             operations.filter { !ids.contains($0.id) && !$0.isHeld && schedule.selection.takes($0) }.map(\.id))
@@ -106,9 +106,9 @@ package struct PushSession: Sendable {
 
     private mutating func end(_ place: Int64, _ outcome: OperationSession.Outcome) -> [Effect] {
         // Of what was taken in after that, only what a decision leaves to be said.
-        var isOwed = place <= limit ?? 0
-        if case .again = outcome { isOwed = true }
-        if isOwed, let key = schedule.key(of: place) { owed.insert(key) }
+        var mayHaveMore = place <= limit ?? 0
+        if case .again = outcome { mayHaveMore = true }
+        if mayHaveMore, let key = schedule.key(of: place) { toReadAgain.insert(key) }
         switch outcome {
         case .again, .skipped: sessions[place]?.restart()
         case .done, .kept, .left: sessions[place] = nil

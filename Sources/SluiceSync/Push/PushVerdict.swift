@@ -134,7 +134,7 @@ package enum PushVerdict: Sendable, Hashable {
             return operation.kind == .delete ? .done(nil) : .conflict(server: record, isDeleted: true)
         }
         if operation.kind == .undelete { return .found(record, nil) }
-        guard let sent = Evidence(item, columns: columns).newestSend(shownBy: record) else {
+        guard let sent = SentRevisionEvidence(item, columns: columns).newestSend(shownBy: record) else {
             return .conflict(server: record, isDeleted: false)
         }
         if says(operation, nothingBeyond: sent) { return .found(record, sent) }

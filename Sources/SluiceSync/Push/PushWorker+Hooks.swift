@@ -10,7 +10,7 @@ extension PushWorker {
     func asking(_ event: OperationSession.Event) -> OperationSession.Event {
         guard !options.hooks.isEmpty, case .loaded(var item) = event else { return event }
         for point in [HookPoint.beforePush, .onPushError]
-        where HookChain(options.hooks, point, table: item.operation.table) != nil {
+        where AskedHooks(options.hooks, point, table: item.operation.table) != nil {
             item.asks.insert(point)
         }
         return .loaded(item)
@@ -19,7 +19,7 @@ extension PushWorker {
     /// Asks the hooks whether to send an operation: the first that does not just send it decides.
     func review(_ item: PushItem) async -> OperationSession.Event {
         do {
-            let chain = HookChain(options.hooks, .beforePush, table: item.operation.table)
+            let chain = AskedHooks(options.hooks, .beforePush, table: item.operation.table)
             for hook in chain?.hooks ?? [] {
                 try Task.checkCancellation()
                 let (operation, record) = (item.operation, item.local)
@@ -41,7 +41,7 @@ extension PushWorker {
     /// next decides.
     func consult(_ failure: PushFailure) async throws -> HookVerdict<PushErrorDecision> {
         let operation = failure.operation
-        let chain = HookChain(options.hooks, .onPushError, table: operation.table)
+        let chain = AskedHooks(options.hooks, .onPushError, table: operation.table)
         for hook in chain?.hooks ?? [] {
             let decision = try await chain?.ask(
                 hook, recordID: operation.recordID, operationID: operation.id

@@ -10,7 +10,7 @@ struct ReconcileDriver: Sendable {
     let query: Query
     private var cursor: Cursor
     private var removals: RemovalGuard
-    private var mark = ChangeStamps.Mark()
+    private var mark = ChangeStamps.Moment()
     private var pending: Set<RecordID> = []
     private var result = ReconcileResult()
     /// How many digests and lists were asked for, and how many rows came.
@@ -32,7 +32,7 @@ struct ReconcileDriver: Sendable {
         (mark, pending) = try await exchange.store.read { reader in
             (try ChangeStamps.mark(of: table, in: reader), try QueueReader(reader).recordIDs(in: table))
         }
-        let held = try await HeldRows(of: cursor, version: dialect.columns.version, in: exchange.store)
+        let held = try await LocalQueryRows(of: cursor, version: dialect.columns.version, in: exchange.store)
         result.compared = held.ids.count
         let difference = try await differences(held)
         (result.pending, result.usedDigest) = (difference.pending, difference.usedDigest)
@@ -41,8 +41,8 @@ struct ReconcileDriver: Sendable {
         cursor.needsReconcile = cursor.position == nil && !(held.ids.isEmpty && difference.wanted.isEmpty)
         cursor.heldAll = false
         cursor.pulls = 0
-        _ = cursor.takeOwed()
-        cursor.owe(late.lost)
+        _ = cursor.takeRechecks()
+        cursor.recheckLater(late.lost)
         // In an order that depends on the rows alone.
         try await bring((difference.wanted + late.old).sorted())
         try await letGo(difference.missing, held.versions)
@@ -53,18 +53,18 @@ struct ReconcileDriver: Sendable {
     ///
     /// - Returns: what was done; nil if there was none to look at, and then the cursor is not saved.
     mutating func settle() async throws -> ReconcileResult? {
-        let (table, owed, version) = (table, cursor.owed, dialect.columns.version)
+        let (table, toRecheck, version) = (table, cursor.toRecheck, dialect.columns.version)
         let (now, waiting, here) = try await exchange.store.read { reader in
-            let waiting = try QueueReader(reader).recordIDs(in: table, among: owed)
+            let waiting = try QueueReader(reader).recordIDs(in: table, among: toRecheck)
             var here: [RecordID: String?] = [:]
-            for id in owed where !waiting.contains(id) {
+            for id in toRecheck where !waiting.contains(id) {
                 guard let record = try reader.record(id, in: table) else { continue }
                 here[id] = .some(record[version]?.string)
             }
             return (try ChangeStamps.mark(of: table, in: reader), waiting, here)
         }
         mark = now
-        let free = cursor.takeOwed(waiting)
+        let free = cursor.takeRechecks(waiting)
         if free.isEmpty { return nil }
         let owner = cursor
         let held = try await exchange.store.read { reader in
@@ -76,7 +76,7 @@ struct ReconcileDriver: Sendable {
 
     // MARK: What differs
 
-    private mutating func differences(_ held: HeldRows) async throws -> ReconcileSession.Difference {
+    private mutating func differences(_ held: LocalQueryRows) async throws -> ReconcileSession.Difference {
         var session = ReconcileSession(held: held, pending: pending)
         var effect = session.handle(.began)
         while true {
@@ -90,7 +90,7 @@ struct ReconcileDriver: Sendable {
 
     /// Of the rows whose changes wait, those of which a newer copy is to be had, and those that the server has no
     /// longer though it once had. If such a change is given up, the record is as the server last had it.
-    private func behindChanges(_ difference: ReconcileSession.Difference, _ held: HeldRows) async throws -> (
+    private func behindChanges(_ difference: ReconcileSession.Difference, _ held: LocalQueryRows) async throws -> (
         old: [RecordID], lost: [RecordID]
     ) {
         let (table, version, pending, cursor) = (table, dialect.columns.version, pending, cursor)
@@ -211,7 +211,7 @@ struct ReconcileDriver: Sendable {
         let before = try await exchange.store.read { try ChangeStamps.mark(of: table, in: $0) }
         let outcome = try await exchange.fetch(ids, like: try commit, since: before)
         mark.pages += Int64(outcome.commits)
-        cursor.owe(outcome.owed)
+        cursor.recheckLater(outcome.toRecheck)
         return outcome
     }
 
@@ -237,7 +237,7 @@ struct ReconcileDriver: Sendable {
             let waiting = try QueueReader(writer).recordIDs(in: table, among: missing)
             let busy = touched.union(waiting)
             let free = missing.filter { !busy.contains($0) }
-            cursor.owe(missing.filter { busy.contains($0) })
+            cursor.recheckLater(missing.filter { busy.contains($0) })
             let same = try free.filter { id in
                 guard let record = try writer.record(id, in: table) else { return false }
                 // What a hook keeps here alone the server never had: it has nothing that only the server sets.

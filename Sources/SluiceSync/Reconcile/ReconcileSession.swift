@@ -53,7 +53,7 @@ struct ReconcileSession: Sendable {
     /// How often a range is taken apart: with ranges by the dozen that is enough for any table.
     private static let mostDepth = 16
 
-    private let held: HeldRows
+    private let held: LocalQueryRows
     private let pending: Set<RecordID>
     /// What is still to be compared, the next one last.
     private var steps: [Step] = []
@@ -63,7 +63,7 @@ struct ReconcileSession: Sendable {
     /// - Parameters:
     ///   - held: the rows that the query holds here.
     ///   - pending: the rows whose changes wait.
-    init(held: HeldRows, pending: Set<RecordID>) {
+    init(held: LocalQueryRows, pending: Set<RecordID>) {
         self.held = held
         self.pending = pending
     }

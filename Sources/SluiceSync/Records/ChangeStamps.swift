@@ -15,7 +15,7 @@ package struct ChangeStamps {
     package static let kept: Int64 = 1024
 
     /// A moment.
-    package struct Mark: Sendable, Hashable {
+    package struct Moment: Sendable, Hashable {
         package var stamp: Int64 = 0
         package var pages: Int64 = 0
 
@@ -23,8 +23,8 @@ package struct ChangeStamps {
     }
 
     /// The moment now.
-    package static func mark(of table: String, in store: any StoreReader) throws -> Mark {
-        var mark = Mark()
+    package static func mark(of table: String, in store: any StoreReader) throws -> Moment {
+        var mark = Moment()
         guard let record = try store.record(RecordID(table), in: schema.name) else { return mark }
         mark.stamp = record["stamp"]?.int ?? 0
         mark.pages = record["pages"]?.int ?? 0
@@ -51,14 +51,14 @@ package struct ChangeStamps {
     /// Counts a page.
     ///
     /// - Returns: the moment after it.
-    package static func notePage(of table: String, _ store: any StoreWriter) throws -> Mark {
+    package static func notePage(of table: String, _ store: any StoreWriter) throws -> Moment {
         var mark = try mark(of: table, in: store)
         mark.pages += 1
         try put(mark, of: table, store)
         return mark
     }
 
-    private static func put(_ mark: Mark, of table: String, _ store: any StoreWriter) throws {
+    private static func put(_ mark: Moment, of table: String, _ store: any StoreWriter) throws {
         try store.put(
             [
                 "id": JSON(table), "table": JSON(table), "stamp": JSON(mark.stamp), "pages": JSON(mark.pages),
@@ -67,7 +67,7 @@ package struct ChangeStamps {
 
     /// Those of the ids whose records may have changed since `mark`.
     package static func changed(
-        _ ids: [RecordID], in table: String, since mark: Mark, _ store: any StoreReader
+        _ ids: [RecordID], in table: String, since mark: Moment, _ store: any StoreReader
     ) throws -> Set<RecordID> {
         let now = try self.mark(of: table, in: store)
         if now == mark { return [] }

@@ -64,7 +64,7 @@ public final class SyncScheduler: Sendable {
         var machine = ScheduleMachine(
             schedule, failures: saved.failures, notBefore: saved.notBefore, now: environment.now(),
             random: environment.random())
-        var say = ScheduleSay(context)
+        var say = ScheduleHooks(context)
         // What has failed in part, and waits for the pause to be over.
         var failed: Set<String> = []
         var effect = await say.direct(&machine, .start, machine.pause(from: environment.now()))

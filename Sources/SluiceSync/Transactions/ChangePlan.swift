@@ -11,13 +11,13 @@ struct ChangePlan: Sendable {
         /// How many of the decisions still stand.
         var valid: Int
         /// What the run found after those.
-        var looks: [EnqueueLook]
+        var looks: [EnqueuePreview]
         /// The ids that it made for new records.
         var ids: [RecordID]
     }
 
     struct Decision: Sendable {
-        var look: EnqueueLook
+        var look: EnqueuePreview
         var verdict: EnqueueVerdict
     }
 
@@ -36,7 +36,7 @@ struct ChangePlan: Sendable {
         plan.decisions = Array(decisions.prefix(undecided.valid))
         plan.ids = undecided.ids
         for look in undecided.looks {
-            let chain = HookChain(hooks, .beforeEnqueue, table: look.change.table)
+            let chain = AskedHooks(hooks, .beforeEnqueue, table: look.change.table)
             let seen = look.shown(attempt: plan.attempts)
             plan.decisions.append(Decision(look: look, verdict: try await chain?.verdict(on: seen) ?? EnqueueVerdict()))
         }
@@ -53,7 +53,7 @@ final class PlannedRun {
     private var made = 0
     /// How many decisions stood; nil while all do.
     private var valid: Int?
-    private var looks: [EnqueueLook] = []
+    private var looks: [EnqueuePreview] = []
 
     init(_ plan: ChangePlan) {
         self.plan = plan
@@ -70,7 +70,7 @@ final class PlannedRun {
 
     /// The change as the hooks have decided it, or as it is where they have still to see it.
     func decide(_ change: LocalChange, _ hooks: [any SyncHook], _ store: any StoreReader) throws -> LocalChange {
-        guard HookChain(hooks, .beforeEnqueue, table: change.table) != nil else { return change }
+        guard AskedHooks(hooks, .beforeEnqueue, table: change.table) != nil else { return change }
         let look = try change.look(at: store)
         defer { changes += 1 }
         if valid == nil, changes < plan.decisions.count, plan.decisions[changes].look == look {

@@ -43,7 +43,7 @@ extension StoreImport {
             }
         case Cursor.schema.name:
             guard Cursor(record: row) != nil else { throw SluiceError(.invalidRecord, "the cursor cannot be read") }
-        case SentTombstone.schema.name: try checkTombstone(row, id)
+        case UnansweredSend.schema.name: try checkTombstone(row, id)
         case QuarantinedRow.schema.name:
             guard QuarantinedRow(record: row) != nil else {
                 throw SluiceError(.invalidRecord, "the row in the quarantine cannot be read")
@@ -55,7 +55,7 @@ extension StoreImport {
 
     /// A tombstone has rows deleted on the server: those that are what one of its bodies says.
     private static func checkTombstone(_ row: JSON, _ id: RecordID) throws(SluiceError) {
-        guard let tombstone = SentTombstone(record: row) else {
+        guard let tombstone = UnansweredSend(record: row) else {
             throw SluiceError(.invalidRecord, "the tombstone cannot be read")
         }
         guard id == RecordState.id(tombstone.table, tombstone.recordID) else {

@@ -69,7 +69,7 @@ public struct SluiceClient: Sendable {
         do throws(SluiceError) {
             links += try FilterOrder.resolve(filters).map(\.link)
         } catch {
-            links.append(Disorder(error: error))
+            links.append(FailedOrder(error: error))
         }
         links += [
             SystemProperties(dialect: dialect, selection: options.systemProperties), LiftVersion(dialect: dialect),

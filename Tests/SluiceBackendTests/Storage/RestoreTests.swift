@@ -209,15 +209,15 @@ import Testing
         _ = await first.send(.post, "/tables/t", #"{"id":"a","x":1}"#)
         try await first.backend.close()
         let mark = place.path() + "-mark"
-        let good = try #require(DatabaseMark(line: try String(contentsOfFile: mark, encoding: .utf8)))
+        let good = try #require(LastCommit(line: try String(contentsOfFile: mark, encoding: .utf8)))
         #expect(good.point.number == 1)
-        #expect(DatabaseMark(line: good.line) == good)
+        #expect(LastCommit(line: good.line) == good)
         for text in ["", "sluice-mark 1 x 1 1", String(repeating: "x", count: 5000)] {
             try Data(text.utf8).write(to: URL(fileURLWithPath: mark))
             let fixture = try await place.open()
             #expect(fixture.backend.restoredRecords == 1, "\(text.prefix(20))")
             try await fixture.backend.close()
-            #expect(DatabaseMark(line: try String(contentsOfFile: mark, encoding: .utf8)) != nil)
+            #expect(LastCommit(line: try String(contentsOfFile: mark, encoding: .utf8)) != nil)
         }
         try FileManager.default.removeItem(atPath: mark)
         try FileManager.default.createDirectory(atPath: mark, withIntermediateDirectories: true)

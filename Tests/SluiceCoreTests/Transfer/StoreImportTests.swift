@@ -83,7 +83,7 @@ struct StoreImportTests {
 
     @Test("a tombstone that can be read is taken")
     func readable() async throws {
-        let table = SentTombstone.schema.name
+        let table = UnansweredSend.schema.name
         let store = MemoryStore()
         try await read([head([]), StoreLines.row(Self.tombstone, of: table).description, end(1)], into: store)
         #expect(try await store.read { try $0.count(matching: Query(table)) } == 1)
@@ -96,7 +96,7 @@ struct StoreImportTests {
             #"{"bodies":[{"text":"x"},{"id":"a"}]}"#, #"{"bodies":["x"]}"#,
         ])
     func tombstones(_ changed: String) async throws {
-        try await refuses(Self.tombstone.setting(try JSON(parsing: changed)), of: SentTombstone.schema.name)
+        try await refuses(Self.tombstone.setting(try JSON(parsing: changed)), of: UnansweredSend.schema.name)
     }
 
     @Test(
@@ -135,7 +135,7 @@ struct StoreImportTests {
             at: Timestamp(ticks: 17_000_000_000_000_000))
         try await device.store.write { try $0.put(row.record, in: QuarantinedRow.schema.name) }
         let lines = try await export(device.store)
-        for schema in [SentTombstone.schema, QuarantinedRow.schema, SyncTables.audit] {
+        for schema in [UnansweredSend.schema, QuarantinedRow.schema, SyncTables.audit] {
             #expect(lines.contains { $0.hasPrefix(#"{"table":"\#(schema.name)""#) }, "\(schema.name)")
         }
         let store = try await kind.make()

@@ -34,7 +34,7 @@ enum FilterOrder {
 }
 
 /// Stands in the place of filters that have no order: nothing is sent past them.
-struct Disorder: Filter {
+struct FailedOrder: Filter {
     let error: SluiceError
 
     func handle(_ request: Request, next: Next) async throws -> Response { throw error }

@@ -134,7 +134,7 @@ struct LeftWhileWaitingTests {
         try await device.todos.insert(["id": "mine", "n": 1])
         try await device.todos.reconcile(query, named: "q")
         let cursors = try await device.store.read { try Cursor.all(of: "todos", in: $0) }
-        #expect(cursors.map(\.owed) == [[]])
+        #expect(cursors.map(\.toRecheck) == [[]])
     }
 
     @Test("a reconcile brings the newest of a row whose change waits", arguments: [ServerKind.tokens, .sorted])

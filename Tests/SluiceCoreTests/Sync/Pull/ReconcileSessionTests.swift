@@ -24,7 +24,7 @@ struct ReconcileSessionTests {
         }
 
         func digest(_ range: TableDigest.Range?) -> TableDigest? {
-            let here = HeldRows(listed(range))
+            let here = LocalQueryRows(listed(range))
             let size = max(1, (here.ids.count + ranges - 1) / ranges)
             func json(_ ids: some Sequence<RecordID>) -> [(name: String, value: JSON)] {
                 let sum = here.sum(of: ids)
@@ -43,7 +43,7 @@ struct ReconcileSessionTests {
     private func play(
         _ held: Rows, pending: Set<RecordID> = [], _ server: Server, digests: Bool = true
     ) -> (ReconcileSession.Difference, digests: Int, lists: Int, listed: Int) {
-        var session = ReconcileSession(held: HeldRows(held), pending: pending)
+        var session = ReconcileSession(held: LocalQueryRows(held), pending: pending)
         var (asked, lists, listed) = (0, 0, 0)
         var effect = session.handle(.began)
         while true {

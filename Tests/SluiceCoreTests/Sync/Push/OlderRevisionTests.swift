@@ -6,7 +6,7 @@ import Testing
 @testable import SluiceTesting
 @testable import SluiceWire
 
-@Suite("Evidence of an older revision: ours where no later one can have been there")
+@Suite("Proof of an older revision: ours where no later one can have been there")
 struct OlderRevisionTests {
     /// A device whose first edit of `a` has been sent, and whose answer was lost.
     private func device(_ kind: StoreKind, _ first: ModelServer.Fault) async throws -> Device {

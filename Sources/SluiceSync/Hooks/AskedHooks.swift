@@ -1,7 +1,7 @@
 internal import SluiceBase
 
 /// The hooks that are asked at one point about one table, in their order.
-struct HookChain: Sendable {
+struct AskedHooks: Sendable {
     /// The hooks that the task is inside of: what a hook does itself is not shown to it again.
     @TaskLocal private static var asked: Set<String> = []
 

@@ -9,7 +9,7 @@ import Testing
 @testable import SluiceWire
 
 @Suite("The tombstone of an insert that was sent and deleted")
-struct SentTombstoneTests {
+struct UnansweredSendTests {
     /// A device whose insert of `a` was lost on its way, as far as it can tell, and whose record was deleted since.
     private func device(
         _ kind: StoreKind, discards: Bool = false, hooks: [any SyncHook] = []
@@ -31,7 +31,7 @@ struct SentTombstoneTests {
     }
 
     private func tombstones(_ device: Device) async throws -> Int {
-        try await device.store.read { try $0.count(matching: Query(SentTombstone.schema.name)) }
+        try await device.store.read { try $0.count(matching: Query(UnansweredSend.schema.name)) }
     }
 
     @Test(

@@ -9,7 +9,7 @@ internal import SluiceBase
 /// A page of the known row alone is the end, or one of a server that sends one row at a time. So it is asked for rows
 /// that are not of the group: none ends it. Else the next row is asked for, and counts once the known one is found in
 /// its place again.
-struct GroupPages: Sendable {
+struct SameTimePages: Sendable {
     /// What is to be asked for.
     enum Question: Sendable {
         /// A page from that place of the group.
@@ -151,7 +151,7 @@ struct GroupPages: Sendable {
     /// Begins once more, with what is known of the server.
     mutating func restart() {
         let (slips, reversals, before) = (slips, reversals, before)
-        self = GroupPages(pageSize: pageSize)
+        self = SameTimePages(pageSize: pageSize)
         (self.slips, self.reversals, self.before) = (slips, reversals, before)
     }
 }

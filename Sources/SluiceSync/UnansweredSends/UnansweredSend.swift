@@ -4,7 +4,7 @@ package import SluiceBase
 /// record: the request may still be under way somewhere. If the row appears after all, its delete is queued again.
 ///
 /// It goes with the row's first appearance, whatever comes of it: a row that is not what was sent is another's.
-package struct SentTombstone: Sendable, Hashable {
+package struct UnansweredSend: Sendable, Hashable {
     /// The table.
     package var table: String
     /// The record.
@@ -40,8 +40,8 @@ package struct SentTombstone: Sendable, Hashable {
         // One that was left before stands for a request that may be under way still.
         let earlier =
             try store.record(RecordState.id(operation.table, operation.recordID), in: schema.name)
-            .flatMap(SentTombstone.init)?.bodies ?? []
-        let tombstone = SentTombstone(
+            .flatMap(UnansweredSend.init)?.bodies ?? []
+        let tombstone = UnansweredSend(
             table: operation.table, recordID: operation.recordID, operationID: operation.id,
             revision: operation.revision + 1, createdAt: operation.createdAt,
             bodies: earlier.filter { !bodies.contains($0) } + bodies, user: operation.user)
@@ -86,7 +86,7 @@ package struct SentTombstone: Sendable, Hashable {
     }
 }
 
-extension SentTombstone {
+extension UnansweredSend {
     /// Looks at rows that a page brings and that have no operations: those that are late inserts are queued to be
     /// deleted, and are not to be stored.
     ///
@@ -95,7 +95,7 @@ extension SentTombstone {
         _ page: RowPage, _ indices: [Int], of table: String, in store: any StoreWriter
     ) throws -> Set<RecordID> {
         let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
-        let left = try store.records(matching: Query(schema.name, filter: ofTable)).compactMap(SentTombstone.init)
+        let left = try store.records(matching: Query(schema.name, filter: ofTable)).compactMap(UnansweredSend.init)
         if left.isEmpty { return [] }
         let rows = Dictionary(indices.map { (page.rows[$0].id, $0) }) { _, last in last }
         var buried: Set<RecordID> = []

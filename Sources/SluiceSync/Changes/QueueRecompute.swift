@@ -4,7 +4,7 @@ internal import SluiceBase
 ///
 /// Each change keeps what it is: it is put on top of the record that it now finds. What to send for it follows from
 /// whether the server will have the record by then. Changes that may merge become one.
-struct Succession {
+struct QueueRecompute {
     /// An operation, and the record as it is to be after it.
     struct Step {
         var operation: TableOperation
@@ -193,7 +193,7 @@ struct Succession {
     }
 }
 
-extension Succession.Ground {
+extension QueueRecompute.Ground {
     /// The record that is there, if one is.
     fileprivate var live: JSON? {
         switch self {

@@ -5,7 +5,7 @@ internal import SluiceWire
 ///
 /// Servers give them out first, last, or not at all when asked for a time, so that no time leads to them. It takes rows
 /// that a server sends in spite of the condition, too.
-struct UntimedPass: Sendable {
+struct NullTimePass: Sendable {
     private var session: FullPullSession
 
     /// - Parameter sorts: whether the server sorts as it is asked to; nil if that is not known.

@@ -2,7 +2,7 @@ internal import Logging
 internal import SluiceBase
 
 /// What the schedule hooks say of a scheduler's next step.
-struct ScheduleSay {
+struct ScheduleHooks {
     private let context: SyncContext
     /// The tables to which a hook has restricted the run that is next; nil means all.
     private(set) var tables: Set<String>?

@@ -8,8 +8,8 @@ import Testing
 @testable import SluiceTesting
 @testable import SluiceWire
 
-@Suite("Evidence: what the server shows is taken for done only if it is")
-struct EvidenceTests {
+@Suite("Proof of a send: what the server shows is taken for done only if it is")
+struct SentRevisionEvidenceTests {
     /// A device with `a` pulled, whose update of `n` to 2 was done by the server while the answer was lost.
     private func lostUpdate(_ kind: StoreKind) async throws -> Device {
         let device = try await Device(kind)

@@ -1,7 +1,7 @@
 package import SluiceBase
 
 /// Whether the server's record shows that a send took effect whose answer is not known.
-package struct Evidence {
+package struct SentRevisionEvidence {
     private let item: PushItem
     private let columns: PushColumns
 

@@ -1,7 +1,7 @@
 internal import SluiceBase
 
 /// The rows of the latest time that a pull has come to: they may come again, and are told by id and version.
-struct TimeGroup: Sendable {
+struct SameTimeRows: Sendable {
     /// The time, as the server wrote it; nil before any is known.
     private(set) var time: String?
     private(set) var timestamp: Timestamp?

@@ -3,7 +3,7 @@ internal import SluiceSQLite
 
 /// What was last committed to a database, kept in a file beside it. A backup that was put in the database's place is
 /// found out by it.
-struct DatabaseMark: Sendable, Hashable {
+struct LastCommit: Sendable, Hashable {
     /// Which database it is.
     var identity: String
     /// The latest point of its history.

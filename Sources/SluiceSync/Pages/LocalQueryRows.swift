@@ -2,7 +2,7 @@ internal import SluiceBase
 internal import SluiceWire
 
 /// The rows that a query holds here, by id, each with the version of the server's record.
-struct HeldRows: Sendable {
+struct LocalQueryRows: Sendable {
     private(set) var versions: [RecordID: String?] = [:]
     /// In the order of their bytes.
     private(set) var ids: [RecordID] = []

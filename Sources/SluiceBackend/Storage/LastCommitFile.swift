@@ -3,10 +3,10 @@ internal import SluiceCore
 internal import Synchronization
 
 /// The file that holds a database's mark: the database's path with `-mark` after it.
-final class MarkFile: Sendable {
+final class LastCommitFile: Sendable {
     private struct State {
         var handle: FileHandle?
-        var last: DatabaseMark?
+        var last: LastCommit?
     }
 
     let path: String
@@ -15,13 +15,13 @@ final class MarkFile: Sendable {
     init(databasePath: String) { path = databasePath + "-mark" }
 
     /// The mark; nil where there is none, or where the file holds something else.
-    func read() -> DatabaseMark? {
-        FileManager.default.contents(atPath: path).flatMap { DatabaseMark(line: String(decoding: $0, as: UTF8.self)) }
+    func read() -> LastCommit? {
+        FileManager.default.contents(atPath: path).flatMap { LastCommit(line: String(decoding: $0, as: UTF8.self)) }
     }
 
     /// Writes the mark in the place of the last one. It is in the system's hands then: a power cut may take it, as it
     /// may take the last changes.
-    func write(_ mark: DatabaseMark) throws(SluiceError) {
+    func write(_ mark: LastCommit) throws(SluiceError) {
         let error: (any Error)? = state.withLock { state -> (any Error)? in
             if state.last == mark { return nil }
             do {

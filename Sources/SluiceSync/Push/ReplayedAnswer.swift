@@ -2,7 +2,7 @@ internal import SluiceBase
 
 /// How old the answer to an operation of unknown outcome may be: a server that remembers what the first send brought
 /// about says the same to a repeat, and meanwhile others may have changed the record and a pull may have brought that.
-struct AnswerAge {
+struct ReplayedAnswer {
     let operation: TableOperation
     let columns: PushColumns
 

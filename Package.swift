@@ -36,8 +36,6 @@ let package = Package(
         .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
         // C: Lua 5.4 for scripts that nobody vouches for. The one target that knows Lua.
         .target(name: "CLuaSandbox", linkerSettings: [.linkedLibrary("lua5.4"), .linkedLibrary("jansson")]),
-        // C: a file system for SQLite that fails where a test wants it to.
-        .target(name: "CSQLiteFaults", dependencies: ["CSQLite"]),
 
         // The core, in three layers: each knows those above it in this list only.
         .target(name: "SluiceBase", dependencies: ["CJansson"]),
@@ -105,8 +103,7 @@ let package = Package(
         .target(
             name: "SluiceTesting",
             dependencies: [
-                "CJansson", "CSQLiteFaults", "SluiceCore", "SluiceSQLite",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
+                "SluiceCore", "SluiceSQLite", .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .target(
             name: "Sluice",
@@ -140,11 +137,21 @@ let package = Package(
                 "Sluice", "SluiceTesting", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Tests/Torture"),
+        // What several tests share and no user links: storage that fails, generated queries, what fuzzers check.
+        .target(
+            name: "SluiceTestSupport",
+            dependencies: [
+                "CJansson", "CSQLite", "CSQLiteFaults", "SluiceCore", "SluiceSQLite", "SluiceTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            path: "Tests/Support"),
+        // C: a file system for SQLite that fails where a test wants it to.
+        .target(name: "CSQLiteFaults", dependencies: ["CSQLite"], path: "Tests/CSQLiteFaults"),
 
         .testTarget(
             name: "SluiceCoreTests",
             dependencies: [
-                "CJansson", "SluiceCore", "SluiceSQLite", "SluiceTesting",
+                "CJansson", "SluiceCore", "SluiceSQLite", "SluiceTesting", "SluiceTestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         // C: Lua as it comes, which the sandbox's own functions are held against.
@@ -157,7 +164,8 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .testTarget(name: "SluicePredicateTests", dependencies: ["SluiceCore", "SluicePredicate"]),
-        .testTarget(name: "SluiceSQLiteTests", dependencies: ["SluiceSQLite", "SluiceTesting", "CSQLite"]),
+        .testTarget(
+            name: "SluiceSQLiteTests", dependencies: ["SluiceSQLite", "SluiceTesting", "SluiceTestSupport", "CSQLite"]),
         // A store as someone else would write it: it needs the core only.
         .target(
             name: "AppendStore", dependencies: ["SluiceCore"], path: "Examples/append-store", exclude: ["README.md"]),
@@ -180,7 +188,7 @@ let package = Package(
         .testTarget(
             name: "SluiceBackendTests",
             dependencies: [
-                "SluiceBackend", "Sluice", "SluiceTesting",
+                "SluiceBackend", "Sluice", "SluiceTesting", "SluiceTestSupport",
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -222,14 +230,35 @@ let package = Package(
     ]
 #endif
 
+// Programs that play for hours, each built in a folder and with flags of its own: .ci/release, .ci/fuzz. They
+// are there with SLUICE_PROGRAMS=1, so that other builds do not link them.
+if Context.environment["SLUICE_PROGRAMS"] != nil {
+    package.targets += [
+        .executableTarget(
+            name: "simulate", dependencies: ["SluiceCore", "SluiceSQLite", "SluiceTesting"], path: "Tests/Simulation",
+            exclude: ["planted.patch"]),
+        .executableTarget(
+            name: "storage",
+            dependencies: ["SluiceTestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            path: "Tests/StorageFaults"),
+    ]
+    // libFuzzer has the main function of these.
+    package.targets += ["json", "odata", "wire"].map { name in
+        .executableTarget(
+            name: "fuzz-\(name)", dependencies: ["SluiceTestSupport"], path: "Tests/Fuzzing/\(name)",
+            swiftSettings: [.unsafeFlags(["-parse-as-library"])])
+    }
+}
+
 // One set of rules for every Swift target. Warnings are errors in continuous integration, not on a user's machine.
 let targetsInC = ["CLuaSandbox", "CSluice", "CSQLite", "CSQLiteFaults", "LuaReference"]
 for target in package.targets where target.type != .system && !targetsInC.contains(target.name) {
-    target.swiftSettings = [
-        .enableUpcomingFeature("ExistentialAny"),
-        .enableUpcomingFeature("MemberImportVisibility"),
-        .enableUpcomingFeature("InternalImportsByDefault"),
-    ]
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + [
+            .enableUpcomingFeature("ExistentialAny"),
+            .enableUpcomingFeature("MemberImportVisibility"),
+            .enableUpcomingFeature("InternalImportsByDefault"),
+        ]
     // Conversions of numbers that may end the process are declared as deprecated: see UncheckedNumbers.swift. A test may
     // end; what runs for others may not.
     if target.type != .test { target.swiftSettings?.append(.treatWarning("DeprecatedDeclaration", as: .error)) }

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import SluiceCore
+import SluiceTestSupport
 import SluiceTesting
 import Testing
 

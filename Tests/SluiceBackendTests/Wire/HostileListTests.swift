@@ -1,5 +1,6 @@
 import HTTPTypes
 import SluiceCore
+import SluiceTestSupport
 import SluiceTesting
 import Testing
 

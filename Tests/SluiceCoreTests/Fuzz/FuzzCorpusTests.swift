@@ -1,5 +1,5 @@
 import Foundation
-@_spi(Fuzzing) import SluiceTesting
+import SluiceTestSupport
 import Testing
 
 @Suite("Foreign text of any content")

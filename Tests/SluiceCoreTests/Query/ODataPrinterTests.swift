@@ -1,4 +1,5 @@
 import SluiceCore
+import SluiceTestSupport
 import SluiceTesting
 import Testing
 

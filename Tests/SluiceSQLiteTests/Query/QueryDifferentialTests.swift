@@ -1,6 +1,7 @@
 import Foundation
 import SluiceCore
 import SluiceSQLite
+import SluiceTestSupport
 import SluiceTesting
 import Testing
 

@@ -1,5 +1,6 @@
 import SluiceCore
 import SluiceSQLite
+import SluiceTestSupport
 import SluiceTesting
 import Testing
 

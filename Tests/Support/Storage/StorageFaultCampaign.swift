@@ -1,33 +1,33 @@
-public import SluiceSQLite
+package import SluiceSQLite
 
 /// Trials of storage faults, one after the other: of each mode and durability, at the first call, the second, and so
 /// on, until a trial ends without meeting its fault. Each once with a store that is there, once with one that is made.
-public struct StorageFaultCampaign: Sendable {
+package struct StorageFaultCampaign: Sendable {
     /// The modes.
-    public var modes: [StorageFaultMode]
+    package var modes: [StorageFaultMode]
     /// The durabilities. Only power cuts and syncs are tried with others than `full`: the rest does not depend on it.
-    public var durabilities: [SQLiteStore.Options.Durability]
+    package var durabilities: [SQLiteStore.Options.Durability]
     /// Every how many calls one is tried; the first is the remainder of `seed`.
-    public var stride: Int
+    package var stride: Int
     /// By which seed unsynced writes are torn; with the call's number.
-    public var seed: UInt64
+    package var seed: UInt64
     /// How often each power cut is tried that tears writes.
-    public var tears: Int
+    package var tears: Int
     /// Whether the stores are encrypted.
-    public var isEncrypted: Bool
+    package var isEncrypted: Bool
 
     /// What a campaign came to.
-    public struct Report: Sendable, Hashable {
+    package struct Report: Sendable, Hashable {
         /// How many trials were run.
-        public var trials = 0
+        package var trials = 0
         /// How many met their fault.
-        public var fired = 0
+        package var fired = 0
         /// The trials that showed something, each with what.
-        public var violations: [String] = []
+        package var violations: [String] = []
     }
 
     /// A campaign; by default all there is.
-    public init(
+    package init(
         modes: [StorageFaultMode] = StorageFaultMode.allCases,
         durabilities: [SQLiteStore.Options.Durability] = [.full, .normal], stride: Int = 1, seed: UInt64 = 0,
         tears: Int = 3, isEncrypted: Bool = false
@@ -43,7 +43,7 @@ public struct StorageFaultCampaign: Sendable {
     /// Runs it.
     ///
     /// - Parameter progress: told what came of each mode.
-    public func run(progress: (String, Report) -> Void = { _, _ in }) async throws -> Report {
+    package func run(progress: (String, Report) -> Void = { _, _ in }) async throws -> Report {
         var total = Report()
         for mode in modes {
             for durability in durabilities where durability == .full || mode.dependsOnDurability {

@@ -1,8 +1,8 @@
-@_spi(Fuzzing) import SluiceTesting
+import SluiceTestSupport
 
 /// What libFuzzer calls with each input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    FuzzTarget.json.mustHold(for: UnsafeBufferPointer(start: bytes, count: count))
+    FuzzTarget.wire.mustHold(for: UnsafeBufferPointer(start: bytes, count: count))
     return 0
 }

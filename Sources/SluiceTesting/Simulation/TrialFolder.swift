@@ -1,10 +1,10 @@
 internal import Foundation
 
 /// A folder that is removed with the value.
-final class TrialFolder: Sendable {
-    let path: String
+package final class TrialFolder: Sendable {
+    package let path: String
 
-    init() throws {
+    package init() throws {
         let base = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
         path = base.appendingPathComponent("sluice-trial-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -12,5 +12,5 @@ final class TrialFolder: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    func file(_ name: String) -> String { path + "/" + name }
+    package func file(_ name: String) -> String { path + "/" + name }
 }

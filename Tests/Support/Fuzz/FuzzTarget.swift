@@ -1,6 +1,6 @@
 /// A reader of foreign text, with what must hold for every input: the fuzzers of Tests/Fuzz look for inputs for which
 /// it does not, and a test holds it for those that were kept.
-@_spi(Fuzzing) public enum FuzzTarget: String, Sendable, CaseIterable {
+package enum FuzzTarget: String, Sendable, CaseIterable {
     /// OData's `$filter`, `$orderby` and `$select`.
     case odata
     /// JSON documents and pages of rows.
@@ -11,7 +11,7 @@
     /// Checks the input.
     ///
     /// - Throws: ``FuzzFinding``. What traps ends the program.
-    public func check(_ input: [UInt8]) throws(FuzzFinding) {
+    package func check(_ input: [UInt8]) throws(FuzzFinding) {
         switch self {
         case .odata: try ODataFuzz.check(input)
         case .json: try JSONFuzz.check(input)
@@ -20,7 +20,7 @@
     }
 
     /// Checks the input, and ends the program if something does not hold.
-    public func mustHold(for input: UnsafeBufferPointer<UInt8>) {
+    package func mustHold(for input: UnsafeBufferPointer<UInt8>) {
         do {
             try check(Array(input))
         } catch {

@@ -1,13 +1,13 @@
 /// What does not hold for an input.
-@_spi(Fuzzing) public struct FuzzFinding: Error, Sendable, CustomStringConvertible {
+package struct FuzzFinding: Error, Sendable, CustomStringConvertible {
     /// What was expected and what was found.
-    public let message: String
+    package let message: String
 
     /// A finding.
     init(_ message: String) { self.message = message }
 
     /// The message.
-    public var description: String { message }
+    package var description: String { message }
 }
 
 /// Throws a finding with the message, unless `condition` is true.

@@ -1,4 +1,5 @@
 package import SluiceCore
+internal import SluiceTesting
 
 /// Makes queries whose types agree, and records for them, from a seed: a store that answers them as `QueryEvaluator`
 /// does gives queries their one meaning.

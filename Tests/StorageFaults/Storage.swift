@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
-internal import SluiceTesting
+internal import SluiceTestSupport
 
 /// The full pass of storage faults, or a part of it: every call to the file system fails in every way.
 @main

@@ -1,6 +1,7 @@
 internal import HTTPTypes
 internal import SluiceCore
 internal import SluiceSQLite
+internal import SluiceTesting
 internal import Synchronization
 
 /// What a device does in a trial, the same each time: it edits, pushes with one answer lost and an edit in between,

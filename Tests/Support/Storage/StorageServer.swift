@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import SluiceCore
+internal import SluiceTesting
 internal import Synchronization
 
 /// The server of a trial: it loses one answer, and remembers every state that its rows have had.

@@ -1,7 +1,7 @@
 internal import CSQLite
 internal import CSQLiteFaults
 internal import SluiceCore
-public import SluiceSQLite
+package import SluiceSQLite
 internal import Synchronization
 
 /// A file system for SQLite stores, over the machine's own, that fails where a test wants it to, and that knows what a
@@ -16,9 +16,9 @@ internal import Synchronization
 ///
 /// All calls are counted and all unsynced writes are kept under a lock of the file system's own, and the pointer to it
 /// never changes: that is why the type may be `Sendable` unchecked.
-public final class StorageFaults: @unchecked Sendable {
+package final class StorageFaults: @unchecked Sendable {
     /// What goes wrong.
-    public enum Fault: Int, Sendable, Hashable, CaseIterable {
+    package enum Fault: Int, Sendable, Hashable, CaseIterable {
         /// A call of any kind (open, read, write, sync, lock, shared memory …) fails and does nothing.
         case call = 1
         /// A read brings half of the bytes and fails.
@@ -34,7 +34,7 @@ public final class StorageFaults: @unchecked Sendable {
     }
 
     /// What a power cut leaves of writes that were not synced.
-    public enum Unsynced: Int, Sendable, Hashable, CaseIterable {
+    package enum Unsynced: Int, Sendable, Hashable, CaseIterable {
         /// Nothing.
         case dropped
         /// Everything.
@@ -51,7 +51,7 @@ public final class StorageFaults: @unchecked Sendable {
     ///
     /// - Parameter forEncrypted: whether it is for encrypted stores: those have a library of their own.
     /// - Throws: ``SluiceError`` of code `storeInputOutput` where SQLite does not take it, `storeLibraryMissing`.
-    public init(forEncrypted: Bool = false) throws {
+    package init(forEncrypted: Bool = false) throws {
         name = "sluice-faults-\(Self.made.add(1, ordering: .relaxed).newValue)"
         let library = try forEncrypted ? SQLiteLibrary.cipher() : .system
         guard let faults = csqlite_faults_make(name, library.functions) else {
@@ -64,7 +64,7 @@ public final class StorageFaults: @unchecked Sendable {
     deinit { csqlite_faults_free(faults) }
 
     /// The options with which a store uses this file system.
-    public func options(_ options: SQLiteStore.Options = .init()) -> SQLiteStore.Options {
+    package func options(_ options: SQLiteStore.Options = .init()) -> SQLiteStore.Options {
         var options = options
         options.fileSystem = name
         return options
@@ -73,24 +73,24 @@ public final class StorageFaults: @unchecked Sendable {
     /// Has the call of that number fail, counted from 1 and from now on, among those that the fault is about.
     ///
     /// - Parameter repeats: whether all later ones fail too.
-    public func arm(_ fault: Fault, at call: Int, repeats: Bool = false) {
+    package func arm(_ fault: Fault, at call: Int, repeats: Bool = false) {
         csqlite_faults_arm(faults, Int32(fault.rawValue), Int64(call), repeats ? 1 : 0)
     }
 
     /// Has everything work again, but after a power cut.
-    public func heal() { csqlite_faults_heal(faults) }
+    package func heal() { csqlite_faults_heal(faults) }
 
     /// How many calls that the fault is about have come since it was armed.
-    public var calls: Int { Int(csqlite_faults_calls(faults)) }
+    package var calls: Int { Int(csqlite_faults_calls(faults)) }
 
     /// How many calls have failed since the fault was armed.
-    public var fired: Int { Int(csqlite_faults_fired(faults)) }
+    package var fired: Int { Int(csqlite_faults_fired(faults)) }
 
     /// Writes to `destination` what a power cut at this moment leaves of the store at `path`, its log included.
     ///
     /// - Parameter path: as it was opened, without symbolic links.
     /// - Throws: ``SluiceError`` of code `storeInputOutput`.
-    public func saveSurvivors(
+    package func saveSurvivors(
         of path: String, to destination: String, _ unsynced: Unsynced, seed: UInt64 = 0
     ) throws {
         for (index, suffix) in ["", "-wal", "-journal"].enumerated() {

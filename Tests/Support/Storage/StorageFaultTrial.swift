@@ -1,5 +1,6 @@
 internal import SluiceCore
-public import SluiceSQLite
+package import SluiceSQLite
+internal import SluiceTesting
 
 /// One trial: a device edits, pushes and pulls on a real store, whose file system fails once in one way; then the
 /// store is opened on the machine's own, and must hold what it promises.
@@ -8,31 +9,31 @@ public import SluiceSQLite
 /// let outcome = try await StorageFaultTrial(mode: .powerTearing, at: 12, seed: 3).run()
 /// print(outcome.violations)
 /// ```
-public struct StorageFaultTrial: Sendable, Hashable, CustomStringConvertible {
+package struct StorageFaultTrial: Sendable, Hashable, CustomStringConvertible {
     /// How the storage fails.
-    public var mode: StorageFaultMode
+    package var mode: StorageFaultMode
     /// The durability that the store was asked for.
-    public var durability: SQLiteStore.Options.Durability
+    package var durability: SQLiteStore.Options.Durability
     /// At which call, from 1.
-    public var at: Int
+    package var at: Int
     /// Which parts of unsynced writes a power cut leaves.
-    public var seed: UInt64
+    package var seed: UInt64
 
     /// Whether the store's file is made during the trial, and not before it.
-    public var isNew: Bool
+    package var isNew: Bool
     /// Whether the store is encrypted.
-    public var isEncrypted: Bool
+    package var isEncrypted: Bool
 
     /// What came of a trial.
-    public struct Outcome: Sendable, Hashable {
+    package struct Outcome: Sendable, Hashable {
         /// Whether the fault was met. A trial without is one after the last call.
-        public var hasFired: Bool
+        package var hasFired: Bool
         /// What did not hold; empty if all is well.
-        public var violations: [String]
+        package var violations: [String]
     }
 
     /// A trial.
-    public init(
+    package init(
         mode: StorageFaultMode, durability: SQLiteStore.Options.Durability = .full, at: Int, seed: UInt64 = 0,
         isNew: Bool = false, isEncrypted: Bool = false
     ) {
@@ -45,14 +46,14 @@ public struct StorageFaultTrial: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The trial as one can ask for it again.
-    public var description: String {
+    package var description: String {
         "\(mode.rawValue) \(durability)\(isNew ? " new" : "")\(isEncrypted ? " encrypted" : "") at \(at), seed \(seed)"
     }
 
     /// Runs the trial in a folder of its own, which is removed.
     ///
     /// - Throws: what goes wrong with the trial itself.
-    public func run() async throws -> Outcome {
+    package func run() async throws -> Outcome {
         let folder = try TrialFolder()
         let path = folder.file("store.db")
         let server = StorageServer()

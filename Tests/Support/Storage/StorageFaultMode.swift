@@ -1,7 +1,7 @@
 internal import SluiceSQLite
 
 /// A way in which a machine's storage fails, as ``StorageFaultTrial`` tries it.
-public enum StorageFaultMode: String, Sendable, Hashable, CaseIterable {
+package enum StorageFaultMode: String, Sendable, Hashable, CaseIterable {
     /// One call of any kind fails.
     case callOnce = "call-once"
     /// From some call on, all fail.

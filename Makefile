@@ -2,6 +2,9 @@
 # the system packages that are missing, and only those.
 
 SWIFT ?= swift
+# The targets whose folders refer to each other in one direction.
+LAYERED := SluiceBase SluiceWire SluiceSync SluiceHTTP SluicePredicate SluiceSQLite SluiceLua SluicePluginTools \
+	SluiceTesting SluiceCLI
 
 .PHONY: demo test check lint format bench fuzz simulate planted docs setup torture storage-faults proof queries threads lib
 
@@ -25,7 +28,7 @@ lint:
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 	@.ci/conversions
 	@.ci/names
-	@.ci/arrows --circles SluiceBase SluiceWire SluiceSync
+	@.ci/arrows --circles $(LAYERED)
 	@.ci/planted --applies
 
 format:

@@ -230,8 +230,8 @@ let package = Package(
     ]
 #endif
 
-// Programs that play for hours, each built in a folder and with flags of its own: .ci/release, .ci/fuzz. They
-// are there with SLUICE_PROGRAMS=1, so that other builds do not link them.
+// Programs that play for hours, each built in a folder and with flags of its own: .ci/release, .ci/fuzz. They are
+// there with SLUICE_PROGRAMS=1, so that other builds do not link them.
 if Context.environment["SLUICE_PROGRAMS"] != nil {
     package.targets += [
         .executableTarget(
@@ -259,8 +259,8 @@ for target in package.targets where target.type != .system && !targetsInC.contai
             .enableUpcomingFeature("MemberImportVisibility"),
             .enableUpcomingFeature("InternalImportsByDefault"),
         ]
-    // Conversions of numbers that may end the process are declared as deprecated: see UncheckedNumbers.swift. A test may
-    // end; what runs for others may not.
+    // Conversions of numbers that may end the process are declared as deprecated: see UncheckedNumbers.swift. A test
+    // may end; what runs for others may not.
     if target.type != .test { target.swiftSettings?.append(.treatWarning("DeprecatedDeclaration", as: .error)) }
     if Context.environment["CI"] == "true" {
         target.swiftSettings?.append(.treatAllWarnings(as: .error))

@@ -6,9 +6,9 @@ import SluiceTesting
 /// A device at work: it edits its own records, pushes and pulls, and announces on its standard output what it is about
 /// to do and what was acknowledged, a line each.
 ///
-/// `B n kind id property` begins an edit that writes the value n, or with more such words a group of them, `A n` says that
-/// the store acknowledged it, `F n code message` that it refused it, `E code message` that a push or a pull failed, `S
-/// point/side` that it stands still where it was told to, and `M` that it never came there.
+/// `B n kind id property` begins an edit that writes the value n, or with more such words a group of them, `A n` says
+/// that the store acknowledged it, `F n code message` that it refused it, `E code message` that a push or a pull
+/// failed, `S point/side` that it stands still where it was told to, and `M` that it never came there.
 struct WorkerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "worker", shouldDisplay: false)
 

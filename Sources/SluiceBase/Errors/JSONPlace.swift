@@ -1,5 +1,5 @@
-/// A value of a JSON document that is read strictly, with its place, so that every refusal says where: the document,
-/// the JSON pointer (RFC 6901), what was expected and what is there.
+/// A value of a JSON document that is read strictly, with its place, so that every refusal names the place: the
+/// document, the JSON pointer (RFC 6901), what was expected and what is there.
 package struct JSONPlace {
     /// The value.
     package let value: JSON
@@ -87,7 +87,7 @@ package struct JSONPlace {
         return members
     }
 
-    /// A refusal that says what was expected and what is there.
+    /// A refusal that names what was expected and what is there.
     package func expected(_ expectation: String, _ hint: String = "") -> SluiceError {
         refusal("expected \(expectation), found \(Self.words(for: value))\(hint)")
     }

@@ -56,7 +56,7 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
         public static let filter = Code(name: .filter)
         /// A conflict handler or a hook ended the push.
         public static let aborted = Code(name: .aborted)
-        /// A hook refuses the change; ``SluiceError/refusal`` says why.
+        /// A hook refuses the change; ``SluiceError/refusal`` has the reason.
         public static let refusedByHook = Code(name: .refusedByHook)
         /// A hook threw an error, or gave an answer that cannot be; ``SluiceError/cause`` is the error.
         public static let hookFailed = Code(name: .hookFailed)

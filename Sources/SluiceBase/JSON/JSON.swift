@@ -46,7 +46,7 @@ public struct JSON: Sendable {
     /// An integer.
     public init(_ value: Int) { self.init(Int64(value)) }
 
-    /// A number; `null` where the double is not finite, which JSON cannot say.
+    /// A number; `null` where the double is not finite, which JSON cannot express.
     public init(_ value: Double) { self = JSONNumber(value).map(JSON.init) ?? .null }
 
     /// A number.

@@ -2,7 +2,7 @@ internal import CJansson
 
 /// Values as C code sees them that does not show jansson's types.
 extension JSONHandle {
-    /// The value, alive as long as the handle is. Whoever gets it must not change it.
+    /// The value, alive as long as the handle is. Its receiver must not change it.
     package var raw: UnsafeRawPointer? { value.map { UnsafeRawPointer($0) } }
 
     /// Takes over a reference that C code has made.

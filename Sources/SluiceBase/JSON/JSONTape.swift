@@ -29,8 +29,8 @@ package struct JSONTape: Sendable {
     /// Reads `bytes` whole.
     ///
     /// - Parameters:
-    ///   - maximumValues: how many names and values the text may have: each takes 20 bytes on the tape, and may be two in
-    ///     the text.
+    ///   - maximumValues: how many names and values the text may have: each takes 20 bytes on the tape, and may be two
+    ///     in the text.
     ///   - maximumDepth: how many levels the text may nest.
     ///   - skipsDeeper: whether what nests deeper becomes one token of kind `deep`, instead of an error.
     package init(

@@ -92,8 +92,8 @@ struct JSONTapeReader {
         tokens[index].next = UInt32(tokens.count)
     }
 
-    /// Reads a container that nests too deep, without recursion, and keeps one token of it. Repeated names in it are not
-    /// looked for.
+    /// Reads a container that nests too deep, without recursion, and keeps one token of it. Repeated names in it are
+    /// not looked for.
     private mutating func skipContainer() throws(JSONParseError) {
         let index = tokens.count
         tokens.append(.init(kind: .deep, flag: false, start: UInt32(position), end: 0, next: UInt32(index + 1)))

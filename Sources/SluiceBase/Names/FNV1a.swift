@@ -10,8 +10,8 @@ package enum FNV1a {
             ?? bytes.reduce(seed ?? basis) { ($0 ^ UInt64($1)) &* prime }
     }
 
-    /// The hash with each of its bits spread over all others (the last step of MurmurHash3), so that hashes of texts that
-    /// differ in a letter at their end can be added up.
+    /// The hash with each of its bits spread over all others (the last step of MurmurHash3), so that hashes of texts
+    /// that differ in a letter at their end can be added up.
     package static func spread(_ hash: UInt64) -> UInt64 {
         var hash = (hash ^ (hash >> 33)) &* 0xFF51_AFD7_ED55_8CCD
         hash = (hash ^ (hash >> 33)) &* 0xC4CE_B9FE_1A85_EC53

@@ -1,9 +1,10 @@
 extension RowPage {
     /// Reads a page from the bytes of an answer: a bare array of rows, or an object that holds them as `shape` says.
     ///
-    /// - Parameter requiresIDs: whether a row without an id is an error, as it is to whoever stores it. Else its id is
-    ///   empty: a projection may leave the id out.
-    /// - Parameter setsAside: whether a row that cannot be stored is told by ``problems`` instead of failing the page.
+    /// - Parameter requiresIDs: whether a row without an id is an error, as it is for a page that is stored. Else its
+    ///   id is empty: a projection may leave the id out.
+    /// - Parameter setsAside: whether a row that cannot be stored is reported by ``problems`` instead of failing the
+    ///   page.
     /// - Throws: ``SluiceError`` of code `brokenProtocol`: for bytes that are not JSON (the cause is the
     ///   ``JSONParseError``), for an answer without rows, and for a row that is not an object with a non-empty string
     ///   id (or an integer, where allowed), which the message names by its index.

@@ -5,7 +5,7 @@ extension RowPage {
         package var id: PropertyName
         /// The name of the member that holds the server's version.
         package var version: PropertyName
-        /// The name of the member that says when the row was last changed.
+        /// the name of the member that has the time when the row was last changed.
         package var updatedAt: PropertyName
         /// The name of the member that is `true` in a tombstone.
         package var deleted: PropertyName

@@ -9,14 +9,14 @@ public struct RowPage: Sendable {
         public var id: RecordID
         /// The version the server gave it.
         public var version: String?
-        /// When the server says it was last changed, as the server wrote it.
+        /// When it was last changed, as the server wrote it.
         public var updatedAt: String?
         /// Whether the row is a tombstone.
         public var isDeleted: Bool
         /// Whether the tombstone is of a row that is there still, and has left the query's filter.
         package var leftQuery = false
-        /// Whether the row cannot be stored; the page's ``RowPage/problems`` say why. Its id is then made up of its
-        /// bytes, unless it has one.
+        /// Whether the row cannot be stored; the page's ``RowPage/problems`` have the reasons. Its id is then made up
+        /// of its bytes, unless it has one.
         package var isUnfit = false
         /// The index of the row's object in the tape.
         package var token: Int
@@ -46,9 +46,9 @@ public struct RowPage: Sendable {
 
     /// The rows, in the order in which they came. Two may have one id: the later is the newer state.
     public let rows: [Row]
-    /// How many rows the query has in all, if the server said so.
+    /// How many rows the query has in all, if the server reported it.
     public let count: Int?
-    /// Where the server says the next page is, if it said so: a URL, as the server wrote it.
+    /// Where the server reports the next page is, if it said so: a URL, as the server wrote it.
     public let nextLink: String?
     /// Why rows cannot be stored, by index; empty for pages that are read for one.
     package let problems: [Int: String]

@@ -32,7 +32,7 @@ struct RowPageReader {
         deleted = MemberName(columns.deleted.text)
     }
 
-    /// The token of the array of rows, and what the answer says about the whole query.
+    /// The token of the array of rows, and what the answer has about the whole query.
     func parts(_ shape: RowPage.Shape) throws(SluiceError) -> (rows: Int, count: Int?, nextLink: String?) {
         switch tape.tokens[0].kind {
         case .array: return (0, nil, nil)
@@ -68,7 +68,7 @@ struct RowPageReader {
         guard let count = integer(token) else {
             throw failure("The server's answer has a “\(name)” that is not an integer.")
         }
-        // Some servers say -1 where nothing was counted.
+        // Some servers send -1 where nothing was counted.
         return count < 0 ? nil : Int(count)
     }
 
@@ -94,7 +94,7 @@ struct RowPageReader {
         while index < end {
             rows.append(try row(at: index, number: rows.count))
             index = Int(tape.tokens[index].next)
-            // Rows of one page are alike: the first says how many there will be.
+            // Rows of one page are alike: the first shows how many there will be.
             if rows.count == 1 { rows.reserveCapacity((end - array) / max(1, index - array - 1) + 1) }
         }
         return rows

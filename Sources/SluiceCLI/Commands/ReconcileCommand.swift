@@ -15,7 +15,7 @@ struct ReconcileCommand: OutcomeCommand {
     var table: String
 
     @Option(help: ArgumentHelp("The name of the incremental pull.", valueName: "name"))
-    var query: String = SyncCommand.queryName
+    var query: String = SyncConfiguration.queryName
 
     @Option(help: ArgumentHelp("The filter with which it was pulled.", valueName: "odata"))
     var filter: String?

@@ -6,9 +6,6 @@ struct SyncCommand: OutcomeCommand {
         commandName: "sync", abstract: "Push what waits, then pull tables incrementally.",
         discussion: "The pulls go under the name \"sync\". Without tables, those of the configuration are pulled.")
 
-    /// The name under which this command pulls.
-    static let queryName = "sync"
-
     @Argument(help: "The tables.")
     var tables: [String] = []
 
@@ -32,7 +29,8 @@ struct SyncCommand: OutcomeCommand {
             for table in push.end == .completed ? tables : [] {
                 do {
                     let pull = try await SyncReport.pull(
-                        Query(table), named: Self.queryName, allowsMassRemoval: removals.allowMassRemoval, in: context)
+                        Query(table), named: SyncConfiguration.queryName, allowsMassRemoval: removals.allowMassRemoval,
+                        in: context)
                     pulls.append(pull.json(table: table))
                     outcome.text.append(SyncReport.text(pull, table))
                     SyncReport.add(pull, table, to: &outcome)

@@ -105,7 +105,7 @@ struct ClientSettings {
         let options = ClientOptions(
             tokenProvider: token.map { FileToken(source: $0) }, tokenScheme: tokenScheme,
             // A person waits at the other end: two quick repeats bridge a restart, the queue bridges the rest.
-            retry: RetryPolicy(attempts: 3, firstPause: .milliseconds(200), longestPause: .seconds(5)),
+            retry: RetryPolicy(attempts: 3, firstPause: .milliseconds(200), maximumPause: .seconds(5)),
             applicationKey: key)
         return (try Endpoint(endpoint), options)
     }

@@ -27,6 +27,9 @@ internal import SluiceConfiguration
 /// migrations: …                   # see MigrationConfiguration
 /// ```
 struct SyncConfiguration {
+    /// The name under which `sync` pulls and `reconcile` compares.
+    static let queryName = "sync"
+
     var endpoint: String?
     var store: String?
     var dialect: String?

@@ -50,3 +50,9 @@ public struct PluginPermissions: Sendable, Hashable {
         return found.contains(.read) ? .read : found.first
     }
 }
+
+/// A refusal for want of a permission.
+struct Denied: Error {
+    let message: String
+    init(_ message: String) { self.message = message }
+}

@@ -25,19 +25,6 @@ enum LuaTexts {
     }
 }
 
-/// A text of a plugin by the name that `require` knows: `main`, `lib.rules`.
-package struct LuaSource: Sendable, Hashable {
-    let name: String
-    /// What error messages call it: `main.lua`, `lib/rules.lua`.
-    let file: String
-    /// The text, in UTF-8.
-    let text: [UInt8]
-
-    package init(name: String, file: String? = nil, text: [UInt8]) {
-        self.name = name
-        self.file = file ?? name
-        self.text = text
-    }
-
+extension LuaSource {
     init(_ source: PluginBundle.Source) { self.init(name: source.name, file: source.path, text: source.text) }
 }

@@ -1,7 +1,7 @@
 internal import SluiceCore
 
-/// The forms in which a secret can turn up in a text: what a script, or a server that sends it back, can make of it with
-/// one step.
+/// The forms in which a secret can turn up in a text: what a script, or a server that sends it back, can make of it
+/// with one step.
 enum SecretForms {
     /// The shortest form that is looked for, in bytes.
     static let shortest = 4

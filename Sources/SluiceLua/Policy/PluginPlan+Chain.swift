@@ -4,8 +4,8 @@ extension PluginPlan {
     /// The hooks that the plugin has in a chain.
     public func hooks(in chain: HookChain) -> [HookPlan] { chain.hooks.compactMap { hooks[$0] } }
 
-    /// What the plugin is for in a chain: what one of the matches says. In the chain `http` they are as far as they are
-    /// known before the answer.
+    /// What the plugin is for in a chain: what one of the matches names. In the chain `http` they are as far as they
+    /// are known before the answer.
     public func matches(in chain: HookChain) -> [Match] {
         hooks(in: chain).map { chain == .http ? $0.match.beforeAnswer : $0.match }.filter(\.isPossible)
     }

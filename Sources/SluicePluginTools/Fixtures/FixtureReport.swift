@@ -38,3 +38,12 @@ public struct FixtureReport: ToolReport {
         return json
     }
 }
+
+extension JoinedReport {
+    /// Joins the results of fixtures, with one line that counts all of them.
+    public init(_ reports: [FixtureReport]) {
+        let passed = reports.reduce(0) { $0 + $1.passed }
+        let failed = reports.reduce(0) { $0 + $1.failed }
+        self.init(reports, summary: reports.count > 1 ? "\(passed) passed, \(failed) failed" : nil)
+    }
+}

@@ -13,13 +13,6 @@ public struct JoinedReport: ToolReport {
         self.summary = summary
     }
 
-    /// Joins the results of fixtures, with one line that counts all of them.
-    public init(_ reports: [FixtureReport]) {
-        let passed = reports.reduce(0) { $0 + $1.passed }
-        let failed = reports.reduce(0) { $0 + $1.failed }
-        self.init(reports, summary: reports.count > 1 ? "\(passed) passed, \(failed) failed" : nil)
-    }
-
     /// The lines of all.
     public var lines: [String] { reports.flatMap(\.lines) + (summary.map { [$0] } ?? []) }
     /// One report as it is; several as a list.

@@ -47,9 +47,9 @@ public actor UserStores {
     /// - Parameters:
     ///   - user: any text that names the user and does not change.
     ///   - secret: what only this user can bring: derived from a token, from a keyring, a passphrase.
-    /// - Throws: ``SluiceError`` of code `storeKeyRefused` for a secret that is not the user's, `invalidArgument` for an
-    ///   empty name, `storeCorrupt` where a store is there and a file of random bytes is gone that it takes to find it
-    ///   or to open it, `storeBusy`, `cancelled`; of the store. The store that was open is closed then too.
+    /// - Throws: ``SluiceError`` of code `storeKeyRefused` for a secret that is not the user's, `invalidArgument` for
+    ///   an empty name, `storeCorrupt` where a store is there and a file of random bytes is gone that it takes to find
+    ///   it or to open it, `storeBusy`, `cancelled`; of the store. The store that was open is closed then too.
     public func signIn(_ user: String, with secret: StoreEncryption) async throws -> SQLiteStore {
         guard !user.isEmpty else { throw SluiceError(.invalidArgument, "a user's name is not empty") }
         return try await alone {
@@ -87,8 +87,8 @@ public actor UserStores {
     /// What was copied before is beyond reach where the random bytes were copied too; and a disk or a file system that
     /// writes elsewhere may keep those.
     ///
-    /// - Parameter unsent: what becomes of changes that wait. Whether there are any can be told of who is signed in only,
-    ///   so that anybody else can sign out only with `discard`.
+    /// - Parameter unsent: what becomes of changes that wait. Whether there are any can be told of who is signed in
+    ///   only, so that anybody else can sign out only with `discard`.
     /// - Throws: ``SluiceError`` of code `operationsPending`; `storeInputOutput` where the files cannot be removed: the
     ///   next ``signIn(_:with:)`` of that user goes on with it; `storeCorrupt` where the file of random bytes is gone
     ///   that it takes to find the store; `storeBusy`, `cancelled`.
@@ -131,8 +131,8 @@ public actor UserStores {
 
     /// Whether there is a store of that user.
     ///
-    /// - Throws: ``SluiceError`` of code `storeCorrupt` where stores are there and the file of random bytes is gone that
-    ///   it takes to find one; `storeInputOutput`, `storeBusy`, `cancelled`.
+    /// - Throws: ``SluiceError`` of code `storeCorrupt` where stores are there and the file of random bytes is gone
+    ///   that it takes to find one; `storeInputOutput`, `storeBusy`, `cancelled`.
     public func hasStore(of user: String) async throws -> Bool {
         let path = try await names.path(of: user)
         return try StoreFolder.size(of: path) > 0 && !UserSalt.isOverwritten(beside: path)

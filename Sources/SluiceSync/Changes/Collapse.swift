@@ -35,8 +35,8 @@ package enum Collapse: Sendable, Hashable {
         switch (queued.kind, new) {
         case (.insert, .insert), (.update, .insert), (.undelete, .insert): return refuse(exists)
         case (.insert, .update), (.update, .update): return absorb
-        // An insert that was never sent, or was refused for certain, is unknown to the server, so nothing has to be sent.
-        // Of any other the server may have the record, so the delete is sent.
+        // An insert that was never sent, or was refused for certain, is unknown to the server, so nothing has to be
+        // sent. Of any other the server may have the record, so the delete is sent.
         case (.insert, .delete): return queued.wasSent && !queued.wasRefused ? become(.delete) : vanish
         // After the deletes of children that were queued meanwhile.
         case (.update, .delete): return moveToEnd(.delete)

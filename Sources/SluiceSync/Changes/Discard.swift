@@ -28,8 +28,8 @@ struct Discard {
         }
     }
 
-    /// Refuses to give up a group with a creation that may have arrived: its row would be deleted when a pull brings it,
-    /// and the rest of the group would stand on the server.
+    /// Refuses to give up a group with a creation that may have arrived: its row would be deleted when a pull brings
+    /// it, and the rest of the group would stand on the server.
     func check(_ group: String) throws {
         if lateRowsStay { return }
         let members = try queue.reader.members(of: group)

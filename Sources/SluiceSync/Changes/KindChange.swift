@@ -68,7 +68,7 @@ struct KindChange {
         // After the deletes of what depends on it.
         if kind == .delete { changed.sequence = try queue.reader.nextSequence() }
         if case .serverHasIt = need {
-            // That record was seen, so what is said now is said of it.
+            // That record was seen, so the operation is now made on it.
             try queue.put(RecordState(table: table, recordID: id, base: state?.mirror, mirror: state?.mirror))
         } else if kind == .insert {
             try queue.put(RecordState(table: table, recordID: id, base: nil, mirror: nil))

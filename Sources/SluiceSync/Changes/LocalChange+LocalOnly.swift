@@ -3,7 +3,7 @@ package import SluiceBase
 extension LocalChange {
     /// Carries the change out and returns the local record after it.
     package func apply(to store: any StoreWriter, environment: SyncEnvironment) throws -> JSON? {
-        // Another program may have said so since this context was made.
+        // Another program may have declared so since this context was made.
         let localOnly = localOnly.union(try LocalOnly(table, in: store))
         if localOnly.tables.contains(table) { return try keep(in: store) }
         let names = localOnly.columns(of: table)

@@ -7,7 +7,7 @@ package struct LocalChange: Sendable {
     package let kind: TableOperation.Kind
     /// The whole record for an insert, the changed properties for an update.
     package var content: JSON
-    /// What the application says of it besides.
+    /// The options that the application gave.
     package let options: OperationOptions
     /// The group that it is part of.
     package let group: String?
@@ -85,21 +85,21 @@ package struct LocalChange: Sendable {
         case .vanish:
             let state = try queue.reader.state(of: recordID, in: table)
             if newest.kind == .delete, queued.count == 1, state?.mirror == nil {
-                // Another has deleted the record meanwhile: that it is to be there has to be said.
+                // Another has deleted the record meanwhile: an undelete has to be sent.
                 try queue.put(RecordState(table: table, recordID: recordID, base: nil, mirror: nil))
                 try queue.put(revived(newest, as: .undelete))
                 break
             }
             if newest.kind == .delete, queued.count == 1, newest.isUncertain {
-                // The change whose place the delete took may have been done: that it is taken back has to be said, of the
-                // record as it is shown from now on.
+                // The change whose place the delete took may have been done: that it is taken back has to be said, of
+                // the record as it is shown from now on.
                 let mirror = state?.mirror
                 try queue.put(RecordState(table: table, recordID: recordID, base: mirror, mirror: mirror))
                 try queue.put(revived(newest, as: .update))
                 break
             }
             if let mirror = state?.mirror, newest.kind == .undelete, queued.count == 1 {
-                // Another has restored the record meanwhile: the delete has to be said.
+                // Another has restored the record meanwhile: the delete has to be sent.
                 try queue.put(RecordState(table: table, recordID: recordID, base: mirror, mirror: mirror))
                 try queue.put(revived(newest, as: .delete))
                 break

@@ -1,6 +1,6 @@
 internal import SluiceBase
 
-/// Derives anew what operations have to send when the operation before them has ended, or sends something else now.
+/// Recomputes the requests of the operations queued after one that completed or changed.
 ///
 /// Each change keeps what it is: it is put on top of the record that it now finds. What to send for it follows from
 /// whether the server will have the record by then. Changes that may merge become one.
@@ -164,7 +164,7 @@ struct QueueRecompute {
         case (let found?, let target?):
             if Rebase.changes(from: found, to: target, system: columns.system) == .object {
                 guard isFirst, let ended else { return [] }
-                // Of what that may have done it has to be said all the same.
+                // What that may have done has to be sent all the same.
                 if ended.kind == .delete, step.operation.kind == .undelete {
                     operation.sent = []
                     operation.isUncertain = false

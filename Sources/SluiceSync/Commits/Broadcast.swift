@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Tells every subscriber what happens, in the order in which they came. Nobody waits: a subscriber only puts it aside.
+/// Delivers each event to every subscriber, in the order of subscription. A subscriber only stores it and never waits.
 final class Broadcast<Element: Sendable>: Sendable {
     private struct State {
         var subscribers: [Int: @Sendable (Element) -> Void] = [:]
@@ -16,7 +16,7 @@ final class Broadcast<Element: Sendable>: Sendable {
         }
     }
 
-    /// Tells `deliver` of everything from now on, for as long as the subscription lives.
+    /// Calls `deliver` with everything from now on, for as long as the subscription lives.
     func subscribe(_ deliver: @escaping @Sendable (Element) -> Void) -> Subscription {
         let id = state.withLock { state in
             state.nextID += 1

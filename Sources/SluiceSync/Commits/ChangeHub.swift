@@ -85,9 +85,9 @@ extension SyncEnvironment {
 }
 
 extension LocalStore {
-    /// Runs `body` as one transaction, says so before and after it, and publishes what it changed.
+/// Runs `body` as one transaction, reports its commit point before and after it, and publishes what it changed.
     ///
-    /// - Parameter source: who changes records; nil for whom the point says.
+    /// - Parameter source: who changes records; nil for the one that belongs to the point.
     package func write<Result: Sendable>(
         at point: CommitPoint, _ environment: SyncEnvironment, from source: ChangeSource? = nil,
         _ body: @Sendable (any StoreWriter) throws -> Result

@@ -28,7 +28,7 @@ struct RecordedChanges: Sendable {
     private var order: [Key] = []
     private var counts: [String: Int] = [:]
 
-    /// Whether the records of the table are told one by one.
+    /// Whether changes of the table are reported record by record.
     func lists(_ table: String) -> Bool { !tables.contains(table) }
 
     mutating func note(table: String) { tables.insert(table) }

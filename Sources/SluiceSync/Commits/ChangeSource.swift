@@ -15,7 +15,7 @@ public enum ChangeSource: String, Sendable, Hashable, CaseIterable {
 }
 
 extension CommitPoint {
-    /// Who changes records at that point, if nothing else is said.
+    /// Who changes records at that point, unless the caller names another.
     var source: ChangeSource {
         switch self {
         case .localChange, .schema, .key: .local

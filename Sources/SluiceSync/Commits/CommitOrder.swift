@@ -1,7 +1,7 @@
-/// Brings what is told of commits into the order in which they were made.
+/// Publishes commits in the order in which they were made.
 ///
-/// Transactions run one after the other, so a number taken inside one says its place. The tasks that made them go on in
-/// any order: what comes early waits here until all before it have said how they ended.
+/// Transactions run one after the other, so a number taken inside one is its place. The tasks that made them go on in
+/// any order: what comes early waits here until all before it have ended.
 struct CommitOrder<Item: Sendable>: Sendable {
     private var next: UInt64 = 1
     private var first: UInt64 = 1

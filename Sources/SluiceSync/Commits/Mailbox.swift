@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What waits for a consumer, bounded: each kind of event says what is left out when the consumer is slow.
+/// What waits for a consumer, bounded: each kind of event defines what is left out when the consumer is slow.
 protocol Backlog: Sendable {
     associatedtype Element: Sendable
     var isEmpty: Bool { get }

@@ -11,8 +11,8 @@ public enum ConflictDecision: Sendable, Hashable {
     case merge(JSON)
     /// The record is deleted here and on the server.
     case delete
-    /// The local change is given up, as with ``server``; says that nobody wants it rather than that the server is
-    /// right.
+    /// The local change is given up, as with ``server``; the reason is that the change is unwanted, not that the server
+    /// is right.
     case discard
     /// The operation waits for the next push.
     case `defer`
@@ -23,7 +23,7 @@ public enum ConflictDecision: Sendable, Hashable {
     /// The next handler is asked; after the last one the configured policy.
     case next
 
-    /// Whether it has the operation say something that its maker did not.
+    /// Whether the operation then carries something that its maker did not write.
     var speaks: Bool {
         switch self {
         case .merge, .delete: true

@@ -2,8 +2,8 @@ internal import SluiceBase
 
 /// Merges records field by field against their base: what only one side changed is taken from that side.
 ///
-/// A field that both sides changed, to different values, goes to the next handler unless ``preferring`` says who wins.
-/// A record that one side deleted goes to the next handler.
+/// A field that both sides changed, to different values, goes to the next handler unless ``preferring`` names the
+/// winner. A record that one side deleted goes to the next handler.
 public struct FieldMerge: ConflictHandler {
     /// Who wins a field that both sides changed.
     public enum Side: Sendable, Hashable {

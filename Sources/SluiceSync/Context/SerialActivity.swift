@@ -3,13 +3,13 @@ internal import Synchronization
 
 /// Lets one push, pull or purge, or one call of any other kind, run at a time, in the order in which they came.
 package final class SerialActivity: Sendable {
-    /// One run, as whoever it calls can recognise it.
+    /// One run, as the code that it calls can recognise it.
     private final class Run: Sendable {}
 
     private struct State {
         /// Whose turn it is; nil while nobody runs.
         var running: Run?
-        /// Those that wait, in order. Each is told whether its turn has come or its task was cancelled.
+        /// Those that wait, in order. Each learns whether its turn has come or its task was cancelled.
         var waiting: [(run: Run, turn: CheckedContinuation<Bool, Never>)] = []
     }
 

@@ -12,7 +12,7 @@ extension SyncContext {
         return SyncEvents(mailbox, subscription)
     }
 
-    /// How far each push and pull has come, whoever began it. Only the newest that was not read yet is kept.
+    /// How far each push and pull has come, whatever began it. Only the newest that was not read yet is kept.
     public var progress: SyncEvents<SyncProgress> {
         let (mailbox, subscription) = watchers.subscribe(into: Newest(1))
         return SyncEvents(mailbox, subscription)
@@ -28,7 +28,7 @@ extension SyncContext {
     }
 
     /// What the context is doing: first what it does now, then each change. However a push or a pull ends, the last
-    /// event says what is so.
+    /// event reports the state of now.
     ///
     /// Of what waits for a slow consumer the newest 16 events are kept.
     public var statusUpdates: SyncEvents<SyncPhase> {

@@ -1,7 +1,7 @@
 internal import SluiceBase
 
 extension SyncContext {
-    /// Takes the right to synchronise the store away from whoever has it: for a process that stands still and cannot be
+    /// Takes the right to synchronise the store away from its holder: for a process that stands still and cannot be
     /// ended. What that process has under way writes nothing more when it wakes: it ends with `storeLeaseLost`.
     ///
     /// A process that has ended, however that happened, holds nothing; and one that stands still inside of a

@@ -32,13 +32,13 @@ extension SyncContext {
         }
     }
 
-    /// Takes in what other programs have said since of what stays here.
+    /// Takes in what other programs have declared since to stay here.
     func refreshLocalOnly() async throws {
         let known = try await store.read { try LocalOnly($0) }
         staying.withLock { $0 = $0.union(known) }
     }
 
-    /// Has the store remember what the options say, and takes in what it remembers.
+    /// Stores what the options declare, and takes in what was stored before.
     func settleLocalOnly() async throws {
         let wanted = options.localOnly
         try wanted.validate(dialect.pushColumns)

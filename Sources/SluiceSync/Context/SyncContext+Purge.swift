@@ -39,7 +39,7 @@ extension SyncContext {
                     try queue.remove(operation)
                 }
                 if force {
-                    // What is given up is not said to the server later, perhaps in another user's name.
+                    // What is given up is not sent to the server later, perhaps in another user's name.
                     try Self.forget(UnansweredSend.schema, of: table, writer)
                 }
                 let cursors = try Cursor.all(of: table, in: writer)

@@ -11,7 +11,7 @@ extension SyncContext {
     ///   - tables: only operations of these tables; nil means all.
     ///   - tags: only operations with one of these tags, and those of their groups; nil means all.
     ///   - progress: told after each operation that the server has answered.
-    /// - Returns: how it ended; failures are told there, not thrown.
+    /// - Returns: how it ended; failures are reported there, not thrown.
     /// - Throws: ``SluiceError`` of code `invalidArgument` for a context without a client, `storeBusy` while another
     ///   process synchronises the store.
     @discardableResult

@@ -63,7 +63,7 @@ extension SyncQueue {
     /// Decides a conflict that is held, as a handler would have.
     ///
     /// - Parameters:
-    ///   - decision: `server`, `client`, `merge`, `delete` or `discard`. What is left to be said is sent by the next
+    ///   - decision: `server`, `client`, `merge`, `delete` or `discard`. What remains is sent by the next
     ///     push.
     ///   - revision: see ``discard(_:revision:goesOnElsewhere:)``.
     /// - Throws: as ``discard(_:revision:goesOnElsewhere:)``; of code `operationRefused` if the operation is no held
@@ -102,7 +102,7 @@ extension SyncQueue {
         let queue: QueueWriter
     }
 
-    /// - Parameter speaks: whether it has the operation say something that its maker did not.
+    /// - Parameter speaks: whether the operation then carries something that its maker did not write.
     private func repair(
         _ id: String, _ revision: Int?, speaks: Bool = false,
         _ body: @Sendable (TableOperation, Tools) throws -> Void

@@ -3,7 +3,7 @@ internal import SluiceWire
 
 extension SyncQueue {
     /// Takes operations over that another user made, with their groups: pushes of this context's user send them from
-    /// now on. For a user whose credentials were renewed and who was not told by a name, say. Each is noted in the
+    /// now on. For example for a user whose credentials were renewed and who had no name before. Each is noted in the
     /// audit. Waits for a push that is under way.
     ///
     /// - Parameter filter: which of them; all without one.

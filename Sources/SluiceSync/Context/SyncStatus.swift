@@ -16,7 +16,7 @@ public struct SyncStatus: Sendable, Hashable {
     /// How many operations, in whatever state, are another user's than this context's: its pushes do not send them.
     public var ofOthers = 0
     /// How far each named query has been pulled: from this context's server, by its wire and as its user. Without a
-    /// client those of all are told.
+    /// client it has those of all.
     public var cursors: [CursorStatus] = []
 
     /// How far one named query has been pulled.

@@ -52,7 +52,7 @@ public struct SyncTable: Sendable {
         return try await context.store.read { try $0.record(id.recordID, in: name) }
     }
 
-    /// The records that match. The query's table is this one, whatever it says.
+    /// The records that match. The query's table is replaced by this one.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery`, or of the store.
     public func records(matching query: Query? = nil) async throws -> [JSON] {

@@ -28,13 +28,14 @@ extension Cursor.Owner {
 }
 
 extension Cursor {
-    /// Has the query start afresh. It is then told of no row that left it before, so a reconcile has to find those.
+    /// Has the query start afresh. The server then reports no row that left it before, so a reconcile has to find
+    /// those.
     package mutating func restart() {
         position = nil
         needsReconcile = true
     }
 
-    /// Whether it came with the store, and nobody's server has been reached with it yet.
+    /// Whether it came with a prefilled store and no server has been asked with it yet.
     var isOfNobody: Bool { owner == owner.ofNobody }
 
     /// The cursor as it is of the first who pulls or pushes: that one goes on from where the shipped store was.

@@ -35,7 +35,8 @@ package struct Cursor: Sendable, Hashable {
     package var position: CursorPosition?
     /// The number under which the rows that the query holds are noted.
     package var key: Int64
-    /// Whether rows may be held that the query no longer has, and nobody will say so: a reconcile has to find them.
+    /// Whether rows may be held that the query no longer has and that no page will report: a reconcile has to find
+    /// them.
     package var needsReconcile = false
     /// Whether the query held all rows of the table before it was changed.
     package var heldAll = false

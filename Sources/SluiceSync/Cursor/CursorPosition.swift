@@ -15,7 +15,7 @@ package struct CursorPosition: Sendable, Hashable {
     package var hasUntimed: Bool
     /// Whether it is not known yet if there are such rows, as the first pull has not come to look for them.
     package var owesUntimed: Bool
-    /// What is known of the clock that stamps the server's rows; nil where the server does not say what time it is.
+    /// What is known of the clock that stamps the server's rows; nil where the server sends no `Date`.
     package var clock: ServerClock?
 
     package init(

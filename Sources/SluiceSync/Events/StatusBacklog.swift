@@ -1,4 +1,4 @@
-/// What the status stream has not told yet: activities, and whether the queue may have changed since.
+/// What the status stream has not delivered yet: activities, and whether the queue may have changed since.
 struct StatusBacklog: Backlog {
     enum Signal: Sendable, Hashable {
         case activity(SyncActivity)

@@ -67,7 +67,7 @@ final class StatusBoard: Sendable {
         }
     }
 
-    /// Tells `deliver` of the activity now and of each one after it.
+    /// Calls `deliver` with the activity now and with each one after it.
     func subscribe(_ deliver: @escaping @Sendable (SyncActivity) -> Void) -> Subscription {
         activity.withLock { activity in
             deliver(activity)

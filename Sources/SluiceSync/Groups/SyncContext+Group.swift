@@ -22,7 +22,7 @@ extension SyncContext {
     ///     and only the last time counts.
     /// - Returns: what `body` returns.
     /// - Throws: ``SluiceError`` of code `operationRefused` where a group cannot be sent or would be too large; what a
-    ///   change throws; what `body` throws; of code `refusedByHook` and `hookFailed` where a hook says so.
+    ///   change throws; what `body` throws; of code `refusedByHook` and `hookFailed` where a hook refuses or fails.
     @discardableResult
     public func group<Result: Sendable>(
         options: OperationOptions = OperationOptions(), _ body: @Sendable (LocalTransaction) throws -> Result

@@ -2,7 +2,7 @@ public import SluiceBase
 
 /// What is to become of an operation before it is sent.
 public enum BeforePushDecision: Sendable, Hashable {
-    /// It is sent, if the hooks after this one say so too.
+    /// It is sent, if the hooks after this one send it too.
     case send
     /// It waits for the next push, with that reason. What stands after it on the record waits too, other records do
     /// not.

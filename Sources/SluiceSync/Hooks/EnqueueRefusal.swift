@@ -35,6 +35,6 @@ public struct EnqueueRefusal: Error, Sendable, Hashable, CustomStringConvertible
 }
 
 extension SluiceError {
-    /// What a hook said that refused the change, for an error of code `refusedByHook`.
+    /// The reason of the hook that refused the change, for an error of code `refusedByHook`.
     public var refusal: EnqueueRefusal? { cause as? EnqueueRefusal }
 }

@@ -55,7 +55,7 @@ public struct PulledRow: Sendable {
         }
     }
 
-    /// When the server says it was last changed, as the server wrote it.
+    /// When it was last changed, as the server wrote it.
     public var updatedAt: String? {
         switch source {
         case .page(let text, let index): text.page.rows[index].updatedAt
@@ -63,8 +63,8 @@ public struct PulledRow: Sendable {
         }
     }
 
-    /// Whether the server says that the row is deleted, or that it has left the query. Such a row is looked at only: it
-    /// is kept whatever is decided.
+    /// Whether the server reports that the row is deleted, or that it has left the query. Such a row is looked at only:
+    /// it is kept whatever is decided.
     public var isTombstone: Bool {
         switch source {
         case .page(let text, let index): text.page.rows[index].isDeleted || text.page.rows[index].leftQuery

@@ -8,7 +8,7 @@ public struct PushFailure: Sendable, Hashable {
     public var record: JSON?
     /// The reason.
     public var code: SluiceError.Code
-    /// The reason, for a person; what the server says where it says something.
+    /// The reason, for a person; the server's own message where it sent one.
     public var message: String
     /// The status of the server's answer; nil where there was none.
     public var status: Int?

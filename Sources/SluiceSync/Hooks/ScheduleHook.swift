@@ -1,7 +1,7 @@
-/// Has a say in when a ``SyncScheduler`` runs.
+/// Decides when a ``SyncScheduler`` runs.
 ///
 /// Schedule hooks are asked in the order of ``SyncOptions/scheduleHooks``; the first that gives an answer decides, and
-/// without one the schedule is followed. One that throws has no say.
+/// without one the schedule is followed. One that throws is passed over.
 ///
 /// ```swift
 /// struct NotAtNight: ScheduleHook {
@@ -17,7 +17,7 @@ public protocol ScheduleHook: Sendable {
     /// The hook's name, for the log.
     var hookName: String { get }
 
-    /// Says what to do now.
+/// Decides what to do now.
     ///
     /// - Returns: nil to leave it to the next hook and then to the schedule.
     /// - Throws: whatever it likes; it is then as if it had returned nil.

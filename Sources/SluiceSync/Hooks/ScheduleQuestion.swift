@@ -8,7 +8,7 @@ public struct ScheduleQuestion: Sendable, Hashable {
         case start
         /// A local write was committed, or a push has left some.
         case change
-        /// A time has come: that of a run, or the one that a hook said to wait for.
+        /// A time has come: that of a run, or the one that a hook asked to wait for.
         case timer
         /// ``SyncScheduler/networkAvailable()`` was called.
         case network

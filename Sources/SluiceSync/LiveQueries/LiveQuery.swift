@@ -68,7 +68,7 @@ public struct LiveQuery: AsyncSequence, Sendable {
 extension SyncTable {
     /// The records that match, now and whenever they change by a write, a push, a pull or a purge of this context.
     ///
-    /// - Parameter query: its table is this one, whatever it says; nil means all records.
+    /// - Parameter query: its table is replaced by this one; nil means all records.
     public func observe(_ query: Query? = nil) -> LiveQuery {
         var query = local(query)
         if !query.select.isEmpty, !query.select.contains("id") { query.select.append("id") }

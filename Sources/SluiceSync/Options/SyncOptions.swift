@@ -9,7 +9,7 @@ public struct SyncOptions: Sendable {
     /// What happens to a conflict that no handler decides. The default loses nothing: the operation is held.
     public var conflictPolicy: ConflictPolicy
     /// How often in a row an operation may fail at the server before it is dead and waits for someone. Failures of the
-    /// network, and answers that say the server is busy (408, 429, 502, 503, 504) or wants other credentials (401), do
+    /// network, and answers that report a busy server (408, 429, 502, 503, 504) or wants other credentials (401), do
     /// not count; a try within a push counts once, however often it is repeated. Default 10.
     public var maximumAttempts: Int
     /// How many operations a push may send in one request, up to 100. Above 1 they go to `tables/$batch`, as the
@@ -28,10 +28,10 @@ public struct SyncOptions: Sendable {
     public var leaseTimeout: Duration
     /// Whose data it is. Another user's cursors are not used.
     public var user: String
-    /// The wire of the server whose rows the store holds, for a context without a client: a client says it itself. It
-    /// tells which properties of a record are the server's and which the application's.
+    /// The wire of the server whose rows the store holds, for a context without a client; a client has its own. It
+    /// decides which properties of a record are the server's and which the application's.
     public var dialect: Dialect
-    /// Where push and pull say what they do: ids, kinds and counts, never a record's content. Silent by default.
+    /// Where push and pull log what they do: ids, kinds and counts, never a record's content. Silent by default.
     public var logger: Logger
     /// Clock and ids.
     public var environment: SyncEnvironment
@@ -44,7 +44,7 @@ public struct SyncOptions: Sendable {
     public var hooks: [any SyncHook] = []
     /// What of the data stays on this machine: together with what the store remembers of such.
     public var localOnly = LocalOnly()
-    /// Who has a say in when a ``SyncScheduler`` runs, asked in this order.
+    /// Decide when a ``SyncScheduler`` runs, asked in this order.
     public var scheduleHooks: [any ScheduleHook] = []
 
     /// Options; each has a default.

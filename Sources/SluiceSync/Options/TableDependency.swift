@@ -1,6 +1,6 @@
 internal import SluiceBase
 
-/// Says that the records of one table refer to those of another: a push makes parents before their children, and
+/// Declares that the records of one table refer to those of another: a push makes parents before their children, and
 /// deletes a parent after what was queued before it on its children.
 ///
 /// ```swift

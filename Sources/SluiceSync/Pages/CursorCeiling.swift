@@ -3,8 +3,8 @@ internal import SluiceBase
 /// How far a cursor by time may be saved.
 ///
 /// It stays behind the server's own clock, because a transaction may be committed after one that began later; and never
-/// gets to a time that lies in the future, which would hide all rows up to then. What that clock shows is not taken from
-/// `Date` alone, which may be that of another machine: see ``ServerClock``.
+/// gets to a time that lies in the future, which would hide all rows up to then. What that clock shows is not taken
+/// from `Date` alone, which may be that of another machine: see ``ServerClock``.
 struct CursorCeiling: Sendable {
     /// How far a clock may be off before a row's time counts as wrong.
     private static let tolerance = 300 * Timestamp.ticksPerSecond
@@ -38,10 +38,10 @@ struct CursorCeiling: Sendable {
         self.clock = clock
     }
 
-    /// How far the pull has to go back because the server's clock was set since the last one; nil where nothing says so.
+    /// How far the pull has to go back because the server's clock was set since the last one; nil where it was not.
     ///
-    /// Rows that were written since then may bear times that are pulled already. The clock was set if `Date` lies before
-    /// the saved time, which never gets past the server's clock, or if it has gone on by another amount than the
+    /// Rows that were written since then may bear times that are pulled already. The clock was set if `Date` lies
+    /// before the saved time, which never gets past the server's clock, or if it has gone on by another amount than the
     /// device's. Going back is no proof that nothing is missing: a reconcile has to follow.
     func rewound(at page: PullPage) -> ServerClock? {
         guard let start, let date = page.serverDate else { return nil }
@@ -74,9 +74,10 @@ struct CursorCeiling: Sendable {
 
     /// The time to save as far as the clock is known that stamps the rows: `Date` may be ahead of it.
     ///
-    /// When a page was made, that clock showed the time of the newest row or more; when this pull's first page was made,
-    /// as much less as has passed since that was asked for, at the most, and no less than earlier pulls have shown. What
-    /// was committed after that was stamped `commitLag` before it at the most, or lies before where the pull began.
+    /// When a page was made, that clock showed the time of the newest row or more; when this pull's first page was
+    /// made, as much less as has passed since that was asked for, at the most, and no less than earlier pulls have
+    /// shown. What was committed after that was stamped `commitLag` before it at the most, or lies before where the
+    /// pull began.
     private mutating func after(_ time: Timestamp, at page: PullPage) -> Timestamp? {
         let local = page.localDate ?? time
         // A clock that is set back meanwhile makes it no less.
@@ -91,7 +92,7 @@ struct CursorCeiling: Sendable {
         return start.map { max($0.time, saved) } ?? saved
     }
 
-    /// Keeps the page if it tells more of the clock that stamps the rows than what is known of it. Where that was set
+    /// Keeps the page if it shows more of the clock that stamps the rows than what is known of it. Where that was set
     /// in the middle of a pull, what was known stays: by that the next pull sees it, and goes back.
     private mutating func learn(_ time: Timestamp, at page: PullPage) {
         if wasSet(before: page) { return }
@@ -113,7 +114,7 @@ struct CursorCeiling: Sendable {
             let saved = Timestamp(ticks: server.ticks - commitLag)
             return (commitLag > 0 ? saved : Timestamp(ticks: server.ticks + Self.tolerance), saved)
         }
-        // A server that does not say, or know, what time it is: only what is out of all reason here is held back.
+        // A server without a usable `Date`: only times that are out of all reason here are held back.
         guard let local = page.localDate else { return nil }
         return (Timestamp(ticks: local.ticks + Self.day), Timestamp(ticks: local.ticks - commitLag))
     }

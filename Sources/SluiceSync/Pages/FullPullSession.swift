@@ -5,9 +5,9 @@ package import SluiceBase
 /// Where the query has no order of its own the pages follow the id, so that rows which come, go or change meanwhile
 /// move no other row from one page to another. A server that does not sort by id is paged by `$skip`, again and again
 /// until a pass finds nothing new. Ids that ascend may do so by chance, so where it is not known whether the server
-/// looks at the order, it is asked at the end for the last two ids in the opposite one. A pass that shows fewer different
-/// rows than it has gone past misses some, and is made again. A query with an order, `$skip`
-/// or `$top` is paged by `$skip`, once.
+/// looks at the order, it is asked at the end for the last two ids in the opposite one. A pass that shows fewer
+/// different rows than it has gone past misses some, and is made again. A query with an order, `$skip` or `$top` is
+/// paged by `$skip`, once.
 package struct FullPullSession: Sendable {
     private enum State { case idle, waiting, committing, finished }
     private enum Way { case id, passes, once }
@@ -41,7 +41,7 @@ package struct FullPullSession: Sendable {
 
     /// - Parameters:
     ///   - sorts: whether the server sorts as it is asked to; nil if that is not known.
-    ///   - isNamed: whether it is a part of a named pull, whose pages follow the time where nothing else is said.
+    ///   - isNamed: whether it is a part of a named pull, whose pages follow the time by default.
     package init(query: Query, pageSize: Int, sorts: Bool? = nil, isNamed: Bool = false) {
         self.pageSize = pageSize
         self.isNamed = isNamed
@@ -52,7 +52,7 @@ package struct FullPullSession: Sendable {
         remaining = query.top
     }
 
-    /// Takes an event and says what to do next.
+    /// Takes an event and returns what to do next.
     package mutating func handle(_ event: PullEvent) -> PullEffect {
         switch (state, event) {
         case (.idle, .began), (.committing, .committed): return request()
@@ -167,8 +167,8 @@ package struct FullPullSession: Sendable {
         return commit(fresh)
     }
 
-    /// Whether a pass that found nothing new proves that there is nothing else. A server whose order is another one with
-    /// each request shows some rows twice in a pass, and so others not at all.
+    /// Whether a pass that found nothing new proves that there is nothing else. A server whose order is another one
+    /// with each request shows some rows twice in a pass, and so others not at all.
     private var isWhole: Bool {
         seen.count >= skip || order == lastOrder || idlePasses >= Self.mostIdlePasses
     }

@@ -1,7 +1,7 @@
 internal import SluiceBase
 internal import SluiceWire
 
-/// The rows that a query holds here, by id, each with the version of the server's record.
+/// The rows of the local store that a query holds, by id, each with the version of the server's record.
 struct LocalQueryRows: Sendable {
     private(set) var versions: [RecordID: String?] = [:]
     /// In the order of their bytes.

@@ -2,9 +2,9 @@ package import SluiceBase
 
 /// Stores a page in one transaction: rows, what the query holds, and the cursor after them.
 ///
-/// A row whose record has no operations is written. Of a record with operations only the mirror moves. A row whose record
-/// has changed here since the page was requested is not written; then the cursor is not written either, and those rows
-/// are read again first.
+/// A row whose record has no operations is written. Of a record with operations only the mirror moves. A row whose
+/// record has changed here since the page was requested is not written; then the cursor is not written either, and
+/// those rows are read again first.
 package struct PageCommit: Sendable {
     package let table: String
     package let page: RowPage
@@ -141,8 +141,8 @@ package struct PageCommit: Sendable {
         return outcome
     }
 
-    /// How many of the rows are here already as they come. Those that a pull asks for again come first, so that only they
-    /// and one more are looked at, and none in the first pull of a query.
+    /// How many of the rows are here already as they come. Those that a pull asks for again come first, so that only
+    /// they and one more are looked at, and none in the first pull of a query.
     private func unchanged(_ upserts: [Int], _ store: any StoreWriter) throws -> Int {
         guard let cursor, try store.record(cursor.owner.id, in: Cursor.schema.name) != nil else { return 0 }
         let same = try upserts.prefix { (index: Int) throws -> Bool in
@@ -169,7 +169,7 @@ package struct PageCommit: Sendable {
         try store.put(saved.record, in: Cursor.schema.name)
     }
 
-    /// Puts the rows, and says which the store refuses.
+    /// Puts the rows, and returns those that the store refuses.
     private func put(_ upserts: [Int], _ store: any StoreWriter) throws -> [PageRows.Unfit] {
         let page = try keepingVersions(of: upserts, store)
         func put(_ rows: [Int]) throws { try store.put(.init(page, rows), in: table) }
@@ -190,8 +190,8 @@ package struct PageCommit: Sendable {
         }
     }
 
-    /// The page with the versions that are known here in rows that came without one. Lists of some servers have none; an
-    /// edit without a version goes out without a condition, and would overwrite what others have changed.
+    /// The page with the versions that are known here in rows that came without one. Lists of some servers have none;
+    /// an edit without a version goes out without a condition, and would overwrite what others have changed.
     private func keepingVersions(of upserts: [Int], _ store: any StoreWriter) throws -> RowPage {
         let page = revised?.page ?? page
         var revisions: [RowPage.Revision?]?
@@ -217,7 +217,7 @@ package struct PageCommit: Sendable {
         if left.isEmpty, gone.isEmpty, dropped.isEmpty { return 0 }
         let membership = try cursor.map { try Membership(of: $0, in: store) }
         try membership?.forget(gone)
-        // Some servers tell of rows, too, that the query never had.
+        // Some servers report rows, too, that the query never had.
         let lost = try left.filter { id in try cursor.map { try Membership.holds($0, id, in: store) } ?? false }
         let free = try membership?.release(lost + dropped) ?? Membership.unheld(dropped, of: table, in: store)
         // Most tombstones of a first pull are of rows that never were here.

@@ -9,11 +9,11 @@ public enum PullReason: String, Sendable, Hashable, CaseIterable, CustomStringCo
     /// The server gives out rows of one time in another order each time: all rows are read, by this pull and by each
     /// that follows (``PullGrade/full``).
     case noFixedOrder
-    /// The server does not find rows by the time that it wrote itself, as one that reads times in another zone: all rows
-    /// are read, by this pull and by each that follows (``PullGrade/full``).
+    /// The server does not find rows by the time that it wrote itself, as one that reads times in another zone: all
+    /// rows are read, by this pull and by each that follows (``PullGrade/full``).
     case timesMisread
 
-    /// Whether it says why the grade is ``PullGrade/full``.
+    /// Whether it is a reason for the grade ``PullGrade/full``.
     package var explainsFull: Bool { self == .noFixedOrder || self == .timesMisread }
 
     /// The reason in words.

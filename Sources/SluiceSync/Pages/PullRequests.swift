@@ -13,7 +13,7 @@ struct PullRequests: Sendable {
 
     /// How many rows are asked for by their ids at once: servers take so many conditions, and so long an address.
     static let mostIDs = 40
-    /// How long the query of a request that tells of many rows may be, in bytes: by default IIS answers one of more
+    /// How long the query of a request that names many rows may be, in bytes: by default IIS answers one of more
     /// than 2,048 with 404.15.
     static let mostBytes = 2000
 
@@ -136,6 +136,6 @@ extension Query {
 }
 
 extension SluiceError {
-    /// Whether a server may say so of a question that is too long for it, or that it does not understand.
+    /// Whether a server may answer so to a request that is too long for it, or that it does not understand.
     var mayRefuseQuestion: Bool { [.rejected, .tooLarge, .notFound].contains(code) }
 }

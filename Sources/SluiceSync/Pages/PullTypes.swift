@@ -1,6 +1,6 @@
 package import SluiceBase
 
-/// What a page's rows say, as far as the session needs it.
+/// A page's rows, as far as the session needs them.
 package struct PullPage: Sendable {
     /// The rows in the order in which they came.
     package var rows: [RowPage.Row]
@@ -30,7 +30,7 @@ package struct PullPage: Sendable {
     }
 }
 
-/// What the session is told.
+/// What the session receives.
 package enum PullEvent: Sendable {
     /// The pull begins.
     case began
@@ -44,7 +44,7 @@ package enum PullEvent: Sendable {
     case failed(SluiceError)
 }
 
-/// What the session wants done.
+/// What the session asks its driver to do.
 package enum PullEffect: Sendable {
     /// Ask for a page.
     case request(PullRequest)

@@ -18,12 +18,12 @@ package struct RemovalGuard: Sendable {
     /// - Throws: ``SluiceError`` of code `removalsHeld`.
     package func check(_ count: Int, of table: String, in store: any StoreReader) throws {
         let total = removed + count
-        guard !isAllowed, total > options.mostRemovedRows else { return }
+        guard !isAllowed, total > options.maximumRemovedRows else { return }
         let rows = try store.count(matching: Query(table)) + removed
-        guard total * 100 > rows * options.mostRemovedPercent else { return }
+        guard total * 100 > rows * options.maximumRemovedPercent else { return }
         throw SluiceError(
             .removalsHeld,
-            "the server would have \(total.grouped) of \(rows.counted("row")) removed here, more than \(options.mostRemovedPercent) %; "
+            "the server would have \(total.grouped) of \(rows.counted("row")) removed here, more than \(options.maximumRemovedPercent) %; "
                 + "allow it if that is right", table: table)
     }
 }

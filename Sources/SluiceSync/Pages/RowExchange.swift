@@ -33,7 +33,7 @@ struct RowExchange: Sendable {
                     after: response, page: page, request: request, endpoint: client.endpoint)
             {
                 try Task.checkCancellation()
-                guard paths.count < options.pull.mostPages, paths.insert(next.head.path ?? "").inserted else {
+                guard paths.count < options.pull.maximumPages, paths.insert(next.head.path ?? "").inserted else {
                     throw SluiceError(
                         .brokenProtocol, "the server links empty pages to each other without end",
                         table: requests.query.table)

@@ -5,8 +5,8 @@ internal import SluiceWire
 ///
 /// Pages are asked for as `updatedAt ge T`, ordered by `updatedAt`: rows that share one time with the last row seen are
 /// read again, and dropped by id and version. Where a whole page has one time the session pages by `$skip`, inside that
-/// group alone (``SameTimePages``), and then it repeats the group until a pass finds nothing new: a row that moves while
-/// the pages are read cannot slip through.
+/// group alone (``SameTimePages``), and then it repeats the group until a pass finds nothing new: a row that moves
+/// while the pages are read cannot slip through.
 ///
 /// A server that is proven to sort rows of one time by id (``TieCheck``) is asked for what comes from (time, id) on
 /// instead, which needs neither. Such a page has to begin with the known row. If it does not, or brings nothing new, as
@@ -88,7 +88,7 @@ package struct IncrementalPullSession: Sendable {
         return .timestamps
     }
 
-    /// Takes an event and says what to do next.
+    /// Takes an event and returns what to do next.
     package mutating func handle(_ event: PullEvent) -> PullEffect {
         switch (state, event) {
         case (.idle, .began): return request()
@@ -147,7 +147,8 @@ package struct IncrementalPullSession: Sendable {
         }
     }
 
-    /// Whether a page does not begin with the known row: where that was read by an earlier pull, or has just been shown.
+    /// Whether a page does not begin with the known row: where that was read by an earlier pull, or has just been
+    /// shown.
     private var asksBehind: Bool { group.count == 0 || isPastKnown }
 
     private mutating func commit(_ rows: [Int]) -> PullEffect {
@@ -198,8 +199,8 @@ package struct IncrementalPullSession: Sendable {
         }
     }
 
-    /// Takes the answer to the question for a row that a page from its time on did not show. One that knows any row, one
-    /// that there cannot be too, is no answer.
+    /// Takes the answer to the question for a row that a page from its time on did not show. One that knows any row,
+    /// one that there cannot be too, is no answer.
     private mutating func takeRow(_ rows: [RowPage.Row]) -> PullEffect {
         guard case .asking(let id, let page, let isControl) = timeDoubt else {
             return finish(SluiceError(.brokenProtocol, "the pull was told something out of turn"))

@@ -22,7 +22,8 @@ package struct NamedPullSession: Sendable {
     private let commitLag: Int64
     private let untimedMayComeLast: Bool
     private var phase: Phase
-    /// Whether the pull gave up the cursor it began with, so that what left the query meanwhile was not told.
+    /// Whether the pull gave up the cursor it began with, so that the server did not report what left the query
+    /// meanwhile.
     package private(set) var beganAfresh = false
     /// Why the pull did more than bring what is new.
     package private(set) var reasons: [PullReason] = []
@@ -67,7 +68,7 @@ package struct NamedPullSession: Sendable {
     /// Whether a reconcile has to follow before all of the query is certain to be here.
     package var isDoubtful: Bool { beganAfresh || reasons.contains(.clockWasSet) }
 
-    /// Takes an event and says what to do next.
+    /// Takes an event and returns what to do next.
     package mutating func handle(_ event: PullEvent) -> PullEffect {
         switch phase {
         case .finding: return find(event)

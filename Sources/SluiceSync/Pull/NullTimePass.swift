@@ -13,7 +13,7 @@ struct NullTimePass: Sendable {
         session = FullPullSession(query: Query(""), pageSize: pageSize, sorts: sorts)
     }
 
-    /// Takes an event and says what to do next.
+    /// Takes an event and returns what to do next.
     mutating func handle(_ event: PullEvent) -> PullEffect {
         let effect = session.handle(event)
         guard case .request(var request) = effect else { return effect }

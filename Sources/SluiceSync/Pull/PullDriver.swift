@@ -112,7 +112,7 @@ struct PullDriver: Sendable {
     private func checkLimits() throws(SluiceError) {
         let limits = options.pull
         let idle = asked - result.pages
-        guard max(result.pages, idle) < limits.mostPages, result.rows < limits.mostRows else {
+        guard max(result.pages, idle) < limits.maximumPages, result.rows < limits.maximumRows else {
             throw SluiceError(
                 .limitReached,
                 "the pull brought \(result.rows.counted("row")) in \(asked.counted("page")), as many as its limits allow; the next "
@@ -165,8 +165,8 @@ struct PullDriver: Sendable {
             result.reasons.append(.otherUser)
         }
         guard isChanged || isOtherUser || !former.isEmpty || (!cursor.isOfAll && cursor.key == 0) else { return cursor }
-        // No other may take the same key, and rows of a changed query are none of the former one, so it is saved before it
-        // is used.
+        // No other may take the same key, and rows of a changed query are none of the former one, so it is saved before
+        // it is used.
         let unsaved = cursor
         return try await store.write { writer in
             var cursor = unsaved

@@ -20,7 +20,7 @@ public struct PullResult: Sendable, Hashable {
     public var dropped = 0
     /// How many pages were stored.
     public var pages = 0
-    /// By what a named pull followed the server's changes; ``PullGrade/full`` says that it could not, and read all
+    /// By what a named pull followed the server's changes; ``PullGrade/full`` means that it could not, and read all
     /// rows.
     public var grade: PullGrade?
     /// Why the pull did more than bring what is new; empty for most.

@@ -28,14 +28,14 @@ struct SameTimePages: Sendable {
         case proven(PullPage, skip: Int)
         /// There is nothing after what was taken; certainly, whatever the server's order.
         case end(isCertain: Bool)
-        /// It says nothing: ask on.
+    /// It proves nothing: ask on.
         case nothing
     }
 
     private enum Step { case along, others, beyond, again(PullPage) }
 
-    /// How many rows of a group can be told in a request. Where their ids are too long for one, it is refused before it
-    /// is sent.
+    /// How many rows of one time can be named in a request. Where their ids are too long for one, it is refused before
+    /// it is sent.
     static let mostOthers = 40
 
     /// How often a page may not begin with a known row, because rows that others change move away.
@@ -52,7 +52,8 @@ struct SameTimePages: Sendable {
     private var hasAskedForOthers = false
     /// How often a page did not begin with a known row.
     private(set) var slips = 0
-    /// How often two rows of a page stood in the opposite order on the one before. Rows that move do not bring that about.
+    /// How often two rows of a page stood in the opposite order on the one before. Rows that move do not bring that
+    /// about.
     private var reversals = 0
     /// The rows of the page before, with their places on it.
     private var before: [RecordID: Int] = [:]
@@ -61,8 +62,8 @@ struct SameTimePages: Sendable {
 
     init(pageSize: Int) { self.pageSize = pageSize }
 
-    /// Whether rows have come in another order than before, or pages have begun with other rows so often, that the server
-    /// has no order in the group.
+    /// Whether rows have come in another order than before, or pages have begun with other rows so often, that the
+    /// server has no order in the group.
     var hasNoOrder: Bool { reversals >= Self.mostReversals || slips > Self.mostSlips }
 
     /// Whether the pass goes past the same rows again and again, though it has gone back no further than that.

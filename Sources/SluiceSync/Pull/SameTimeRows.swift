@@ -1,6 +1,6 @@
 internal import SluiceBase
 
-/// The rows of the latest time that a pull has come to: they may come again, and are told by id and version.
+/// The rows of the latest time that a pull has come to: they may come again, and are recognised by id and version.
 struct SameTimeRows: Sendable {
     /// The time, as the server wrote it; nil before any is known.
     private(set) var time: String?

@@ -1,6 +1,6 @@
 internal import SluiceBase
 
-/// A named pull by change tokens as a pure state machine: each page says from where the next goes on.
+/// A named pull by change tokens as a pure state machine: each page names where the next goes on.
 ///
 /// The server gives out changes in the order in which they were committed, so nothing comes after a token that belongs
 /// before it, and the token is saved with its page.
@@ -28,7 +28,7 @@ package struct TokenPullSession: Sendable {
     /// Whether a request with the token, or for one, is out.
     package var isAsking: Bool { state == .waiting }
 
-    /// Takes an event and says what to do next.
+    /// Takes an event and returns what to do next.
     package mutating func handle(_ event: PullEvent) -> PullEffect {
         switch (state, event) {
         case (.idle, .began): return request()

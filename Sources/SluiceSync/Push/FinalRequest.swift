@@ -29,7 +29,7 @@ struct FinalRequest: Sendable {
     private func digest(of body: [UInt8]) -> String {
         let head = request.head
         let first = "\(head.method.rawValue) \(head.path ?? "")\n\(head.headerFields[.ifMatch] ?? "")\n"
-        // It tells one's own requests apart, and guards against nobody.
+        // It distinguishes one's own requests, and is no protection.
         return String(FNV1a.hash(body, after: FNV1a.hash(first.utf8)), radix: 16)
     }
 }

@@ -104,7 +104,7 @@ extension OperationSession {
         }
     }
 
-    /// A hook failed: the operation is kept as without it, and says so.
+    /// A hook failed: the operation is kept as without it, with the reason.
     mutating func keep(_ kept: Kept, beside error: SluiceError) -> Effect {
         var kept = kept
         let problem = Self.failure(of: error).message

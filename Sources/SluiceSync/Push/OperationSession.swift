@@ -6,7 +6,7 @@ package import SluiceBase
 /// that is decided, or an answer that turns out to be an earlier revision's, ends with ``Outcome/again``: the operation
 /// is then read and sent anew, and the rounds are counted.
 package struct OperationSession: Sendable {
-    /// What the session is told.
+    /// What the session receives.
     package enum Event: Sendable {
         /// The operation, as it is stored now.
         case loaded(PushItem)
@@ -20,7 +20,7 @@ package struct OperationSession: Sendable {
         case changed
         /// The server answered the operation; `item` is as it was sealed last.
         case answered(PushItem, PushAnswer)
-        /// The operation was not answered; `item` is as it was sealed last. `wasSent` tells whether a request may have
+        /// The operation was not answered; `item` is as it was sealed last. `wasSent` is whether a request may have
         /// reached the server.
         case unanswered(PushItem, SluiceError, wasSent: Bool)
         /// The server's record as it is now, read by its id; nil if it has none, not even a deleted one.
@@ -45,7 +45,7 @@ package struct OperationSession: Sendable {
         case moved
     }
 
-    /// What the session wants done.
+    /// What the session asks its driver to do.
     package enum Effect: Sendable {
         /// Ask the hooks whether to send the operation.
         case review(PushItem)
@@ -109,7 +109,7 @@ package struct OperationSession: Sendable {
     /// Prepares for the operation's being read anew.
     mutating func restart() { state = .loading }
 
-    /// Takes an event and says what to do next.
+    /// Takes an event and returns what to do next.
     package mutating func handle(_ event: Event) -> Effect {
         switch (state, event) {
         case (.loading, .loaded(let item)): return begin(item)
@@ -177,7 +177,7 @@ package struct OperationSession: Sendable {
             confirmation.map { .confirmed(item, server: server, by: $0) } ?? .applied(item, server: server))
     }
 
-    /// Reads the record, which tells an answer that is an old one from one that is not.
+    /// Reads the record, which shows whether an answer is a replayed one.
     private mutating func confirm(_ item: PushItem, _ server: JSON, _ newest: JSON?) -> Effect {
         rounds += 1
         if rounds > Self.maximumRounds {
@@ -188,7 +188,7 @@ package struct OperationSession: Sendable {
         return .readBack(item)
     }
 
-    /// Why an operation is kept of which the server's answer says another thing than its record.
+    /// Why an operation is kept whose answer contradicts the server's record.
     private static func contradiction(_ status: Int) -> String {
         switch status {
         case ..<300: "the server answered \(status), and its record does not show the change"
@@ -256,7 +256,8 @@ package struct OperationSession: Sendable {
                 ? commit(.kept(item, .parked, failure(.conflict), uncertain: false), then: .kept)
                 : commit(.rebased(item, server: record, sent: sent), then: .again)
         case .conflict(let server, let isDeleted):
-            // The record that a delete was told to be gone is there again: it may have been deleted by that very delete.
+            // The record that a delete found gone is there again: it may have been deleted by that very
+            // delete.
             let wasGone = operation.kind == .delete && (status == 404 || status == 410)
             let conflict = Conflict(
                 operation: operation, client: item.local, server: server, base: item.base,
@@ -268,7 +269,7 @@ package struct OperationSession: Sendable {
                 return hold(item, .parked, conflict, .conflict, text)
             }
             if operation.kind == .insert, isDeleted, !conflict.maybeApplied {
-                // Deleted before it was made here, by this device perhaps: nobody has touched this record since.
+                // Deleted before it was made here, by this device perhaps: the record was not touched since.
                 return settle(item, conflict, .client)
             }
             state = .deciding(item, conflict)
@@ -324,12 +325,12 @@ package struct OperationSession: Sendable {
                 item, .parked, conflict, .conflict,
                 "the conflict is not converging: the same merge again, and the server's record has moved")
         case .server, .discard, .client, .merge, .delete:
-            // Where the decision leaves something to be said, it keeps the operation's place.
+            // Where the decision leaves something to send, it keeps the operation's place.
             return commit(.decided(item, conflict, decision), then: .again)
         }
     }
 
-    /// Whether a merge says something else than the one before it, or the server's record has stayed where it was.
+    /// Whether a merge gives another record than the one before it, or the server's record has stayed where it was.
     private mutating func converges(_ record: JSON, _ conflict: Conflict) -> Bool {
         let plain = RecordRules.withoutSystemColumns(record, columns.system)
         let version = conflict.server?[columns.version]

@@ -41,7 +41,7 @@ package struct PushCommitter {
             }
             operation.revision += 1
         }
-        // An undelete by POST has no body: what it says is that the record is not deleted.
+        // An undelete by POST has no body: it means that the record is not deleted.
         let isBodiless = operation.kind == .undelete && final.request.body.isEmpty
         let document = isBodiless ? JSON(members: [(columns.deleted, JSON(false))]) : final.document
         var sent = SentBody(
@@ -56,8 +56,8 @@ package struct PushCommitter {
         return (operation, sent.identify(final.request, as: operation.requestID))
     }
 
-    /// A tombstone that was read before the first send is what each repeat is made on, and the newest that is known: the
-    /// server does not have the record.
+    /// A tombstone that was read before the first send is what each repeat is made on, and the newest that is known:
+    /// the server does not have the record.
     private func keepBase(of item: PushItem, _ queue: QueueWriter) throws {
         let (table, id) = (item.operation.table, item.operation.recordID)
         guard item.operation.kind == .undelete, item.base?[columns.version]?.string != nil else { return }
@@ -218,7 +218,7 @@ package struct PushCommitter {
         }
     }
 
-    /// What is known of the record, where it cannot be told whether that or the answer is the later one.
+    /// What is known of the record, where it is unknown whether that or the answer is the later one.
     private func doubted(
         _ operation: TableOperation, answered server: JSON, _ queue: QueueWriter
     ) throws -> RecordState? {
@@ -255,16 +255,16 @@ package struct PushCommitter {
         return true
     }
 
-    /// The server has an earlier revision: what remains to be said is the difference to it.
+    /// The server has an earlier revision: what remains to send is the difference to it.
     private func rebase(
         _ operation: TableOperation, _ item: PushItem, server: JSON, sent: SentBody, _ store: any StoreWriter,
         _ queue: QueueWriter
     ) throws {
         let (table, id) = (operation.table, operation.recordID)
         let successors = try queue.reader.all(on: id, in: table).filter { $0.id != operation.id }
-        // A delete that a new record stands after has to be said.
+        // A delete that a new record follows has to be sent.
         let isReplaced = successors.first?.kind == .insert
-        // Its successors say all that differs from there: an edit is in the local record, a delete needs no edit.
+        // Its successors send all that differs from there: an edit is in the local record, a delete needs no edit.
         let isAbsorbed = successors.first.map {
             !isReplaced && operation.isMergeable && $0.isMergeable && operation.group == $0.group
         }
@@ -272,8 +272,8 @@ package struct PushCommitter {
         if isAbsorbed == false, !isReplaced {
             let foreign = ForeignChanges(of: server, since: item.made(by: sent, columns), columns: columns)
             if foreign.collide(with: successors, from: sent.local, to: try store.record(id, in: table)) {
-                // Said anew of the record that it was made on: the server refuses it, and the conflict is shown. What it
-                // says is no longer to be read from the record, which those after it have changed.
+                // Said anew of the record that it was made on: the server refuses it, and the conflict is shown. What
+                // it says is no longer to be read from the record, which those after it have changed.
                 var unsaid = forgettingSends(operation)
                 unsaid.frozen = operation.kind == .undelete ? operation.frozen : item.local
                 try queue.put(unsaid)
@@ -292,7 +292,7 @@ package struct PushCommitter {
         try queue.put(operation)
     }
 
-    /// What remains to be said of an operation of which an earlier revision is done.
+    /// What remains to send of an operation of which an earlier revision is done.
     private func forgettingSends(_ operation: TableOperation) -> TableOperation {
         var operation = operation
         operation.revise()

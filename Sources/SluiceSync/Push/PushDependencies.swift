@@ -104,7 +104,8 @@ struct PushDependencies: Sendable {
 
         fileprivate func parents(of operation: QueuedOperation, _ dependency: TableDependency) -> [Int64] {
             guard dependency.column != nil else {
-                // Any of them; the last one has the others before it. One that was queued later may not count in the end.
+                // Any of them; the last one has the others before it. One that was queued later may not count in the
+                // end.
                 let making = making[dependency.parent] ?? []
                 let last = making.last { counts($0.place, $0.key, for: operation) }?.place
                 let index = Self.firstIndex(from: operation.sequence, in: making, \.place)

@@ -74,7 +74,7 @@ struct PushDriver: Sendable {
 }
 
 extension PushSession.Effect {
-    /// Whether a request goes out by it, or may if the hooks say so.
+    /// Whether a request goes out by it, or may if the hooks allow it.
     fileprivate var leadsToSend: Bool {
         switch self {
         case .operation(_, .send), .operation(_, .review): true
@@ -101,9 +101,9 @@ private struct PushTally {
     var failed: Set<String> = []
     /// Those that a hook has wait.
     var postponed: Set<String> = []
-    /// Operations that a decision has made to restore a record, which may leave the rest of what they say to another.
+    /// Operations that a decision has made to restore a record, which may leave the rest of the change to another.
     private var restoring: Set<String> = []
-    /// The records that were restored so: the next update of each says the rest of a change that is counted.
+    /// The records that were restored so: the next update of each carries the rest of a change that is counted.
     private var restored: Set<RecordID> = []
     /// What is being committed as applied, by its place.
     private var applying: [Int64: TableOperation] = [:]
@@ -161,7 +161,7 @@ private struct PushTally {
 }
 
 extension TableOperation {
-    /// What a log line tells of an operation: nothing of its content.
+    /// What a log line has of an operation: nothing of its content.
     fileprivate var logMetadata: Logger.Metadata {
         ["table": "\(table)", "record": "\(recordID)", "operation": "\(id)", "kind": "\(kind.rawValue)"]
     }

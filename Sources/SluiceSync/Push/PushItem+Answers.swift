@@ -16,8 +16,9 @@ extension PushItem {
         return record[columns.version] == known
     }
 
-    /// The server's record by its answer to the change. What the answer leaves out is as that send left it: some servers
-    /// answer with the properties that were sent alone. A property that comes in other letters' case was not left out.
+    /// The server's record by its answer to the change. What the answer leaves out is as that send left it: some
+    /// servers answer with the properties that were sent alone. A property that comes in other letters' case was not
+    /// left out.
     func completing(_ answer: JSON, by sent: SentBody?, _ columns: PushColumns) -> JSON {
         var record = answer
         let kept = columns.replaces ? base?.members?.filter { columns.system.contains($0.name) } : nil
@@ -49,7 +50,7 @@ extension PushItem {
         }
     }
 
-    /// The record as the send left it, where nobody has changed it since; nil if that is not known.
+    /// The record as the send left it, where it was not changed since; nil if that is not known.
     ///
     /// - Parameter body: what was sent; nil means the body as it went out.
     func made(by sent: SentBody?, saying body: JSON? = nil, _ columns: PushColumns) -> JSON? {

@@ -1,7 +1,7 @@
 public import SluiceBase
 
-/// How a push ended. No error is thrown for what lies with network, server or conflicts: it is told here, and what was
-/// not sent waits in the queue.
+/// How a push ended. No error is thrown for failures of network, server or conflicts: they are reported here, and what
+/// was not sent waits in the queue.
 public struct PushResult: Sendable {
     /// Why a push ended.
     public struct End: Sendable, Hashable, CustomStringConvertible {
@@ -59,7 +59,7 @@ public struct PushResult: Sendable {
     /// How many of those came while it ran and wait for the next push: one sends what is queued when it begins,
     /// and once what comes after that on the same records.
     public var waiting = 0
-    /// How many operations wait because a hook said so: they are no failures.
+    /// How many operations a hook has put off: they are no failures.
     public var postponed = 0
     /// How many operations in the queue are another user's: this push did not look at them, nor at what waits for them.
     public var ofOthers = 0

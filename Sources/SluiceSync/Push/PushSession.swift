@@ -4,14 +4,14 @@ package import SluiceBase
 /// effects out, side by side where there are several, and reports back.
 ///
 /// It sends what is queued when it begins, and then once what has come after that on the same records: edits that were
-/// made meanwhile, and what a conflict's decision leaves to be said. All else waits for the next push, so that it ends
+/// made meanwhile, and what a conflict's decision leaves to send. All else waits for the next push, so that it ends
 /// however much is written.
 ///
 /// It runs one ``OperationSession`` for each operation that is under way and asks ``PushSchedule`` which may be next.
 /// It ends early without network, without credentials, when the store fails, when it is cancelled, and when a handler
-/// says so; what is under way by then comes to its end first, so that no answer is lost.
+/// asks for it; what is under way by then comes to its end first, so that no answer is lost.
 package struct PushSession: Sendable {
-    /// What the session is told.
+    /// What the session receives.
     package enum Event: Sendable {
         /// The push begins.
         case began
@@ -23,7 +23,7 @@ package struct PushSession: Sendable {
         case operation(Int64, OperationSession.Event)
     }
 
-    /// What the session wants done.
+    /// What the session asks its driver to do.
     package enum Effect: Sendable {
         /// Read the operations after that place of the queue.
         case readQueue(after: Int64)
@@ -45,7 +45,7 @@ package struct PushSession: Sendable {
     /// The last place of the queue when the push began, and the last that was looked at since.
     private var limit: Int64?
     private var lastRead: Int64 = 0
-    /// The records of which edits, or what a decision leaves to be said, may be after what it knows.
+    /// Records that may have later operations than those it knows: edits, or what a decision left to send.
     private var toReadAgain: Set<RecordKey> = []
     /// How often it has looked for those.
     private var looks = 0
@@ -63,8 +63,8 @@ package struct PushSession: Sendable {
         schedule = PushSchedule(dependencies: dependencies, selection: selection)
     }
 
-    /// Takes an event and says what to do next: several things may be done side by side. Nothing is said while others
-    /// are still under way and have to be waited for.
+    /// Takes an event and returns what to do next: several things may be done side by side. Nothing is said while
+    /// others are still under way and have to be waited for.
     package mutating func handle(_ event: Event) -> [Effect] {
         switch event {
         case _ where isFinished: return []
@@ -105,7 +105,7 @@ package struct PushSession: Sendable {
     }
 
     private mutating func end(_ place: Int64, _ outcome: OperationSession.Outcome) -> [Effect] {
-        // Of what was taken in after that, only what a decision leaves to be said.
+        // Of what was taken in after that, only what a decision leaves to send.
         var mayHaveMore = place <= limit ?? 0
         if case .again = outcome { mayHaveMore = true }
         if mayHaveMore, let key = schedule.key(of: place) { toReadAgain.insert(key) }
@@ -168,7 +168,7 @@ package struct PushSelection: Sendable, Hashable {
         (tables?.contains(operation.table) ?? true) && !excluded.contains(operation.id) && isOfUser(operation)
     }
 
-    /// Whether the operation is the user's, or nobody's in particular.
+    /// Whether the operation is the user's, or no user's in particular.
     func isOfUser(_ operation: QueuedOperation) -> Bool {
         user == nil || operation.user.isEmpty || operation.user == user
     }

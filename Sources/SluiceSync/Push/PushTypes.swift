@@ -6,7 +6,7 @@ package struct PushAnswer: Sendable, Hashable {
     package var status: Int
     /// The server's record, if the body was one that carries a server version: only such a body can be evidence.
     package var record: JSON?
-    /// What the server says, for a person.
+    /// The server's message, for a person.
     package var message: String
     /// Whether the server refuses the request because of its id: it was first sent longer ago than the server
     /// remembers, by the clocks of both sides.
@@ -51,10 +51,10 @@ package enum PushWritten: Sendable, Hashable {
 package enum PushCommit: Sendable {
     /// The server has done it: the operation goes, and the server's record (nil: none) is rebased under newer edits.
     case applied(PushItem, server: JSON?)
-    /// The server has done it, and because it could not be told whether that answer is an old one, its record was read.
+    /// The server has done it; because that answer may be a replayed one, its record was read.
     case confirmed(PushItem, server: JSON, by: Confirmation)
-    /// The server's record shows that a send before has done it (nil: which one cannot be told), or that nothing has to
-    /// be done: the operation goes. Others may have changed the record since.
+    /// The server's record shows that an earlier send has done it (nil: it is unknown which one), or that nothing has
+    /// to be done: the operation goes. Others may have changed the record since.
     case found(PushItem, server: JSON, sent: SentBody?)
     /// The server has no such record, and the operation was a delete: it goes.
     case gone(PushItem)
@@ -62,7 +62,7 @@ package enum PushCommit: Sendable {
     case rebased(PushItem, server: JSON, sent: SentBody)
     /// The server does not take its request id: it is sent again under none.
     case unidentified(PushItem)
-    /// The record is what its base was: there is nothing to say to the server.
+    /// The record is what its base was: there is nothing to send.
     case unneeded(PushItem)
     /// The operation stays in that state with that failure.
     case kept(PushItem, TableOperation.State, TableOperation.Failure?, uncertain: Bool)

@@ -5,8 +5,8 @@ internal import SluiceWire
 package enum PushVerdict: Sendable, Hashable {
     /// It is done; the record is the server's, nil where there is none now.
     case done(JSON?)
-    /// The server's record shows that an earlier send took effect: the one that is named, if that can be told. Others may
-    /// have changed the record since.
+    /// The server's record shows that an earlier send took effect: the one that is named, if that is known. Others
+    /// may have changed the record since.
     case found(JSON, SentBody?)
     /// An earlier revision of the operation is what the server has; this one is still to be sent.
     case earlierRevisionDone(JSON, SentBody)
@@ -52,19 +52,20 @@ package enum PushVerdict: Sendable, Hashable {
         case 401: return .unauthorized
         case 404, 410:
             switch operation.kind {
-            // The by-id route may hide a deleted row, or a live one: the list tells.
+            // The by-id route may hide a deleted row, or a live one: the list shows it.
             case .update, .delete: return .readBack
             case .insert, .undelete: return .refused(.notFound)
             }
         case 409, 412:
             guard let record = answer.record else {
-                // A 409 may echo what was sent, so it is no evidence. A 412 without a record stays an error: where a proxy
-                // has sent a request with a condition twice, the second is refused although the first took effect.
+                // A 409 may echo what was sent, so it is no evidence. A 412 without a record stays an error: where a
+                // proxy has sent a request with a condition twice, the second is refused although the first took
+                // effect.
                 let mayBeDone = operation.kind != .insert
                 return answer.status == 409 ? .readBack : .later(.preconditionFailed, uncertain: mayBeDone)
             }
             guard columns.id(record) == operation.recordID else { return .refused(.brokenProtocol) }
-            // A record that still has the condition's version does not tell why the server refused.
+            // A record that still has the condition's version does not show why the server refused.
             let mayBeUnmoved = operation.kind == .delete ? !isTombstone : operation.kind != .undelete
             if mayBeUnmoved, item.isUnmoved(record, columns) { return .readBack }
             return item.completing(compare(item, with: record, columns: columns, isRefusal: true), columns)
@@ -85,7 +86,7 @@ package enum PushVerdict: Sendable, Hashable {
             // The list was answered, so the table is there.
             case .delete: return .gone
             case .update: return .conflict(server: nil, isDeleted: true)
-            // Refused as existing, and not there: what the server says does not fit together.
+            // Refused as existing, and not there: the server's answers contradict each other.
             case .insert, .undelete:
                 let claimsSuccess = status < 300
                 return .later(claimsSuccess ? .brokenProtocol : .conflict, uncertain: claimsSuccess)
@@ -107,7 +108,7 @@ package enum PushVerdict: Sendable, Hashable {
     }
 
     /// What a good answer to a delete shows. Most servers answer with nothing, some with the record, marked as deleted;
-    /// anything else, a web page or an error under a good status, says nothing of the record.
+    /// anything else, a web page or an error under a good status, shows nothing of the record.
     private static func judge(
         deleteOf item: PushItem, _ answer: PushAnswer, columns: PushColumns
     ) -> PushVerdict {
@@ -119,7 +120,7 @@ package enum PushVerdict: Sendable, Hashable {
 
     /// Holds the server's record against what was sent, newest revision first.
     ///
-    /// - Parameter isRefusal: whether the server says that it has not done what was sent last.
+    /// - Parameter isRefusal: whether the server reports that it has not done what was sent last.
     private static func compare(
         _ item: PushItem, with record: JSON, columns: PushColumns, isRefusal: Bool
     ) -> PushVerdict {
@@ -138,7 +139,7 @@ package enum PushVerdict: Sendable, Hashable {
             return .conflict(server: record, isDeleted: false)
         }
         if says(operation, nothingBeyond: sent) { return .found(record, sent) }
-        // If a later revision has been there too, somebody has set the record back since: the values alone do not say
+        // If a later revision has been there too, somebody has set the record back since: the values alone do not show
         // whether they are ours.
         let mayBePast = operation.sent.contains { later in
             later.revision > sent.revision

@@ -15,7 +15,7 @@ extension PushWorker {
     /// condition of the first send and of each repeat, so that a repeat never does again what another has undone.
     ///
     /// A change or a delete of a record that was never seen is judged by the record as it is. An undelete is made on
-    /// the tombstone; where the wire restores by PUT, that also says what to put.
+    /// the tombstone; where the wire restores by PUT, that is also what to put.
     func prepare(_ item: PushItem) async throws -> Preparation {
         let columns = client.dialect.pushColumns
         let operation = item.operation
@@ -29,7 +29,7 @@ extension PushWorker {
         }
         let isPut = operation.kind == .undelete && client.dialect.undelete == .put
         guard let record = try await readBack(item) else {
-            // A server that shows no deleted records has to say itself whether there is one.
+            // A server that shows no deleted records has to answer itself whether there is one.
             if operation.kind == .undelete, !isPut { return .item(item) }
             return .answer(PushAnswer(status: 404, message: "the server has no such record, not even a deleted one"))
         }

@@ -95,10 +95,10 @@ struct PushWorker: Sendable {
                 return .notLoaded(.moved)
             }
             let state = try queue.state(of: id, in: table)
-            // A frozen body stays as it is: the record has moved on, and its successor will say so.
+            // A frozen body stays as it is: the record has moved on, and its successor will send that.
             let isFrozen = operation.state == .inFlight || onRecord.count > 1
             let made = operation.sentAsIs?.local ?? operation.frozen
-            // Nobody waits for that send's answer any more: the process ended, or its commit failed.
+            // No task waits for that send's answer any more: the process ended, or its commit failed.
             if operation.state == .inFlight { operation.isUncertain = true }
             let local: JSON?
             switch operation.kind {

@@ -26,9 +26,9 @@ package struct QueuedOperation: Sendable, Hashable {
     package var kind: TableOperation.Kind
     /// The group with which it goes.
     package var group: String?
-    /// Whose change it is; empty for nobody's in particular.
+    /// The user whose change it is; empty for no user's in particular.
     package var user = ""
-    /// What the application says of it.
+/// The application's tags.
     package var tags: Set<String> = []
     /// Whether it waits for someone: pushes pass it by.
     package var isHeld = false

@@ -1,7 +1,7 @@
 internal import SluiceBase
 
-/// How old the answer to an operation of unknown outcome may be: a server that remembers what the first send brought
-/// about says the same to a repeat, and meanwhile others may have changed the record and a pull may have brought that.
+/// Decides whether a server's answer may be a replay of an earlier one. A server that remembers request ids returns the
+/// first response again; in the meantime others may have changed the record, and a pull may have brought that change.
 struct ReplayedAnswer {
     let operation: TableOperation
     let columns: PushColumns

@@ -20,7 +20,7 @@ package struct SentRevisionEvidence {
         guard sent.final.kind == .object, columns.holds(record, sent.final, item.forms) else { return false }
         let others: Set<PropertyName>
         if item.operation.kind == .delete {
-            // A delete may only follow on a record that is exactly what an edit before it sent, and nobody else's.
+            // A delete may only follow on a record that is exactly what an edit before it sent, and no one else's.
             guard sent.revision < item.operation.revision else { return false }
             others = Set(record.names).union(item.base?.names ?? [])
         } else {

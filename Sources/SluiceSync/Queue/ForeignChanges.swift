@@ -19,7 +19,7 @@ struct ForeignChanges {
         }
     }
 
-    /// Whether an edit that leads from the one record to the other says something else of a property than they do.
+    /// Whether an edit from the one record to the other sets a property to another value than they do.
     func collide(withEditFrom before: JSON?, to after: JSON?) -> Bool {
         guard let after else { return !names.isEmpty }
         return names.contains { name in

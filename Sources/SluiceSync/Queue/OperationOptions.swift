@@ -1,6 +1,6 @@
 internal import SluiceBase
 
-/// What the application says of a change besides its content.
+/// Options of a change: what the application gives with it besides its content.
 ///
 /// ```swift
 /// try await todos.update(changes, options: OperationOptions(tags: ["urgent"]))

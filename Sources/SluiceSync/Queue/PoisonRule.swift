@@ -3,7 +3,7 @@ internal import SluiceBase
 /// Which failures make an operation dead in the end: those that lie with the operation or with what the server makes
 /// of it, and not with the way to the server.
 package enum PoisonRule {
-    /// The statuses by which a server, or a gateway before it, says that it cannot now or wants other credentials.
+    /// The statuses by which a server, or a gateway before it, reports that it cannot now or wants other credentials.
     package static let passingStatuses: Set<Int> = [401, 408, 429, 502, 503, 504]
 
     /// Whether a failure counts.
@@ -20,7 +20,7 @@ package enum PoisonRule {
 }
 
 extension TableOperation.Failure {
-    /// Whether it says that the server is unwell, and would be with other operations.
+    /// Whether it shows that the server is overloaded or broken, so that other operations would fail too.
     var isOfServer: Bool { status.map { $0 >= 500 || PoisonRule.passingStatuses.contains($0) } ?? false }
 }
 

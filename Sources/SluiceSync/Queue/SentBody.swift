@@ -19,7 +19,7 @@ package struct SentBody: Sendable, Hashable {
     package var known: String?
     /// Whether it went out under an id: not where the server has refused the one before.
     package var isIdentified = true
-    /// Whether a send of it ended without an answer that says what became of it.
+    /// Whether a send of it ended without an answer that shows what became of it.
     package var mayBeDone = false
 
     package init(

@@ -46,13 +46,13 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     public var revision = 1
     /// How often it has been sent.
     public var attempts = 0
-    /// Whether a send ended without an answer that says what became of it: the server may have done it already.
+    /// Whether a send ended without an answer that shows what became of it: the server may have done it already.
     public var isUncertain = false
     /// Why it did not go through the last time.
     public var failure: Failure?
     /// When it was made.
     public var createdAt: Timestamp
-    /// What the application says of it, for its filters and for pushes of a part of the queue.
+    /// The application's tags, for its filters and for pushes of a part of the queue.
     public var tags: Set<String> = []
     /// The group whose changes reach the server all together or not at all; nil for one that stands alone.
     public var group: String?
@@ -63,8 +63,8 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     public var failedAttempts = 0
     /// Not before that time is it sent, because a hook has it wait; nil where none does.
     public var notBefore: Timestamp?
-    /// Whose change it is (``SyncOptions/user``): pushes of other users hold it. Empty for one that was made by nobody
-    /// in particular, which is sent by whoever pushes first.
+    /// The user whose change it is (``SyncOptions/user``): pushes of other users hold it. Empty for one that no user
+    /// made in particular, which the first push sends.
     public var user = ""
     /// The local record as this operation made it, kept when a successor changes the record before this one is sent.
     package var frozen: JSON?
@@ -109,15 +109,15 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
         self.createdAt = createdAt
     }
 
-    /// Whether a later change of the record may become part of this operation: neither stands apart, and both are of one
-    /// group and one user.
+    /// Whether a later change of the record may become part of this operation: neither stands apart, and both are of
+    /// one group and one user.
     func mayTake(_ later: TableOperation) -> Bool {
         isMergeable && later.isMergeable && group == later.group && user == later.user
     }
 
     /// Whether the operation has gone out at least once.
     public var wasSent: Bool { attempts > 0 }
-    /// Whether the server has said no, and no send before that can have taken effect.
+    /// Whether the server refused it, and no send before that can have taken effect.
     var wasRefused: Bool { isHeld && !isUncertain }
     /// Whether a push of that user may send it, and a change of that user become part of it.
     func belongs(to user: String) -> Bool { self.user.isEmpty || self.user == user }
@@ -147,7 +147,7 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     /// What was sent for the revision that it has now.
     var sentAsIs: SentBody? { sent.last { $0.revision == revision } }
 
-    /// Notes that the last send ended without an answer that says what became of it.
+    /// Notes that the last send ended without an answer that shows what became of it.
     mutating func doubt() {
         isUncertain = true
         if let index = sent.lastIndex(where: { $0.revision == revision }) { sent[index].mayBeDone = true }

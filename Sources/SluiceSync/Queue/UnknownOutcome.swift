@@ -2,8 +2,8 @@ internal import SluiceBase
 internal import SluiceWire
 
 extension TableOperation {
-    /// Refuses a repair because nobody knows what became of a send, and says what can be done about it: each way is open
-    /// in the state that the operation has.
+    /// Refuses a repair because the outcome of a send is unknown; the message lists what can be done about it: each way
+    /// is open in the state that the operation has.
     ///
     /// - Parameter group: the operations of its group, without which it is not sent.
     func unknownOutcome(_ reason: String, with group: [TableOperation] = []) -> SluiceError {
@@ -25,7 +25,7 @@ extension TableOperation {
 }
 
 extension QueueReader {
-    /// Refuses to have an operation say something else while its group may have arrived: that goes out again as it was,
+    /// Refuses to change an operation while its group may have arrived: that goes out again as it was,
     /// or its parts would not fit together.
     func refuseDoubt(inGroupOf operation: TableOperation) throws {
         guard let group = operation.group else { return }

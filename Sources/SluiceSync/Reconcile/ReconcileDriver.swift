@@ -37,7 +37,7 @@ struct ReconcileDriver: Sendable {
         let difference = try await differences(held)
         (result.pending, result.usedDigest) = (difference.pending, difference.usedDigest)
         let late = try await behindChanges(difference, held)
-        // A pull that begins afresh is not told which of these rows leave before it does.
+        // The server does not report to a pull that begins afresh which of these rows left before.
         cursor.needsReconcile = cursor.position == nil && !(held.ids.isEmpty && difference.wanted.isEmpty)
         cursor.heldAll = false
         cursor.pulls = 0
@@ -130,7 +130,7 @@ struct ReconcileDriver: Sendable {
     /// A server could take ranges apart without end, and list rows without end.
     private mutating func checkLimits() throws(SluiceError) {
         let limits = exchange.options.pull
-        guard asked < limits.mostPages, came < limits.mostRows else {
+        guard asked < limits.maximumPages, came < limits.maximumRows else {
             throw SluiceError(
                 .limitReached,
                 "the server has listed \(came.counted("row")) in \(asked.counted("answer")), as many as its limits allow",

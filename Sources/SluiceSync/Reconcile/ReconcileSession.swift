@@ -1,8 +1,8 @@
 internal import SluiceBase
 internal import SluiceWire
 
-/// Finds what a query's rows here and the server's differ in, as a pure state machine: it says which digests and lists
-/// to ask for, and takes the answers.
+/// Finds what a query's rows here and the server's differ in, as a pure state machine: it returns which digests and
+/// lists to ask for, and takes the answers.
 ///
 /// Digests by ranges of ids find the places that differ, where the server offers them; a range is taken apart further
 /// or listed. Without digests all ids and versions are listed. Equal counts prove nothing.
@@ -68,7 +68,7 @@ struct ReconcileSession: Sendable {
         self.pending = pending
     }
 
-    /// Takes an event and says what to do next.
+    /// Takes an event and returns what to do next.
     mutating func handle(_ event: Event) -> Effect {
         switch (event, current) {
         case (.began, _): steps = [.digest(nil, held.ids, depth: 0)]

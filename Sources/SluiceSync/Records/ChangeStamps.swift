@@ -1,10 +1,10 @@
 package import SluiceBase
 
-/// What has changed in a table's records since some moment, but by waiting operations, which tell for themselves.
+/// Tracks which records of a table changed, and when, so that a page requested earlier cannot overwrite them.
 ///
-/// A page that was asked for before a record changed knows nothing of the change. Whoever ends an operation, or moves a
-/// record's base, notes the record under the table's next stamp; whoever stores a page counts it. As all is kept in the
-/// store, it holds between contexts and processes too.
+/// Changes made by queued operations are not tracked here: the queue already protects those records. Completing an
+/// operation or moving a record's base writes the record's id under the table's next stamp. Storing a page increments
+/// the page counter. All of it is in the store, so it holds between contexts and processes too.
 package struct ChangeStamps {
     /// The table of the store: one record for each table, and one for each of its records that was noted lately.
     package static let schema = TableSchema(
@@ -14,7 +14,7 @@ package struct ChangeStamps {
     /// How many notes of a table are kept at least.
     package static let kept: Int64 = 1024
 
-    /// A moment.
+    /// A moment of a table: how many changes and pages there were by then.
     package struct Moment: Sendable, Hashable {
         package var stamp: Int64 = 0
         package var pages: Int64 = 0

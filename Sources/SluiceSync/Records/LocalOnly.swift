@@ -8,10 +8,11 @@ internal import SluiceWire
 /// ```
 ///
 /// A change of a table that stays here is stored and never queued; such a table cannot be pulled. A column that stays
-/// here is part of the record for the application and for nobody else: it is in no request, conflict handlers do not see
-/// it, and no pull, answer or discard changes it. It goes with the record: who deletes one and restores it has lost it.
+/// here is part of the record for the application and for nobody else: it is in no request, conflict handlers do not
+/// see it, and no pull, answer or discard changes it. It goes with the record: who deletes one and restores it has lost
+/// it.
 ///
-/// The store remembers both, so that whoever has it open keeps to them, whatever that one's options say. A table begins
+/// The store remembers both, so that whoever has it open keeps to them, whatever that one's options are. A table begins
 /// to stay here only when no changes of it wait. To share the values of such a column later, write them to another one.
 public struct LocalOnly: Sendable, Hashable {
     /// The tables.

@@ -28,7 +28,7 @@ package enum WrittenForm: Sendable, Hashable, CaseIterable {
     }
 }
 
-/// What has been learnt of how the server writes the values of each property: from answers that say what became of a
+/// How the server writes the values of each property, as learnt from answers that show what became of a
 /// change. So a change is known again whose answer is lost later. It is remembered for the context's life.
 final class WrittenForms: Sendable {
     private let known = Mutex<[ExactName: [PropertyName: Set<WrittenForm>]]>([:])

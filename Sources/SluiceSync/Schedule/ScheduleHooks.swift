@@ -1,17 +1,17 @@
 internal import Logging
 internal import SluiceBase
 
-/// What the schedule hooks say of a scheduler's next step.
+/// Asks the schedule hooks about a scheduler's next step, and keeps what they decided.
 struct ScheduleHooks {
     private let context: SyncContext
     /// The tables to which a hook has restricted the run that is next; nil means all.
     private(set) var tables: Set<String>?
-    /// Until when a hook wants nothing to be done.
+    /// Until when a hook asked to do nothing.
     private(set) var holdsUntil: Timestamp?
 
     init(_ context: SyncContext) { self.context = context }
 
-    /// The step as the first hook wants it that has an opinion; without one the schedule's own.
+    /// The step as the first hook that decides wants it; without one the schedule's own.
     mutating func direct(
         _ machine: inout ScheduleMachine, _ reason: ScheduleQuestion.Reason, _ effect: ScheduleMachine.Effect
     ) async -> ScheduleMachine.Effect {

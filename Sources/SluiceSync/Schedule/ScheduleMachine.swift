@@ -38,7 +38,7 @@ package struct ScheduleMachine: Sendable {
 
     /// What to do.
     package enum Effect: Sendable, Hashable {
-        /// Push, and then pull if so it says.
+        /// Push, and then pull if that is true.
         case run(pulls: Bool)
         /// Wait so long for an event; then the pause is over.
         case wait(Duration)
@@ -72,7 +72,7 @@ package struct ScheduleMachine: Sendable {
         nextRun = soonest(now, random)
     }
 
-    /// The time of the next run if it is later than the schedule says, because of a failure or of the server's wish.
+    /// The time of the next run if it is later than the schedule's, because of a failure or of the server's wish.
     package var waitsUntil: Timestamp? { (failures > 0 && !failedInPart) || notBefore != nil ? nextRun : nil }
 
     /// When the next run is due.
@@ -89,12 +89,12 @@ package struct ScheduleMachine: Sendable {
         return .run(pulls: pulls)
     }
 
-    /// Waits because a hook wants to: a second at least, so that one which says so again and again costs little.
+    /// Waits because a hook asked to: a second at least, so that a hook that always waits costs little.
     package func hold(until time: Timestamp, now: Timestamp) -> Effect {
         .wait(min(max(.seconds(1), now.duration(to: time)), longestWait))
     }
 
-    /// Takes an event and says what to do next.
+    /// Takes an event and returns what to do next.
     package mutating func handle(_ event: Event, now: Timestamp, random: Double) -> Effect {
         switch event {
         // After a failure of all the next run sends it: coming earlier would undo the pause.
@@ -136,7 +136,7 @@ package struct ScheduleMachine: Sendable {
             failures = outcome.failed ? failures + 1 : 0
             failedInPart = outcome.isPartial
             if failures > 0 {
-                let limit = min(schedule.longestPause, schedule.firstPause * (1 << min(failures - 1, 30)))
+                let limit = min(schedule.maximumPause, schedule.firstPause * (1 << min(failures - 1, 30)))
                 nextRun = now.advanced(by: limit * random)
                 // What has not failed goes on as ever.
                 if failedInPart { nextRun = min(nextRun, regular) }
@@ -149,7 +149,7 @@ package struct ScheduleMachine: Sendable {
 
     /// No pause is longer, even if the clock was set back meanwhile.
     private var longestWait: Duration {
-        max(schedule.interval * 1.1, schedule.longestPause, schedule.retryAfter.upperBound + schedule.spread)
+        max(schedule.interval * 1.1, schedule.maximumPause, schedule.retryAfter.upperBound + schedule.spread)
     }
 }
 

@@ -9,7 +9,7 @@ public struct ScheduledRun: Sendable {
     /// The pulls that went through, in the schedule's order.
     public var pulls: [PullResult] = []
     /// What went wrong first; nil if all went well. Operations that the server refused for good are no error of the
-    /// run: they are held, and the status says so.
+    /// run: they are held, and the status shows it.
     public var error: SluiceError?
     /// When the next run is due, if nothing happens before.
     public var next: Timestamp

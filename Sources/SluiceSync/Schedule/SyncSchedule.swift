@@ -32,7 +32,7 @@ public struct SyncSchedule: Sendable {
     /// that, from nothing to all of it. Default 1 s.
     public var firstPause: Duration
     /// The longest pause after any failure. Default 5 minutes.
-    public var longestPause: Duration
+    public var maximumPause: Duration
     /// The time over which clients spread that are woken by the same event: the end of a server's `Retry-After`, the
     /// return of a network, a start. A fleet of n clients then comes at no more than about n divided by this.
     /// Default 5 s.
@@ -43,14 +43,14 @@ public struct SyncSchedule: Sendable {
     /// A schedule.
     public init(
         pulls: [Pull] = [], interval: Duration = .seconds(300), changeDelay: Duration = .seconds(1),
-        firstPause: Duration = .seconds(1), longestPause: Duration = .seconds(300), spread: Duration = .seconds(5),
+        firstPause: Duration = .seconds(1), maximumPause: Duration = .seconds(300), spread: Duration = .seconds(5),
         retryAfter: ClosedRange<Duration> = .seconds(1) ... .seconds(3600)
     ) {
         self.pulls = pulls
         self.interval = interval
         self.changeDelay = changeDelay
         self.firstPause = firstPause
-        self.longestPause = longestPause
+        self.maximumPause = maximumPause
         self.spread = spread
         self.retryAfter = retryAfter
     }

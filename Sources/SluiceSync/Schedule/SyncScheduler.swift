@@ -29,7 +29,7 @@ public final class SyncScheduler: Sendable {
     /// over.
     public func syncNow() { hints.send(.requested) }
 
-    /// Says that the network may be there again: the next run comes within the schedule's spread.
+    /// Reports that the network may be there again: the next run comes within the schedule's spread.
     public func networkAvailable() { hints.send(.networkAvailable) }
 
     /// Each run as it ends, from now on. Of those that wait for a slow consumer the newest 16 are kept.
@@ -123,12 +123,12 @@ public final class SyncScheduler: Sendable {
                 group.cancelAll()
                 if let event { events.append(event) }
             }
-            // A pause that ended while something else happened has ended: only the last event says what to do.
+            // A pause that ended while something else happened has ended: only the last event counts.
             return events.filter { $0 != .due } + events.filter { $0 == .due }
         }
     }
 
-    /// Those of the operations that nobody has changed or revived since they failed, and that wait for no time of their
+    /// Those of the operations that were not changed or revived since they failed, and that wait for no time of their
     /// own.
     private func stillFailed(_ ids: Set<String>) async -> Set<String> {
         let found = try? await context.store.read { store in
@@ -172,7 +172,7 @@ public final class SyncScheduler: Sendable {
     }
 }
 
-/// The hints that came while nobody looked, each once.
+/// The hints that came while no run looked, each once.
 private struct ScheduleHints: Backlog {
     private var events: [ScheduleMachine.Event] = []
 
@@ -192,7 +192,7 @@ extension ScheduledRun {
     /// Whether the reason lies with the operations that failed, or with a pull that the server refuses: it is not the
     /// server's state, or others went through.
     ///
-    /// - Parameter known: the operations that have failed so already; that they fail again says nothing new.
+    /// - Parameter known: the operations that have failed so already; that they fail again is not news.
     fileprivate func hasFailedInPart(knowing known: Set<String>) -> Bool {
         guard let push, push.end == .completed, !(error?.endsRun ?? false) else { return false }
         if delayed.isEmpty { return error != nil }

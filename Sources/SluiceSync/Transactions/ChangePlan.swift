@@ -2,9 +2,9 @@ internal import SluiceBase
 
 /// What hooks have decided about the changes of a transaction.
 ///
-/// Which changes a transaction makes shows only when its body runs, inside a transaction. So the body runs, what hooks have
-/// to see of it is noted, and the transaction is rolled back; the hooks are asked; and the body runs again. It counts
-/// when each of its changes is one that the hooks have seen as it is.
+/// Which changes a transaction makes shows only when its body runs, inside a transaction. So the body runs, what hooks
+/// have to see of it is noted, and the transaction is rolled back; the hooks are asked; and the body runs again. It
+/// counts when each of its changes is one that the hooks have seen as it is.
 struct ChangePlan: Sendable {
     /// Thrown to roll a run back of which hooks have not seen all.
     struct Undecided: Error {
@@ -28,7 +28,7 @@ struct ChangePlan: Sendable {
 
     init() {}
 
-    /// The plan with what the hooks say of the changes that they have not seen.
+    /// The plan with the hooks' verdicts on the changes that they have not seen.
     func asking(_ hooks: [any SyncHook], about undecided: Undecided) async throws(SluiceError) -> ChangePlan {
         var plan = self
         plan.attempts += 1

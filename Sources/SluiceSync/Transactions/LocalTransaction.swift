@@ -9,7 +9,7 @@ public struct LocalTransaction {
     let context: SyncContext
     let options: OperationOptions
     let store: any StoreWriter
-    /// What hooks say of the changes; nil where there are none.
+    /// The hooks' verdicts on the changes; nil where there are none.
     let run: PlannedRun?
 
     /// Adds a record; see ``SyncTable/insert(_:options:)``.

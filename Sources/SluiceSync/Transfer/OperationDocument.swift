@@ -3,7 +3,7 @@ internal import SluiceWire
 
 /// An operation as one line of text, with all that another store needs to carry it on.
 ///
-/// It holds records, and what the server said; no credentials, no header fields, and none of the bodies that filters
+/// It holds records, and messages of the server; no credentials, no header fields, and none of the bodies that filters
 /// have made, in which there might be some.
 struct OperationDocument {
     /// The operation; its sequence means nothing.
@@ -91,7 +91,7 @@ struct OperationDocument {
         if let group = json["group"] {
             guard let group = group.string, Self.isID(group) else { throw refuse("its group is not allowed") }
             operation.group = group
-            // Lines of before groups said how many they are have none.
+            // Lines of versions before groups had a count have none.
             if json["members"] != nil { members = try count("members", 1) }
         }
         func document(_ name: String) throws(SluiceError) -> JSON? {

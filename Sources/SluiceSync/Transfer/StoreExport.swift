@@ -6,8 +6,8 @@ internal import SluiceBase
 /// let summary = try await StoreExport().write(store) { line in try file.write(line + "\n") }
 /// ```
 ///
-/// The first line says what follows, with the tables as they are declared; then comes a line for each row, the engine's
-/// own tables too; the last line counts them, so that a file that was cut off is told from a whole one.
+/// The first line describes what follows, with the tables as they are declared; then comes a line for each row, the
+/// engine's own tables too; the last line counts them, so that a file that was cut off is recognised.
 ///
 /// The file has everything in plain text, whatever the store is encrypted with; it holds no credentials, which no store
 /// does.
@@ -89,7 +89,7 @@ public struct StoreExport: Sendable {
             || [Cursor.schema, Membership.schema, MigrationNote.schema, LocalOnly.schema].contains { $0.name == table }
     }
 
-    /// A store for others has one cursor for each query, whoever pulled it here.
+    /// A prefilled store has one cursor for each query, whichever user pulled it here.
     private static func checkOwners(_ reader: any StoreReader) throws {
         var owners: Set<RecordID> = []
         for cursor in try reader.records(matching: Query(Cursor.schema.name)).compactMap(Cursor.init(record:)) {

@@ -3,7 +3,7 @@ internal import SluiceBase
 extension StoreImport {
     /// The most columns of a table, and the most indexes: SQLite takes 2,000, and three are the store's own.
     static let mostColumns = 1_997
-    /// The most tables. Each costs a store something at every opening; nobody has that many.
+    /// The most tables. Each costs a store something at every opening; no application has that many.
     static let mostTables = 10_000
 
     /// The engine's own tables, which every store has.
@@ -31,7 +31,7 @@ extension StoreImport {
             try checkSize(table)
             if own.contains(table.name) { continue }
             if table.name == SyncTables.pluginValues.name {
-                // What plugins want to find, whatever the head says: another type would be refused at every opening.
+                // What plugins want to find, whatever the head has: another type would be refused at every opening.
                 tables.append(SyncTables.pluginValues)
             } else if table.name.hasPrefix(SyncTables.prefix) {
                 throw SluiceError(

@@ -53,7 +53,7 @@ extension StoreImport {
         }
     }
 
-    /// A tombstone has rows deleted on the server: those that are what one of its bodies says.
+    /// An unanswered send has rows deleted on the server: those that are what one of its bodies was.
     private static func checkTombstone(_ row: JSON, _ id: RecordID) throws(SluiceError) {
         guard let tombstone = UnansweredSend(record: row) else {
             throw SluiceError(.invalidRecord, "the tombstone cannot be read")
@@ -61,7 +61,7 @@ extension StoreImport {
         guard id == RecordState.id(tombstone.table, tombstone.recordID) else {
             throw SluiceError(.invalidRecord, "a tombstone has another id than its record")
         }
-        // A body that says nothing is proved by any row.
+        // An empty body is proved by any row.
         guard tombstone.bodies.allSatisfy({ $0.names.contains { $0 != "id" } }) else {
             throw SluiceError(.invalidRecord, "a tombstone has a body that says nothing")
         }

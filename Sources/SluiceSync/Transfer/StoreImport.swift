@@ -6,14 +6,14 @@ package import SluiceBase
 /// let summary = try await StoreImport().read(into: store) { readLine() }
 /// ```
 ///
-/// The store goes on where the exported one was: with its queue, under the same ids. One of the two may go on, not both:
-/// what waited would be sent from both.
+/// The store goes on where the exported one was: with its queue, under the same ids. One of the two may go on, not
+/// both: what waited would be sent from both.
 public struct StoreImport: Sendable {
     /// The longest line that is read, in bytes.
-    public var longestLine: Int
+    public var maximumLineLength: Int
 
     /// An import.
-    public init(longestLine: Int = 64 << 20) { self.longestLine = longestLine }
+    public init(maximumLineLength: Int = 64 << 20) { self.maximumLineLength = maximumLineLength }
 
     /// Reads lines until there are none.
     ///
@@ -87,10 +87,10 @@ public struct StoreImport: Sendable {
     }
 
     private func check(_ line: String, _ number: Int) throws(SluiceError) {
-        guard line.utf8.count <= longestLine else { throw Self.tooLong(number, longest: longestLine) }
+        guard line.utf8.count <= maximumLineLength else { throw Self.tooLong(number, longest: maximumLineLength) }
     }
 
-    /// The error for a line that is too long, for whoever notices before the line is read to its end.
+    /// The error for a line that is too long, for a caller that notices before the line is read to its end.
     package static func tooLong(_ number: Int, longest: Int) -> SluiceError {
         SluiceError(.invalidRecord, "line \(number) is longer than \(longest) bytes")
     }

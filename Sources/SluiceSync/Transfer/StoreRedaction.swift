@@ -1,6 +1,6 @@
 internal import SluiceBase
 
-/// What an export leaves out: all that records of a table say, or one property of them.
+/// What an export leaves out: all content of a table's records, or one property of them.
 ///
 /// It holds for every place where the engine keeps such a record: the table itself, the queue and what was sent for it,
 /// bases, the audit, rows in quarantine. Ids, kinds, states and times stay, so that an export still shows what waits.
@@ -57,7 +57,7 @@ struct StoreRedactor: Sendable {
             return whole.contains(ExactName(table)) ? nil : record(row, of: table)
         }
         if whole.contains(ExactName(table)) { return nil }
-        // Of what plugins keep nobody knows what it is about.
+        // What plugins keep may be about any record.
         if !(whole.isEmpty && properties.isEmpty), !Self.known.contains(table) { return nil }
         guard let about = RecordCopies.table(of: row), concerns(about) else {
             return row
@@ -75,7 +75,7 @@ struct StoreRedactor: Sendable {
         return row
     }
 
-    /// What a server says of a failure may quote the record, and filters may have put a value under another name.
+    /// A server's message about a failure may quote the record, and filters may have put a value under another name.
     private static func hushed(_ row: JSON) -> JSON {
         var row = row
         if var failure = row["failure"], failure.kind == .object {

@@ -1,7 +1,7 @@
 package import SluiceBase
 
-/// What is left of an insert of unknown outcome whose record was deleted or discarded here, when the server has no such
-/// record: the request may still be under way somewhere. If the row appears after all, its delete is queued again.
+/// An insert of unknown outcome whose record was deleted or discarded here, while the server has no such record: the
+/// request may still arrive. If the row appears after all, its delete is queued again.
 ///
 /// It goes with the row's first appearance, whatever comes of it: a row that is not what was sent is another's.
 package struct UnansweredSend: Sendable, Hashable {

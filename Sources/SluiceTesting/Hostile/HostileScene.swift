@@ -30,7 +30,7 @@ struct HostileScene: Sendable {
         self.store = store
         let limits = trial.hostile.limits
         let retry = RetryPolicy(
-            attempts: limits.attempts, firstPause: .milliseconds(1), longestPause: .milliseconds(20))
+            attempts: limits.attempts, firstPause: .milliseconds(1), maximumPause: .milliseconds(20))
         let endpoint = try Endpoint(server.url)
         let client = SluiceClient(
             endpoint: endpoint, transport: trial.transport, filters: [SecretField(), Clock()] + trial.filters,
@@ -44,7 +44,7 @@ struct HostileScene: Sendable {
         }
         model = ModelServer(start: start)
         var options = SyncOptions(pageSize: 50, environment: environment(10))
-        options.pull.mostPages = limits.pages
+        options.pull.maximumPages = limits.pages
         options.batchSize = trial.hostile.call == .batch ? 4 : 1
         var traits = ModelServer.Traits()
         traits.issuesChangeTokens = trial.hostile.call == .track

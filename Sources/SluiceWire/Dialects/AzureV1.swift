@@ -5,7 +5,7 @@ extension Dialect {
     ///
     /// No version marks a request; the application's key does. System columns begin with two underscores and come back
     /// only when asked for with `__systemProperties`. Ids are texts, or integers in older tables. A list is an array,
-    /// or `{"results": […], "count": N}` where a count was asked for; no server says where the next page is. Updates
+    /// or `{"results": […], "count": N}` where a count was asked for; no server links the next page. Updates
     /// are PATCH, deleted records come back by `POST /tables/T/id`, filters are OData v3.
     public static let azureV1 = Dialect(
         name: "azure-v1",

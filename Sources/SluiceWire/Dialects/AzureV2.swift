@@ -3,7 +3,7 @@ extension Dialect {
     ///
     /// `ZUMO-API-VERSION` is 2.0.0. System columns have no prefix and come unasked. Ids are texts, or integers in
     /// tables that were made before, which can be used online alone. A list is an array, or
-    /// `{"results": […], "count": N}` where a count was asked for; a `Link` header says where the next page is, but
+    /// `{"results": […], "count": N}` where a count was asked for; a `Link` header has the next page's address, but
     /// only where more rows were asked for than make a page: without one the list may go on. Updates are PATCH, deleted
     /// records come back by `POST /tables/T/id`, filters are OData v3.
     public static let azureV2 = Dialect(

@@ -2,7 +2,7 @@ internal import HTTPTypes
 
 /// How a list is asked for in the order in which its rows were committed, from a token on.
 ///
-/// The request says `Prefer: odata.track-changes` (OData 4.01 protocol, section 8.2.8.6). A server that can follow
+/// the request sends `Prefer: odata.track-changes` (OData 4.01 protocol, section 8.2.8.6). A server that can follow
 /// changes answers each page with `X-Sluice-Delta-Token`; the next request carries it as `$deltatoken` and brings what
 /// was committed since, tombstones included. An empty page ends the run; a token that is no longer known is 410.
 package enum ChangeTokens {

@@ -1,13 +1,13 @@
 internal import SluiceBase
 
-/// How a client says what it is, in `X-ZUMO-VERSION` and `User-Agent`.
+/// How a client identifies itself, in `X-ZUMO-VERSION` and `User-Agent`.
 package enum ClientAgent: Sendable, Hashable {
     /// As the clients of Mobile Services and Mobile Apps: `ZUMO/3.0 (lang=swift; os=Linux; …; version=…)`.
     case zumo
     /// As the clients of Datasync: `Datasync/… (…)`.
     case datasync
 
-    /// The field's value. The operating system's version stays unsaid, as it does where older clients cannot tell.
+    /// The field's value. The operating system's version is left out, as it does where older clients cannot tell.
     package var text: String {
         switch self {
         case .zumo:

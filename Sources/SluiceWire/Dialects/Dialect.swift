@@ -46,13 +46,13 @@ public struct Dialect: Sendable, CustomStringConvertible {
     package var allowsIntegerIDs: Bool
     /// The characters of a query's values, beside RFC 3986's unreserved ones, that are not percent-encoded.
     package var keptInQueries: String
-    /// How the client says what it is.
+    /// How the client identifies itself.
     package var agent: ClientAgent
     /// Whether requests carry the application's key.
     package var sendsApplicationKey: Bool
-    /// Whether requests say which features they use.
+    /// Whether requests name the features they use.
     package var reportsFeatures: Bool
-    /// Whether the server says where a list's next page is; else it has to be asked for until one is empty.
+    /// Whether the server reports where a list's next page is; else it has to be asked for until one is empty.
     package var linksPages: Bool
 
     package init(

@@ -3,10 +3,10 @@ package import SluiceBase
 /// A digest of a set of records, by their ids and versions: equal sets have equal digests, and the digests of two
 /// disjoint sets add up to that of both.
 ///
-/// A record's share is the 64-bit FNV-1a hash of its id, a NUL and its version, in UTF-8, with its bits spread by the last
-/// step of MurmurHash3; the digest is the sum of the shares modulo 2⁶⁴. Without that step the shares of records whose
-/// versions differ in the last letter alone differ by small numbers, which cancel each other out. It finds differences
-/// that nobody makes on purpose.
+/// A record's share is the 64-bit FNV-1a hash of its id, a NUL and its version, in UTF-8, with its bits spread by the
+/// last step of MurmurHash3; the digest is the sum of the shares modulo 2⁶⁴. Without that step the shares of records
+/// whose versions differ in the last letter alone differ by small numbers, which cancel each other out. It finds
+/// differences that nobody makes on purpose.
 package struct RowDigest: Sendable, Hashable {
     /// How many records there are.
     package private(set) var count: Int

@@ -1,11 +1,11 @@
 internal import HTTPTypes
 internal import SluiceBase
 
-/// What a server says about its refusal.
+/// A server's message about its refusal.
 package enum ServerMessage {
     /// The longest message that is kept, in characters.
     package static let maximumLength = 500
-    /// How many problems of a list are told.
+    /// How many problems of a list are named.
     private static let maximumProblems = 20
 
     /// The text of an answer that is an error, as the clients of this protocol look for it: a JSON string; of an
@@ -71,8 +71,8 @@ package enum ServerMessage {
         return "the server answered \(response.status)\(reason.isEmpty ? "" : " \(reason)")\(meaning)"
     }
 
-    /// The text, cut and without credentials: neither those that a cut would leave a part of, nor those that had control
-    /// characters in them.
+    /// The text, cut and without credentials: neither those that a cut would leave a part of, nor those that had
+    /// control characters in them.
     private static func shown(_ text: String, _ response: Response) -> String {
         guard let credentials = response.credentials else { return shortened(text) }
         return shortened(credentials.hiding(shortened(credentials.hiding(text))))

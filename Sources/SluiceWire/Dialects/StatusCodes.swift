@@ -24,7 +24,7 @@ extension SluiceError.Code {
 }
 
 extension ServerMessage {
-    /// What a status means where the server says nothing itself; nil where its name says enough.
+    /// What a status means where the server reports nothing itself; nil where its name says enough.
     static func meaning(ofStatus status: Int) -> String? {
         switch status {
         case 405: "this operation is switched off for the table"

@@ -5,7 +5,7 @@ package import SluiceBase
 /// Each wire has its own names for these columns: ``version`` is `__version` in Mobile Services and `version` since.
 /// A typed record uses the name in Swift, on every wire; see ``TableRecord``.
 public enum SystemProperty: String, Sendable, Hashable, CaseIterable {
-    /// When the record was made. Datasync servers do not say it.
+    /// When the record was made. Datasync servers do not send it.
     case createdAt
     /// When it was last changed.
     case updatedAt

@@ -1,7 +1,7 @@
 public import SluiceBase
 internal import Synchronization
 
-/// The body of a request or a response: bytes or JSON, turned into the other at most once, whoever asks.
+/// The body of a request or a response: bytes or JSON, turned into the other at most once, whatever asks.
 public struct Body: Sendable {
     private final class Storage: Sendable {
         struct State {
@@ -16,8 +16,8 @@ public struct Body: Sendable {
     /// How many names and values are read from the bytes at the most.
     package let maximumValues: Int
 
-    /// How many levels an answer may nest that something reads as a document: more than a record may, so that one record
-    /// does not stop the page that it is on.
+    /// How many levels an answer may nest that something reads as a document: more than a record may, so that one
+    /// record does not stop the page that it is on.
     private static let maximumDepth = 4 * JSON.maximumDepth
 
     /// A body of those bytes.
@@ -73,12 +73,12 @@ public struct Body: Sendable {
     /// Whether the body has no byte. A document is never empty.
     public var isEmpty: Bool { storage.state.withLock { $0.bytes?.isEmpty ?? false } }
 
-    /// The bytes, if nobody has asked to see them as a document: the fast way of a page into the store.
+    /// The bytes, if no one has asked to see them as a document: the fast way of a page into the store.
     package var untouchedBytes: [UInt8]? { storage.state.withLock { $0.json == nil ? $0.bytes : nil } }
 }
 
 extension RowPage {
-    /// Reads the page of a body: from its bytes if nobody asked for a document, else from what the document is now.
+    /// Reads the page of a body: from its bytes if no one asked for a document, else from what the document is now.
     ///
     /// - Throws: as ``init(bytes:columns:shape:table:)``.
     package init(

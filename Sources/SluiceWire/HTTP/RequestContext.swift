@@ -52,7 +52,7 @@ public struct RequestContext: Sendable {
     package var systemProperties: [PropertyName]?
     /// The bounds that transports keep to; the limits filter sets them.
     public var limits: Limits
-    /// What the request makes use of, as the server is told.
+    /// What the request makes use of, as the server is informed.
     public var features: RequestFeatures
     /// Which part of a list the request asks for.
     package var paging = Paging()

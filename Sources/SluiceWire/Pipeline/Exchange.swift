@@ -1,10 +1,10 @@
 internal import HTTPTypes
 public import SluiceBase
 
-/// The request and the answer that an error is about, kept for whoever wants to look closer.
+/// The request and the answer that an error is about, kept for a caller who wants to look closer.
 ///
 /// Fields and query parameters whose names are those of credentials are taken out of both; the rest is what the caller
-/// asked and the server said, so think before you log it. Its own description says no more than method and status.
+/// asked and the server answered, so think before you log it. Its own description says no more than method and status.
 public struct Exchange: Sendable {
     /// After a reference, so that an error stays small.
     private final class Storage: Sendable {

@@ -9,20 +9,20 @@ public struct RetryPolicy: Sendable, Hashable {
     /// The longest pause before the second attempt; it doubles with each further one. Default 0.5 s.
     public var firstPause: Duration
     /// The longest pause before any attempt. Where a server's `Retry-After` asks for more, its answer is given back at
-    /// once, for whoever can wait that long: see ``SyncScheduler``. Default 30 s.
-    public var longestPause: Duration
+    /// once, for a caller who can wait that long: see ``SyncScheduler``. Default 30 s.
+    public var maximumPause: Duration
     /// How many repeats a client may make on top of a tenth of its answered requests, whatever they are for: when a
     /// server fails altogether, each request is soon sent once only. Default 20.
     public var budget: Int
 
     /// A policy.
     public init(
-        attempts: Int = 4, firstPause: Duration = .milliseconds(500), longestPause: Duration = .seconds(30),
+        attempts: Int = 4, firstPause: Duration = .milliseconds(500), maximumPause: Duration = .seconds(30),
         budget: Int = 20
     ) {
         self.attempts = attempts
         self.firstPause = firstPause
-        self.longestPause = longestPause
+        self.maximumPause = maximumPause
         self.budget = budget
     }
 
@@ -33,8 +33,8 @@ public struct RetryPolicy: Sendable, Hashable {
     /// so that many clients do not come back at once; and no shorter than the server asked for.
     package func pause(after attempt: Int, random: Double, asked: Duration?) -> Duration {
         let doubled = firstPause * (1 << min(max(attempt, 0), 20))
-        let limit = max(.zero, min(doubled, longestPause))
+        let limit = max(.zero, min(doubled, maximumPause))
         let jittered = limit * (0.5 + 0.5 * min(max(random, 0), 1))
-        return min(max(jittered, asked ?? .zero), max(.zero, longestPause))
+        return min(max(jittered, asked ?? .zero), max(.zero, maximumPause))
     }
 }

@@ -2,7 +2,7 @@ internal import HTTPTypes
 package import SluiceBase
 internal import Synchronization
 
-/// What one server's answers say about the pace at which it wants to be asked, and how many repeats it is still owed.
+/// What one server's answers show about the pace at which it wants to be asked, and how many repeats it is still owed.
 ///
 /// A client's filtered copies share it on purpose: they ask the same server.
 package final class ServerPace: Sendable {

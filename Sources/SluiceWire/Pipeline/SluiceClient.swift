@@ -13,13 +13,13 @@ public struct SluiceClient: Sendable {
     public let endpoint: Endpoint
     /// The backend's wire.
     public let dialect: Dialect
-    /// The caller's own filters, as they were given; ``filterOrder()`` says how they stand.
+    /// The caller's own filters, as they were given; ``filterOrder()`` is their order.
     public let filters: [any Filter]
     /// What the client was made with.
     public let options: ClientOptions
     /// The built-in filters around the caller's, and the transport.
     public let chain: FilterChain
-    /// What the server's answers say about the pace at which it wants to be asked.
+    /// What the server's answers show about the pace at which it wants to be asked.
     package let pace: ServerPace
     /// The credentials of its requests, which no error may hold.
     package let credentials: CredentialBook
@@ -32,9 +32,9 @@ public struct SluiceClient: Sendable {
     /// credentials are taken out of errors. So the caller's
     /// filters see every attempt, and every system field before it leaves the body.
     ///
-    /// The first of `filters` is the outermost. A ``PlacedFilter`` among them stands where its placement says, whatever
-    /// its place in the list; the others keep their order, in the band `default`. Where the placements contradict each
-    /// other, every request fails with the reason, which ``filterOrder()`` throws too.
+    /// The first of `filters` is the outermost. A ``PlacedFilter`` among them stands where its placement puts it,
+    /// whatever its place in the list; the others keep their order, in the band `default`. Where the placements
+    /// contradict each other, every request fails with the reason, which ``filterOrder()`` throws too.
     public init(
         endpoint: Endpoint, dialect: Dialect = .azureV2, transport: any Transport, filters: [any Filter] = [],
         options: ClientOptions = ClientOptions()
@@ -91,7 +91,7 @@ public struct SluiceClient: Sendable {
 
     /// A client with one filter more: inside of those that are there, or where it is placed. This one stays as it is.
     /// The two share nothing that changes but the token provider, so that a token is refreshed once for both, and what
-    /// the server's answers say about its pace.
+    /// the server's answers show about its pace.
     public func with(_ filter: any Filter) -> SluiceClient {
         SluiceClient(
             endpoint: endpoint, dialect: dialect, transport: chain.transport, filters: filters + [filter],

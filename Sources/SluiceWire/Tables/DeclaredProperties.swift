@@ -1,7 +1,7 @@
 /// Which system properties a type declares, and under which name: `version`, or `__version` in a type that was made for
 /// Mobile Services.
 ///
-/// The type says so itself, by its coding keys. It is asked to decode itself, and the first thing that a Codable type
+/// The type declares it by its coding keys. It is asked to decode itself, and the first thing that a Codable type
 /// does then is to ask for a container by its keys; there the attempt ends, before any property is read. Nothing is
 /// guessed from an instance, and none is made. A type that asks for no keys is taken to want all.
 package struct DeclaredProperties: Sendable, Hashable {

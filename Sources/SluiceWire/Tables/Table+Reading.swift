@@ -33,7 +33,7 @@ extension Table {
         return try await self.record(request, parameters) ?? record
     }
 
-    /// The first page of the records that match. The query's table is this one, whatever it says.
+    /// The first page of the records that match. The query's table is replaced by this one.
     ///
     /// - Throws: see ``Table``; `invalidQuery` for a query that cannot be.
     public func read(_ query: Query? = nil, parameters: RequestParameters = [:]) async throws -> TablePage<JSON> {
@@ -66,7 +66,7 @@ extension Table {
 
     /// How many records match the query's filter, whatever its `top` and `skip` are.
     ///
-    /// - Throws: see ``Table``; `brokenProtocol` if the server does not say.
+    /// - Throws: see ``Table``; `brokenProtocol` if the server does not report it.
     public func count(_ query: Query? = nil, parameters: RequestParameters = [:]) async throws -> Int {
         var query = query ?? Query(name)
         query.order = []

@@ -27,7 +27,7 @@ public struct Table: Sendable {
     /// Which system properties to ask for on a wire that gives them only when asked; nil leaves it to the client's
     /// options, whose default is all.
     public var systemProperties: Set<SystemProperty>?
-    /// What the server is told of the kind of table.
+    /// The kind of table that is reported to the server.
     let kind: RequestFeatures
 
     init(_ name: String, client: SluiceClient, kind: RequestFeatures = .untypedTable) {

@@ -4,12 +4,12 @@ internal import SluiceBase
 public struct TablePage<Row: Sendable>: Sendable {
     /// The rows in the server's order.
     public let rows: [Row]
-    /// How many rows the query has in all, if it was asked and the server said so.
+    /// How many rows the query has in all, if it was asked and the server reported it.
     public let count: Int?
     /// Where the next page is.
     let cursor: PageCursor?
 
-    /// Whether there may be a further page. On a wire that does not say where its lists end this is so until a page
+    /// Whether there may be a further page. On a wire that does not show where its lists end this is so until a page
     /// comes without a row.
     public var hasNext: Bool { cursor != nil }
 

@@ -1,7 +1,7 @@
 /// A list of a table's pages, each asked for when it is wanted.
 ///
 /// The walk ends with the last page, at an empty one, and when as many rows have come as the query's `top` asks for. It
-/// goes where the server says (`nextLink`, `Link`), else on by `$skip`, and never to another server.
+/// goes where the server reports (`nextLink`, `Link`), else on by `$skip`, and never to another server.
 ///
 /// Cancelling the task ends it with a ``SluiceError`` of code `cancelled`. A server that sends the same page twice in a
 /// row, or leads back to one that was there before, ends it with one of code `brokenProtocol`.

@@ -13,8 +13,8 @@
 ///
 /// **System properties** are those whose coding key is `createdAt`, `updatedAt`, `version` or `deleted`, on every wire:
 /// the table gives each the wire's own name on the way out (`__version` in Mobile Services) and takes it back on the
-/// way in. A type that wants another name in Swift says so by its coding keys: `case etag = "version"`. Declare those
-/// that you need, as optionals: a record that was never sent has none. A Mobile Services backend is asked for
+/// way in. A type that wants another name in Swift declares it by its coding keys: `case etag = "version"`. Declare
+/// those that you need, as optionals: a record that was never sent has none. A Mobile Services backend is asked for
 /// those that the type declares, and for no other; a record without `version` is changed without a condition.
 ///
 /// A type need not conform: `client.table("people", of: Person.self)` takes any that is `Codable & Sendable`.

@@ -31,7 +31,8 @@ enum TableRules {
         }
     }
 
-    /// The id of a record; nil if it is absent, null, or 0, which is how a typed record says that it has none yet.
+    /// The id of a record; nil if it is absent, null, or 0, which is which in a typed record means that it has none
+    /// yet.
     ///
     /// - Throws: ``SluiceError`` of code `invalidRecord` for what is no object, for an id that is not allowed, and for
     ///   a text named `Id`, `ID` or `iD`: a server would take the record for one without an id.

@@ -45,7 +45,7 @@ extension TypedTable {
 
     /// How many records match the query's filter; as ``Table/count(_:parameters:)``.
     ///
-    /// - Throws: see ``TypedTable``; `brokenProtocol` if the server does not say.
+    /// - Throws: see ``TypedTable``; `brokenProtocol` if the server does not report it.
     public func count(_ query: Query? = nil, parameters: RequestParameters = [:]) async throws -> Int {
         try await untyped.count(query, parameters: parameters)
     }

@@ -35,7 +35,8 @@ csqlite_faults *_Nullable csqlite_faults_make(const char *_Nonnull name, const c
 /// Takes it away, once the last connection that uses it is closed.
 void csqlite_faults_free(csqlite_faults *_Nonnull faults);
 
-/// Has the `at`-th call from now on (from 1) fail, of those that the fault is about; with `repeats`, all later ones too.
+/// Has the `at`-th call from now on (from 1) fail, of those that the fault is about; with `repeats`, all later ones
+/// too.
 void csqlite_faults_arm(csqlite_faults *_Nonnull faults, int fault, int64_t at, int repeats);
 
 /// Has all calls work again. A power cut cannot be healed.

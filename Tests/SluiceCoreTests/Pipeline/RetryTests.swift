@@ -66,7 +66,7 @@ struct RetryTests {
 
     @Test("the pause is jittered, grows and ends at its limit")
     func pauses() {
-        let policy = RetryPolicy(attempts: 9, firstPause: .seconds(1), longestPause: .seconds(5))
+        let policy = RetryPolicy(attempts: 9, firstPause: .seconds(1), maximumPause: .seconds(5))
         func pause(_ attempt: Int, _ random: Double, _ asked: Duration? = nil) -> Duration {
             policy.pause(after: attempt, random: random, asked: asked)
         }
@@ -92,7 +92,7 @@ struct RetryTests {
     func cancelled() async throws {
         var options = ClientOptions()
         options.retry.firstPause = .seconds(60)
-        options.retry.longestPause = .seconds(60)
+        options.retry.maximumPause = .seconds(60)
         let client = client(ScriptedTransport(otherwise: .json(503, "")), options: options)
         let task = Task { try await client.send(read) }
         try await Task.sleep(for: .milliseconds(20))

@@ -107,8 +107,8 @@ struct EncryptedTracesTests {
         try connection.execute("ROLLBACK")
     }
 
-    /// Looks for bytes in the memory of this process that can be written, and so is in a core dump. The bytes themselves
-    /// are in a mapping of its own, where it does not look.
+    /// Looks for bytes in the memory of this process that can be written, and so is in a core dump. The bytes
+    /// themselves are in a mapping of its own, where it does not look.
     private final class MemorySearch {
         private static let size = 1 << 16
         private let own: UnsafeMutableRawPointer

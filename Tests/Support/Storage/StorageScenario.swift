@@ -30,7 +30,8 @@ struct StorageScenario {
 
     /// A context over the store of the trial.
     ///
-    /// - Parameter ledger: is told of conflicts that cannot be; nil where they can, as the last transactions may be gone.
+    /// - Parameter ledger: is told of conflicts that cannot be; nil where they can, as the last transactions may be
+    ///   gone.
     static func context(
         _ store: SQLiteStore, _ server: StorageServer, _ ledger: StorageLedger?, migrations: [StoreMigration] = []
     ) async throws -> SyncContext {

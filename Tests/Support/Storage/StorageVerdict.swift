@@ -1,5 +1,6 @@
 internal import SluiceCore
 internal import SluiceSQLite
+internal import SluiceTesting
 
 /// What must hold of a store after a trial, on the machine's own file system.
 struct StorageVerdict {

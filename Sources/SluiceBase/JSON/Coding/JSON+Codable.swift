@@ -1,5 +1,5 @@
 extension JSON: Codable {
-    /// The value as it is from ``JSONRecordDecoder``; from another decoder as far as that can say it.
+    /// The value as it is from ``JSONRecordDecoder``; from another decoder as far as that can express it.
     public init(from decoder: any Decoder) throws {
         if let decoder = decoder as? JSONValueDecoder {
             self = decoder.value
@@ -32,7 +32,7 @@ extension JSON: Codable {
         }
     }
 
-    /// Writes the value as it is to ``JSONRecordEncoder``; to another encoder as far as that can say it.
+    /// Writes the value as it is to ``JSONRecordEncoder``; to another encoder as far as that can express it.
     public func encode(to encoder: any Encoder) throws {
         if let encoder = encoder as? JSONValueEncoder { return encoder.node.set(self) }
         switch kind {

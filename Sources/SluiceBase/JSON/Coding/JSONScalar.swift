@@ -3,7 +3,7 @@ protocol JSONScalar: Codable {
     /// - Throws: `DecodingError` if the value is of another kind or does not fit.
     init(reading decoder: JSONValueDecoder) throws
 
-    /// The value as JSON, or nil if JSON cannot say it.
+    /// The value as JSON, or nil if JSON cannot express it.
     var json: JSON? { get }
 }
 

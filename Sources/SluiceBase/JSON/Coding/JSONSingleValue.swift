@@ -9,7 +9,7 @@ package protocol JSONSingleValue {
     /// The value that `json` stands for; nil if it stands for none.
     init?(json: JSON)
 
-    /// The value as JSON, or nil if JSON cannot say it.
+    /// The value as JSON, or nil if JSON cannot express it.
     var json: JSON? { get }
 }
 

@@ -61,7 +61,7 @@ struct StoreImportCommand: OutcomeCommand {
         let settings = try ClientSettings(connection)
         let path = try settings.requireStore()
         let reading = StoreImport()
-        let lines = try FileLines(file, longest: reading.longestLine)
+        let lines = try FileLines(file, longest: reading.maximumLineLength)
         let encryption = try settings.storeKey?.encryption()
         try Self.makeFile(path)
         let store: SQLiteStore

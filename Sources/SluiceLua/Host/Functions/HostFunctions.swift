@@ -130,12 +130,6 @@ package final class HostFunctions {
     }
 }
 
-/// A refusal for want of a permission.
-struct Denied: Error {
-    let message: String
-    init(_ message: String) { self.message = message }
-}
-
 /// The values of one plugin, shared by all machines that it has had.
 final class KeyValueBox {
     var values: KeyValues

@@ -101,7 +101,7 @@ final class BatchGatherer: Transport {
         let turn = await withTaskCancellationHandler {
             await withCheckedContinuation {
                 arrive(Waiting(part: part, turn: $0))
-                // Where the task was cancelled before, nobody has found it waiting.
+                // Where the task was cancelled before, its wait was not found.
                 if Task.isCancelled { withdraw(id) }
             }
         } onCancel: {
@@ -113,7 +113,7 @@ final class BatchGatherer: Transport {
         }
     }
 
-    /// - Parameter wasSent: whether the group went out in a batch, and nobody knows what the server made of that.
+    /// - Parameter wasSent: whether the group went out in a batch, whose outcome is unknown.
     private static func groupRefusal(isMissing: Bool, wasSent: Bool) -> SluiceError {
         SluiceError(
             .rejected,

@@ -16,7 +16,7 @@ struct BatchRequest: Sendable {
     let parts: [Part]
     let endpoint: Endpoint
 
-    /// Header fields that say who asks: they stand on the batch alone, not in it.
+    /// Header fields that name the user: they stand on the batch alone, not in it.
     private static let credentials: Set<String> = [
         "authorization", "x-zumo-auth", "x-zumo-application", "cookie", "proxy-authorization",
     ]

@@ -11,22 +11,23 @@ final class BatchSupport: Sendable {
         case taken
         /// The server refuses the address or the method.
         case unknown
-        /// It did something else with it, and nobody knows what.
+        /// It did something else with it, and it is unknown what.
         case mistaken
     }
 
     private let latest = Mutex(Verdict.taken)
 
-    /// Whether the server has said that it knows no batches.
+    /// Whether the server has answered that it knows no batches.
     var isMissing: Bool { latest.withLock { $0 != .taken } }
 
-    /// Whether a batch may be sent. Nothing else can carry a group, and a server that was being set up may be ready now.
+    /// Whether a batch may be sent. Nothing else can carry a group, and a server that was being set up may be ready
+    /// now.
     func mayTake(group: Bool) -> Bool {
         let latest = latest.withLock { $0 }
         return latest == .taken || (latest == .unknown && group)
     }
 
-    /// Notes an answer to a batch, and says what it shows.
+    /// Notes an answer to a batch, and returns what it shows.
     func note(_ response: Response) -> Verdict {
         let isTaken = (200..<300).contains(response.status)
         let document = isTaken ? try? response.body.json : nil
@@ -41,7 +42,7 @@ final class BatchSupport: Sendable {
         return verdict
     }
 
-    /// Whether an answer to a whole batch is one that a part of it could have, too, and so says nothing of any: it was
+    /// Whether an answer to a whole batch is one that a part of it could have, too, and so shows nothing of any: it was
     /// no part that was in conflict, or too large, or gone. What is about who asks, or about the server's state, is
     /// about each of them.
     static func saysNothingOfParts(_ response: Response) -> Bool {

@@ -34,7 +34,7 @@ extension HostileCase {
             ("of the year 0001", "0001-01-01T00:00:00.000Z"), ("of 1970", "1970-01-01T00:00:00.000Z"),
         ].map { timed($0, $1, cursor: .at("")) }
             + [
-                // The cursor stays after what the server says is now, by the time that a commit may take.
+                // The cursor stays after what the server reports is now, by the time that a commit may take.
                 timed("of the year 9999", "9999-12-31T23:59:59.999Z", cursor: .at(HostileRows.latest)),
                 timed("of the year 2099", "2099-01-01T00:00:00.000Z", cursor: .at(HostileRows.latest)),
             ]

@@ -92,8 +92,8 @@ extension SimulationWorld {
 }
 
 extension SimulatedDevice {
-    /// L1 and L4: the queue is empty, or says why not; the status says the same; and the store is what was written to
-    /// it.
+    /// L1 and L4: the queue is empty, or has the reason not; the status says the same; and the store is what was
+    /// written to it.
     func checkQueue() async {
         let oracle = parts.oracle
         do {

@@ -152,8 +152,8 @@ extension OracleState {
         return RecordKey(table: table, id: id)
     }
 
-    /// Whether the server's record of that version looks so. What the server has as an answer is laid over the record that
-    /// is known: a property that has gone is seen to be gone by the next page.
+    /// Whether the server's record of that version looks so. What the server has as an answer is laid over the record
+    /// that is known: a property that has gone is seen to be gone by the next page.
     private func isState(_ copy: JSON, _ version: String) -> Bool {
         guard let state = history[version] else { return false }
         return state == copy

@@ -63,8 +63,8 @@ extension OracleState {
         devices[device].editing[key] = left > 0 ? left : nil
     }
 
-    /// I7: an operation is no conflict with itself, and what may have been done is said to be. Only what follows a delete
-    /// that was given up may be, and what shows an older revision where a later one may have been there.
+    /// I7: an operation is no conflict with itself, and what may have been done is said to be. Only what follows a
+    /// delete that was given up may be, and what shows an older revision where a later one may have been there.
     mutating func met(_ conflict: Conflict, on device: Int) {
         let operation = conflict.operation
         conflicted.insert(operation.id)

@@ -2,7 +2,7 @@ internal import HTTPTypes
 internal import SluiceCore
 
 extension SimulatedServer {
-    /// Carries a change out, or says why not.
+    /// Carries a change out, or has the reason not.
     func change(_ change: inout SimulatedChange, _ state: inout State) -> Response {
         guard let call = change.call else { return .model(400, nil) }
         switch (call.method, call.id) {

@@ -56,7 +56,7 @@ public struct SimulationSetting: Sendable, Hashable {
     public var makesGroups = false
     /// Whether applications keep a memo with each record, which stays on the device.
     public var keepsMemos = false
-    /// Whether the server says what time it is.
+    /// Whether the server reports what time it is.
     public var tellsTime = true
     /// Whether every application is started anew when all is well again, and not only those that have to be.
     public var restartsToHeal = true

@@ -6,7 +6,7 @@ package enum CredentialNames {
     enum Kind: Sendable {
         /// The name is that of a credential.
         case credential
-        /// Nobody knows what an application puts there.
+        /// An application may put anything there.
         case unknown
         /// The value is public: HTTP or the tables protocol gives it its meaning.
         case open

@@ -1,8 +1,8 @@
 internal import HTTPTypes
 internal import SluiceBase
 
-/// Says to the server who asks: the wire's own header fields, the client's kind and version, the installation, on
-/// Mobile Services the application's key, and which features the request uses.
+/// Identifies the client to the server: the wire's own header fields, the client's kind and version, the installation,
+/// on Mobile Services the application's key, and which features the request uses.
 ///
 /// The fields go to the endpoint's own origin and nowhere else; a field that is there already stays. The filter stands
 /// after those of the user, so that none of them gets to see the key, and none that sends a request elsewhere takes it

@@ -16,7 +16,7 @@ struct Retry: Filter {
             do {
                 let response = try await next(request)
                 let asked = pace.note(response, now: environment.now())
-                guard !isLast, repeats(response, to: request), asked ?? .zero <= policy.longestPause, pace.takeRepeat()
+                guard !isLast, repeats(response, to: request), asked ?? .zero <= policy.maximumPause, pace.takeRepeat()
                 else { return response }
                 pause = policy.pause(after: attempt, random: environment.random(), asked: asked)
             } catch let error as SluiceError where !isLast && repeats(error, of: request) {

@@ -1,6 +1,6 @@
 internal import SluiceBase
 
-/// Shows the final request to whoever sends it, and waits, before its first byte is sent: a push records here what
+/// Shows the final request to its sender, and waits, before its first byte is sent: a push records here what
 /// goes out, and puts the request's id on it. If that fails, nothing is sent. Where no connection came about it says
 /// so, attempt by attempt: a server that was never reached has done nothing.
 struct Seal: Filter {

@@ -1,6 +1,6 @@
 internal import SluiceBase
 
-/// Who stands before whom, as the links say it.
+/// Who stands before whom, as the links declare it.
 struct ChainGraph {
     struct Edge {
         let from: Int

@@ -1,15 +1,15 @@
 public import SluiceBase
 
-/// Puts the links of a chain in an order that depends on what they say of themselves alone, never on the order in which
-/// they were given.
+/// Puts the links of a chain in an order that depends on what they declare of themselves alone, never on the order in
+/// which they were given.
 ///
-/// Bands first; inside of a band what `before` and `after` say; then the higher priority; then the name, by its bytes.
+/// Bands first; inside of a band what `before` and `after` name; then the higher priority; then the name, by its bytes.
 public enum ChainOrder {
     /// The links in order, the outermost first, each with the reason for its place.
     ///
     /// - Parameters:
     ///   - links: The links, no two of the same name.
-    ///   - known: Names that `before` and `after` may say though there is no such link, such as that of a plugin which
+    ///   - known: Names that `before` and `after` may name though there is no such link, such as that of a plugin which
     ///     is switched off.
     ///   - narrowestFirst: Whether, before the priority, the narrower match decides: ``Match/specificity``.
     /// - Throws: ``SluiceError`` of code `invalidArgument` for a name that is not known, two links of one name, a link

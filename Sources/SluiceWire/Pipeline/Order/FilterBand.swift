@@ -4,7 +4,7 @@ public enum FilterBand: String, Sendable, Hashable, CaseIterable, Comparable {
     case auth
     /// What has to see the request before the others change it.
     case early
-    /// Everything that does not say where it stands.
+    /// Everything that declares no place.
     case `default`
     /// What has to see the request as the others have left it.
     case late

@@ -33,7 +33,7 @@ enum FilterOrder {
     }
 }
 
-/// Stands in the place of filters that have no order: nothing is sent past them.
+/// Stands in the place of filters whose places contradict each other: every request fails with the reason.
 struct FailedOrder: Filter {
     let error: SluiceError
 

@@ -17,12 +17,12 @@ public struct PlacedFilter: Filter {
     /// What it is for: requests that one of these matches.
     public let matches: [Match]
 
-    /// A filter for what the match says.
+    /// A filter for what the match names.
     public init(_ filter: any Filter, placement: Placement, match: Match = .all) {
         self.init(filter, placement: placement, anyOf: [match])
     }
 
-    /// A filter for what one of the matches says.
+    /// A filter for what one of the matches names.
     public init(_ filter: any Filter, placement: Placement, anyOf matches: [Match]) {
         self.filter = filter
         self.placement = placement

@@ -8,7 +8,7 @@ public struct Placement: Sendable, Hashable {
     /// How many names ``before`` and ``after`` may each have.
     public static let maximumNames = 64
 
-    /// The name by which other links say where they stand. No two links of one chain have the same.
+    /// The name by which other links name their place. No two links of one chain have the same.
     public var name: String
     /// The band. Default ``FilterBand/default``.
     public var band: FilterBand

@@ -76,8 +76,8 @@ struct StatusTests {
             return page.rows.map { _ in .keep }
         })
         let device = try await Device(.memory, hooks: [hook], server: ModelServer(pageSize: 2)) {
-            $0.pull.mostRemovedRows = 1
-            if reason == .limit { $0.pull.mostRows = 6 }
+            $0.pull.maximumRemovedRows = 1
+            if reason == .limit { $0.pull.maximumRows = 6 }
         }
         device.server.seed("todos", (0..<6).map { ["id": JSON("r\($0)")] })
         _ = try? await device.todos.pull(named: "all")

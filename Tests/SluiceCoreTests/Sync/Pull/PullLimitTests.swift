@@ -13,8 +13,8 @@ struct PullLimitTests {
 
     private func guarded(_ rows: Int, _ percent: Int) -> PullOptions {
         var options = PullOptions()
-        options.mostRemovedRows = rows
-        options.mostRemovedPercent = percent
+        options.maximumRemovedRows = rows
+        options.maximumRemovedPercent = percent
         return options
     }
 
@@ -64,7 +64,7 @@ struct PullLimitTests {
     @Test("a pull ends at its limits, and the next goes on", arguments: ServerKind.sorting)
     func limits(_ server: ServerKind) async throws {
         var options = PullOptions()
-        options.mostPages = 3
+        options.maximumPages = 3
         let device = try await Device(.memory, server: server.make(pageSize: 4), pull: options)
         device.server.seed("todos", rows(20))
         var pulls = 0
@@ -146,7 +146,7 @@ struct PullLimitTests {
     @Test("one row for ever, and two by turn, are known for it within ten requests", arguments: 1...2)
     func fewRequests(_ period: Int) async throws {
         var options = PullOptions()
-        options.mostPages = 10
+        options.maximumPages = 10
         let device = try await Device(.memory, pull: options)
         device.server.seed("todos", [["id": "a", "n": 1]])
         device.server.restamp("todos", ["a"], at: Timestamp("2024-01-01T00:00:00Z")!)
@@ -166,7 +166,7 @@ struct PullLimitTests {
     @Test("pages without end that bring nothing new count for the limit, too")
     func requestsCount() async throws {
         var options = PullOptions()
-        options.mostPages = 7
+        options.maximumPages = 7
         let device = try await Device(.memory, pull: options)
         let count = Counter()
         // Of 50 rows: so many that a pass of them is nothing unusual.

@@ -195,7 +195,7 @@ struct ScheduleMachineTests {
 
     @Test("ten thousand clients come back after an outage at no more than the rate that the schedule stands for")
     func fleet() {
-        let schedule = SyncSchedule(interval: .seconds(300), longestPause: .seconds(300), spread: .seconds(300))
+        let schedule = SyncSchedule(interval: .seconds(300), maximumPause: .seconds(300), spread: .seconds(300))
         let arrivals = arrivals(10_000, schedule, seconds: 5400) { 600..<4200 ~= $0 }
         // A pause of 150 s on average, so 67 clients a second; five standard deviations above that is 108.
         let after = arrivals[4200...].max() ?? 0
@@ -206,7 +206,7 @@ struct ScheduleMachineTests {
 
     @Test("ten thousand clients that were told the same Retry-After spread after it")
     func fleetAsked() {
-        let schedule = SyncSchedule(interval: .seconds(300), longestPause: .seconds(60), spread: .seconds(120))
+        let schedule = SyncSchedule(interval: .seconds(300), maximumPause: .seconds(60), spread: .seconds(120))
         let arrivals = arrivals(10_000, schedule, seconds: 3600, asked: .seconds(600)) { 600..<900 ~= $0 }
         // Nearly all fail within 300 s, wait for 600 s and spread over 120 s more; the others come after their
         // interval.

@@ -64,7 +64,7 @@ private final class Work: Sendable {
         client = SluiceClient(
             endpoint: try Endpoint("http://model.test"), transport: server, filters: [plugins.filter],
             options: ClientOptions(
-                retry: RetryPolicy(attempts: 2, firstPause: .milliseconds(1), longestPause: .milliseconds(5))))
+                retry: RetryPolicy(attempts: 2, firstPause: .milliseconds(1), maximumPause: .milliseconds(5))))
         context = try await SyncContext(
             client: client, store: store,
             options: plugins.added(to: SyncOptions(conflictPolicy: .clientWins, pageSize: 20, concurrency: 4)))

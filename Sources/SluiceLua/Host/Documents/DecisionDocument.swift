@@ -2,7 +2,7 @@ internal import SluiceCore
 
 /// What a hook returned, where it is a decision: a table that `decide.NAME` made.
 struct DecisionDocument {
-    private static let longestPause: Duration = .seconds(30 * 86_400)
+    private static let maximumPause: Duration = .seconds(30 * 86_400)
     private static let longestPauseOfCall: Duration = .seconds(300)
 
     /// The decision's name.
@@ -39,7 +39,7 @@ struct DecisionDocument {
         guard let seconds = after.double, seconds >= 0, seconds.isFinite else {
             throw ScriptFailure(.badResult, "decide.\(name): after is a number of seconds")
         }
-        return min(.checked(seconds: seconds) ?? Self.longestPause, Self.longestPause)
+        return min(.checked(seconds: seconds) ?? Self.maximumPause, Self.maximumPause)
     }
 
     /// The pause in the middle of a call, which holds up whoever waits for its answer.

@@ -1,6 +1,6 @@
 package import SluiceCore
 
-/// What `request` says.
+/// What `request` decides.
 package enum RequestVerdict: Sendable {
     /// The request goes on, as it was where that is nil.
     case pass(Request?)
@@ -28,7 +28,7 @@ package enum RequestVerdict: Sendable {
     }
 }
 
-/// What `filter` says.
+/// What `filter` decides.
 package enum FilterVerdict: Sendable {
     case answer(Response)
     case fail(String)
@@ -54,7 +54,7 @@ package enum FilterVerdict: Sendable {
     }
 }
 
-/// What `response` says.
+/// What `response` decides.
 package enum ResponseVerdict: Sendable {
     /// The answer goes on, as it was where that is nil.
     case pass(Response?)

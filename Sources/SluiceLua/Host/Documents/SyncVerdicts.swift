@@ -1,6 +1,6 @@
 package import SluiceCore
 
-/// What `before_enqueue` says.
+/// What `before_enqueue` decides.
 package enum EnqueueVerdict: Sendable, Hashable {
     /// The change is stored; with the record that the plugin has made of it, nil for none.
     case accept(JSON?)
@@ -41,7 +41,7 @@ package enum EnqueueVerdict: Sendable, Hashable {
     }
 }
 
-/// What `before_push` says.
+/// What `before_push` decides.
 package enum BeforePushVerdict {
     package static func read(
         _ result: HookReturn, _ operation: TableOperation, _ record: JSON?, _ check: RecordCheck
@@ -78,7 +78,7 @@ package enum BeforePushVerdict {
     }
 }
 
-/// What `on_push_error` says.
+/// What `on_push_error` decides.
 package enum PushErrorVerdict {
     package static func read(_ result: HookReturn, _ failure: PushFailure, _ check: RecordCheck) throws -> HookAnswer {
         guard let decision = try DecisionDocument(result, of: .onPushError) else {
@@ -105,7 +105,7 @@ package enum PushErrorVerdict {
     }
 }
 
-/// What `after_pull` says of a row, and `after_pull_page` of a page.
+/// What `after_pull` decides of a row, and `after_pull_page` of a page.
 package enum PulledVerdict {
     package static func read(_ result: HookReturn, _ row: PulledRow, _ check: RecordCheck) throws -> HookAnswer {
         let written = result.changed[0]
@@ -153,7 +153,7 @@ package enum PulledVerdict {
     }
 }
 
-/// What `on_schedule` says.
+/// What `on_schedule` decides.
 package enum ScheduleVerdict {
     package static func read(_ result: HookReturn, now: Timestamp) throws -> HookAnswer {
         guard let decision = try DecisionDocument(result, of: .onSchedule) else {

@@ -37,7 +37,7 @@ public final class Plugins: Sendable {
     private let source: PolicySource?
 
     /// Loads the plugins of a deployment's policy. Where that fails and ``PluginOptions/lastGood`` has plugins that
-    /// served before, those serve, and ``refusal`` says why.
+    /// served before, those serve, and ``refusal`` has the reason.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` that names the file and the place; with a ``PluginFailure``
     ///   as its cause where a script is the reason.

@@ -38,8 +38,8 @@ enum QueueReport {
             })
     }
 
-    /// The copies of a record side by side, one line a property; `*` marks those that are not all equal. Where values are
-    /// of several types, each says its own: `5 (number)`, `5 (text)`.
+    /// The copies of a record side by side, one line a property; `*` marks those that are not all equal. Where values
+    /// are of several types, each says its own: `5 (number)`, `5 (text)`.
     static func table(_ copies: SyncQueue.Copies, server: JSON?) -> TextTable {
         let columns = [copies.local, copies.base, server ?? copies.mirror]
         var names: [PropertyName] = []

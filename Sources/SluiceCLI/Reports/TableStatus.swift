@@ -56,7 +56,7 @@ struct TableStatus {
     /// What `sluice sync` does about the table.
     private var next: String {
         let push = waiting > 0 ? "sends \(Plain.count(waiting, "change")) and " : ""
-        guard let cursor = cursors.first(where: { $0.name == SyncCommand.queryName }) else {
+        guard let cursor = cursors.first(where: { $0.name == SyncConfiguration.queryName }) else {
             return "\(push)asks for all rows: the table was never synchronised"
         }
         switch cursor.grade {

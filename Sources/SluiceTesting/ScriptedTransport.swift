@@ -5,8 +5,10 @@ internal import Synchronization
 /// requests.
 ///
 /// ```swift
-/// let transport = ScriptedTransport([.json(201, #"{"id":"1","version":"a"}"#), .failure(SluiceError(.network,
-/// "down"))]) let client = SluiceClient(endpoint: try Endpoint("http://example.net"), transport: transport)
+/// let transport = ScriptedTransport([
+///     .json(201, #"{"id":"1","version":"a"}"#), .failure(SluiceError(.network, "down")),
+/// ])
+/// let client = SluiceClient(endpoint: try Endpoint("http://example.net"), transport: transport)
 /// ```
 public final class ScriptedTransport: Transport {
     /// What happens to one request.

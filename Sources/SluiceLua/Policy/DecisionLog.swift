@@ -2,6 +2,7 @@
 /// reads them.
 ///
 /// ```swift
+/// var options = PluginOptions()
 /// options.decisionLog = DecisionLog("/var/log/shop/decisions.jsonl", hasInputs: true, hidden: ["email"])
 /// ```
 ///

@@ -9,7 +9,7 @@ internal import Synchronization
 ///
 /// ```swift
 /// let context = try await SyncContext(client: client, store: store)
-/// let todos = context.table("todos")
+/// let todos = try context.table("todos")
 /// try await todos.insert(["text": "buy milk"])
 /// let result = try await context.push()
 /// ```

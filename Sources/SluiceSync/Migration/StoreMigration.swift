@@ -5,7 +5,7 @@ public import SluiceBase
 ///
 /// ```swift
 /// let context = try await SyncContext(
-///     client: client, store: store, tables: [todos],
+///     client: client, store: store, tables: [TableSchema("tasks")],
 ///     migrations: [
 ///         StoreMigration("2027-01-titles", [.renameProperty("text", to: "title", in: "todos")]),
 ///         StoreMigration("2027-03-tasks", [.renameTable("todos", to: "tasks"), .dropProperty("color", of: "tasks")]),

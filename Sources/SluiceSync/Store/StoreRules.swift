@@ -10,8 +10,8 @@ public import SluiceBase
 /// // in define(_:), where `held` is the table as it is declared so far, and nil in redeclare(_:)
 /// let schema = try StoreRules.merge(table, into: held)
 /// // in put(_:in:)
-/// try StoreRules.check(table: table)
-/// let id = try StoreRules.id(of: record, in: table)
+/// try StoreRules.check(table: name)
+/// let id = try StoreRules.id(of: record, in: name)
 /// ```
 public enum StoreRules {
     /// The columns that a store keeps beside the declared ones; no declared column may have such a name, in whatever

@@ -3,7 +3,7 @@ internal import SluiceBase
 /// Writes all that a store holds as lines of JSON: records, the queue, what its changes were made on, cursors.
 ///
 /// ```swift
-/// let summary = try await StoreExport().write(store) { line in try file.write(line + "\n") }
+/// let summary = try await StoreExport().write(store) { line in try output.write(line + "\n") }
 /// ```
 ///
 /// The first line describes what follows, with the tables as they are declared; then comes a line for each row, the

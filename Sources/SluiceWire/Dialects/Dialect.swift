@@ -6,8 +6,7 @@ package import SluiceBase
 /// and its name in ``all``: filters, push and pull ask the value and know no wire by name.
 ///
 /// ```swift
-/// let client = SluiceClient(endpoint: try Endpoint("https://example.net/app"), dialect: .azureV2, transport:
-/// transport)
+/// let client = SluiceClient(endpoint: endpoint, dialect: .azureV2, transport: transport)
 /// ```
 public struct Dialect: Sendable, CustomStringConvertible {
     /// How a record that is marked as deleted is brought back.

@@ -4,8 +4,8 @@ public import SluiceBase
 /// Further parameters of a request's query, which a server's scripts look at.
 ///
 /// ```swift
-/// try await people.insert(ada, parameters: ["source": "import", "tag": ["new", "vip"]])   //
-/// …?source=import&tag=new&tag=vip
+/// // …?source=import&tag=new&tag=vip
+/// try await people.insert(ada, parameters: ["source": "import", "tag": ["new", "vip"]])
 /// ```
 ///
 /// An array repeats the name. Names that begin with `$` are the protocol's own, and are refused where the request is

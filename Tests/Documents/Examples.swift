@@ -1,0 +1,74 @@
+import Foundation
+import HTTPTypes
+import Logging
+import Sluice
+
+// What the examples in comments take as given, beside Given.swift.
+struct Todo: TableRecord {
+    static let tableName = "todos"
+    var id = UUID().uuidString
+    var text: String
+    var done = false
+}
+
+struct Person: TableRecord, QueryableRecord {
+    static let tableName = "people"
+    static let columns: ColumnMap<Person> = [\.id: "id", \.name: "name", \.age: "age"]
+    var id: String?
+    var name: String
+    var age = 0
+    var version: String?
+}
+
+struct Movie: Codable {
+    var id: String
+    var year: Int
+}
+
+struct RequestLog: Filter {
+    func handle(_ request: Request, next: Next) async throws -> Response { try await next(request) }
+}
+
+struct Tenant: Filter {
+    var name: String
+    func handle(_ request: Request, next: Next) async throws -> Response { try await next(request) }
+}
+
+struct File {
+    func write(_ text: String) throws {}
+}
+
+var options: SyncOptions {
+    get { SyncOptions() }
+    set {}
+}
+var ada: Person {
+    get { fatalError() }
+    set {}
+}
+var query: Query {
+    get { Query("places") }
+    set {}
+}
+var people: TypedTable<Person> { fatalError() }
+var ledger: SyncTable { todos }
+let name = "todos"
+var table: TableSchema { fatalError() }
+var held: TableSchema? { nil }
+var schema: TableSchema { fatalError() }
+var changes: JSON { .object }
+var entry: JSON { .object }
+var record: JSON { .object }
+var allRecords: [JSON] { [] }
+var former: [JSON] { [] }
+var update: LiveQuery.Update { fatalError() }
+var output: File { File() }
+var csv: [UInt8] { [] }
+var passphrase: StorePassphrase { fatalError() }
+var bensKey: StoreKey { fatalError() }
+var annasClient: SluiceClient { client }
+
+struct Vault: Sendable {
+    func secret(named name: String) async throws -> String { "" }
+}
+let vault = Vault()

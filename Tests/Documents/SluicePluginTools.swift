@@ -1,0 +1,3 @@
+import SluiceLua
+
+var plugins: Plugins { fatalError() }

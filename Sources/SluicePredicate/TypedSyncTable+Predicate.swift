@@ -9,7 +9,7 @@ public import SluiceCore
 extension TypedSyncTable where Record: QueryableRecord {
     /// The records that match the predicate.
     ///
-    /// ```swift
+    /// let minors = try await context.table(Person.self).records(where: #Predicate { $0.age < 18 })
     /// let open = try await todos.records(where: #Predicate { !$0.done })
     /// ```
     ///

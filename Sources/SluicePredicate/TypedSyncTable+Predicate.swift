@@ -9,8 +9,8 @@ public import SluiceCore
 extension TypedSyncTable where Record: QueryableRecord {
     /// The records that match the predicate.
     ///
+    /// ```swift
     /// let minors = try await context.table(Person.self).records(where: #Predicate { $0.age < 18 })
-    /// let open = try await todos.records(where: #Predicate { !$0.done })
     /// ```
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery` for a predicate that cannot be a query, or of the store.

@@ -58,7 +58,7 @@ struct RepeatableRequest: Sendable {
         }
         let body = request.request.body
         let bytes = body.isEmpty ? [] : (try? body.json.bytes()) ?? body.bytes
-        return Int64(bitPattern: FNV1a.hash(bytes, behind: Fingerprint.of(parts)))
+        return Int64(bitPattern: FNV1a.hash(bytes, after: Fingerprint.of(parts)))
     }
 
     /// Refuses a request that may be a repeat of one that is no longer remembered.

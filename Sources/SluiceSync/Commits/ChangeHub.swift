@@ -85,7 +85,7 @@ extension SyncEnvironment {
 }
 
 extension LocalStore {
-/// Runs `body` as one transaction, reports its commit point before and after it, and publishes what it changed.
+    /// Runs `body` as one transaction, reports its commit point before and after it, and publishes what it changed.
     ///
     /// - Parameter source: who changes records; nil for the one that belongs to the point.
     package func write<Result: Sendable>(

@@ -13,7 +13,7 @@ public struct EnqueuedChange: Sendable, Hashable {
     public var record: JSON?
     /// The record as the application sees it before the change; nil where there is none.
     public var before: JSON?
-/// The application's tags of the change.
+    /// The application's tags of the change.
     public var tags: Set<String>
     /// The group that the change is part of; nil for one that stands alone.
     public var group: String?

@@ -17,7 +17,7 @@ public protocol ScheduleHook: Sendable {
     /// The hook's name, for the log.
     var hookName: String { get }
 
-/// Decides what to do now.
+    /// Decides what to do now.
     ///
     /// - Returns: nil to leave it to the next hook and then to the schedule.
     /// - Throws: whatever it likes; it is then as if it had returned nil.

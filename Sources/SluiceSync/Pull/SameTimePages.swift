@@ -28,7 +28,7 @@ struct SameTimePages: Sendable {
         case proven(PullPage, skip: Int)
         /// There is nothing after what was taken; certainly, whatever the server's order.
         case end(isCertain: Bool)
-    /// It proves nothing: ask on.
+        /// It proves nothing: ask on.
         case nothing
     }
 

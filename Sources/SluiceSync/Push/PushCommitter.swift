@@ -191,7 +191,7 @@ package struct PushCommitter {
         if server != nil { try UnansweredSend.remove(id, in: table, from: store) }
         let state = try queue.reader.state(of: id, in: table)
         let isOld =
-            confirmation.map { version($0.current) != version(server) } ?? age(operation).isOlder(server, than: state)
+            confirmation.map { version($0.current) != version(server) } ?? replay(of: operation).isOlder(server, than: state)
         let newest = confirmation.map(\.current) ?? state?.mirror
         if isOld, isLast {
             try queue.setLocal(newest, id, in: table)
@@ -222,14 +222,16 @@ package struct PushCommitter {
     private func doubted(
         _ operation: TableOperation, answered server: JSON, _ queue: QueueWriter
     ) throws -> RecordState? {
-        let age = age(operation)
+        let age = replay(of: operation)
         guard age.mayBeOld, let state = try queue.reader.state(of: operation.recordID, in: operation.table) else {
             return nil
         }
         return age.isDoubtful(server, beside: state) ? state : nil
     }
 
-    private func age(_ operation: TableOperation) -> ReplayedAnswer { ReplayedAnswer(operation: operation, columns: columns) }
+    private func replay(of operation: TableOperation) -> ReplayedAnswer {
+        ReplayedAnswer(operation: operation, columns: columns)
+    }
 
     private func version(_ record: JSON?) -> String? { record?[columns.version]?.string }
 

@@ -28,7 +28,7 @@ package struct QueuedOperation: Sendable, Hashable {
     package var group: String?
     /// The user whose change it is; empty for no user's in particular.
     package var user = ""
-/// The application's tags.
+    /// The application's tags.
     package var tags: Set<String> = []
     /// Whether it waits for someone: pushes pass it by.
     package var isHeld = false

@@ -191,7 +191,7 @@ package struct PushCommitter {
         if server != nil { try UnansweredSend.remove(id, in: table, from: store) }
         let state = try queue.reader.state(of: id, in: table)
         let isOld =
-            confirmation.map { version($0.current) != version(server) } ?? replay(of: operation).isOlder(server, than: state)
+            confirmation.map { version($0.current) != version(server) } ?? replay(operation).isOlder(server, than: state)
         let newest = confirmation.map(\.current) ?? state?.mirror
         if isOld, isLast {
             try queue.setLocal(newest, id, in: table)
@@ -222,14 +222,14 @@ package struct PushCommitter {
     private func doubted(
         _ operation: TableOperation, answered server: JSON, _ queue: QueueWriter
     ) throws -> RecordState? {
-        let age = replay(of: operation)
-        guard age.mayBeOld, let state = try queue.reader.state(of: operation.recordID, in: operation.table) else {
+        let answer = replay(operation)
+        guard answer.mayBeOld, let state = try queue.reader.state(of: operation.recordID, in: operation.table) else {
             return nil
         }
-        return age.isDoubtful(server, beside: state) ? state : nil
+        return answer.isDoubtful(server, beside: state) ? state : nil
     }
 
-    private func replay(of operation: TableOperation) -> ReplayedAnswer {
+    private func replay(_ operation: TableOperation) -> ReplayedAnswer {
         ReplayedAnswer(operation: operation, columns: columns)
     }
 

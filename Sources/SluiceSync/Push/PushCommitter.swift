@@ -191,7 +191,8 @@ package struct PushCommitter {
         if server != nil { try UnansweredSend.remove(id, in: table, from: store) }
         let state = try queue.reader.state(of: id, in: table)
         let isOld =
-            confirmation.map { version($0.current) != version(server) } ?? replay(operation).isOlder(server, than: state)
+            confirmation.map { version($0.current) != version(server) }
+            ?? replay(operation).isOlder(server, than: state)
         let newest = confirmation.map(\.current) ?? state?.mirror
         if isOld, isLast {
             try queue.setLocal(newest, id, in: table)

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import HTTPTypes
 internal import JWTKit
-internal import SluiceCore
+public import SluiceCore
 
 /// Finds out whom a request comes from.
 ///
@@ -129,5 +129,19 @@ struct Authenticator: Sendable {
     /// A payload of which only the signature matters: the claims are read by the reader that reads all JSON here.
     private struct Signed: JWTPayload {
         func verify(using algorithm: some JWTAlgorithm) {}
+    }
+}
+
+/// Whom a request comes from, as its token says.
+public struct Principal: Sendable, Hashable {
+    /// The user: the token's `sub`.
+    public var user: String
+    /// All that the token says, as an object.
+    public var claims: JSON
+
+    /// A user, and what the token says of them.
+    public init(user: String, claims: JSON = .object) {
+        self.user = user
+        self.claims = claims
     }
 }

@@ -1,3 +1,5 @@
+internal import Foundation
+internal import SluiceConfiguration
 public import SluiceCore
 
 /// What a backend serves: a database, and the tables in it.
@@ -54,4 +56,86 @@ public struct BackendConfiguration: Sendable, Hashable {
             throw error.error
         }
     }
+}
+
+extension BackendConfiguration {
+    /// How requests say who they come from: by a JSON Web Token (RFC 7519) with an HMAC of SHA-256, in the header
+    /// `Authorization: Bearer` or `X-ZUMO-AUTH`.
+    ///
+    /// ```swift
+    /// var configuration = BackendConfiguration(tables: [.init("notes", access: .authenticated)])
+    /// configuration.authentication = .init(secret: .variable("SLUICE_JWT_SECRET"))
+    /// ```
+    public struct Authentication: Sendable, Hashable {
+        /// The key that tokens are signed with: at least 32 bytes.
+        public var secret: TokenSecret
+        /// What a token's `iss` must be; nil for anything.
+        public var issuer: String?
+        /// What must be among a token's `aud`; nil for anything.
+        public var audience: String?
+
+        /// An authentication.
+        public init(secret: TokenSecret, issuer: String? = nil, audience: String? = nil) {
+            self.secret = secret
+            self.issuer = issuer
+            self.audience = audience
+        }
+    }
+}
+
+extension BackendConfiguration {
+    /// Reads a configuration file. Paths in it are relative to its directory.
+    ///
+    /// ```yaml
+    /// database: sqlite:backend.db        # or sqlite::memory:
+    /// auth: { secretVariable: SLUICE_JWT_SECRET }
+    /// tables:
+    ///   movies: { seed: movies.json, pageSize: 100, maxTop: 128000, softDelete: true }
+    ///   notes: { perUser: owner, recordsExpire: 90d }
+    /// ```
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` whose message begins with the file, line and column.
+    public init(file path: String) throws(SluiceError) {
+        let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        self = try ConfigurationReader(directory: directory).configuration(ConfigurationFile(path: path))
+    }
+
+    /// Reads a configuration's text. `file` is the name that errors begin with, `directory` what paths are relative to.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` whose message begins with the file, line and column.
+    public init(yaml text: String, file: String, directory: String) throws(SluiceError) {
+        let source = ConfigurationFile(name: file, text: text)
+        self = try ConfigurationReader(directory: directory).configuration(source)
+    }
+}
+
+/// A key that tokens are signed with, or where it is. What is printed of it never shows the key.
+public struct TokenSecret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable
+{
+    enum Source: Sendable, Hashable {
+        case variable(String)
+        case text(String)
+    }
+
+    let source: Source
+
+    /// The text in the environment's variable of that name, read when the backend is opened.
+    public static func variable(_ name: String) -> TokenSecret { TokenSecret(source: .variable(name)) }
+
+    /// A key that the program has from elsewhere.
+    public static func text(_ key: String) -> TokenSecret { TokenSecret(source: .text(key)) }
+
+    /// Where the key is, never the key itself.
+    public var description: String {
+        switch source {
+        case .variable(let name): "the secret in \(name)"
+        case .text: "a secret"
+        }
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// A mirror without children, so that `dump` shows no key either.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -48,3 +48,91 @@ extension TableHooks {
     /// Leaves the conflict to the client.
     public func conflict(_ conflict: HookConflict) async throws -> JSON? { nil }
 }
+
+/// A change that was made on another version than the server's; see ``TableHooks/conflict(_:)``.
+public struct HookConflict: Sendable {
+    /// The table's name.
+    public let table: String
+    /// An insert or an update.
+    public let operation: BackendOperation
+    /// Whom the request comes from; nil where it brings no token.
+    public let principal: Principal?
+    /// The record's id.
+    public let recordID: RecordID
+    /// What the request says of the record: all of it, or, where ``replaces`` is false, what an update changes.
+    public let client: JSON
+    /// The record as the server has it; a tombstone where its `deleted` is true.
+    public let server: JSON
+    /// Whether an update replaces all properties.
+    public let replaces: Bool
+
+    init(_ session: TableSession, _ id: RecordID, client: JSON, server: JSON, replaces: Bool) {
+        table = session.table.name
+        operation = session.operation
+        principal = session.principal
+        recordID = id
+        self.client = client
+        self.server = server
+        self.replaces = replaces
+    }
+}
+
+/// What a request brought about, before it is answered; see ``TableHooks/after(_:)``.
+public struct HookAnswer: Sendable {
+    /// The table's name.
+    public let table: String
+    /// What the request did.
+    public let operation: BackendOperation
+    /// Whom it came from; nil where it brought no token.
+    public let principal: Principal?
+    /// The records of the answer: one, or a list's page. What is changed here changes the answer and not what is
+    /// stored; to hide records narrow the request's filter instead, so that pages and counts know of it.
+    public var records: [JSON]
+
+    /// The first of the records: the one, where the request is about one. After a delete it is the last that was known.
+    public var record: JSON? {
+        get { records.first }
+        set {
+            if !records.isEmpty { records.removeFirst() }
+            if let newValue { records.insert(newValue, at: 0) }
+        }
+    }
+
+    init(_ session: TableSession, _ records: [JSON]) {
+        table = session.table.name
+        operation = session.operation
+        principal = session.principal
+        self.records = records
+    }
+}
+
+/// A request before it is carried out; see ``TableHooks/before(_:)``.
+public struct HookRequest: Sendable {
+    /// The table's name.
+    public let table: String
+    /// What the request does.
+    public let operation: BackendOperation
+    /// Whom it comes from; nil where it brings no token.
+    public let principal: Principal?
+    /// The id of the record it is about; nil for a list.
+    public let recordID: RecordID?
+    /// The query of a list, as the client sent it.
+    public internal(set) var query: Query?
+    /// The record as it is stored; nil for a list and where there is none.
+    public internal(set) var stored: JSON?
+    /// Whether an update replaces all properties instead of changing those it names.
+    public internal(set) var replaces = false
+    /// What an insert or update says of the record; nil for the other operations. Its id and the server's own columns
+    /// cannot be changed here, nor the owner's column of a table that belongs to users.
+    public var record: JSON?
+    /// A condition that takes records away from the request, beside those of the table. A record that does not match is
+    /// as if it were not there: not in a list, and 404 by its id.
+    public var filter: QueryExpression?
+
+    init(_ session: TableSession, id: RecordID?) {
+        table = session.table.name
+        operation = session.operation
+        principal = session.principal
+        recordID = id
+    }
+}

@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// Makes UUIDs of version 7 (RFC 9562, section 5.7): milliseconds first, so that new rows land at an index's end, then
 /// a counter that keeps ids of one millisecond in order (section 6.2, method 1), then random bits.
-package final class UUIDv7Source: Sendable {
+final class UUIDv7Source: Sendable {
     private struct State {
         var milliseconds: UInt64 = 0
         var counter: UInt16 = 0

@@ -118,7 +118,7 @@ public struct JSON: Sendable {
     }
 
     /// Whether both are one value in memory, so that they are equal without a look at them.
-    package func isIdentical(to other: JSON) -> Bool { handle.isIdentical(other.handle) }
+    func isIdentical(to other: JSON) -> Bool { handle.isIdentical(other.handle) }
 
     /// The same value with those members set.
     package func setting(_ members: JSON) -> JSON {

@@ -50,7 +50,7 @@ extension String {
     }
 
     /// Whether the text's bytes in UTF-8 come before the other's.
-    package func precedesInBytes(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
+    func precedesInBytes(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
 
     /// Adds the bytes in UTF-8, as ``hasSameBytes(as:)`` compares.
     package func hashBytes(into hasher: inout Hasher) {

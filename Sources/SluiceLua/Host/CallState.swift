@@ -37,7 +37,7 @@ final class CallState {
     /// The text of the error that the last `next` ended in.
     var nextError: String?
     private let seed: (HookCall) -> UInt64
-    private var chance: SeededChance?
+    private var chance: SeededGenerator?
 
     /// - Parameter seed: what chance begins with, for a call that has to be repeatable.
     init(id: UInt64, _ call: HookCall, at now: Timestamp, seed: @escaping (HookCall) -> UInt64) {
@@ -81,28 +81,13 @@ final class CallState {
     }
 
     /// Chance for a call that has to be repeatable.
-    var random: SeededChance {
-        get { chance ?? SeededChance(seed: seed(call)) }
+    var random: SeededGenerator {
+        get { chance ?? SeededGenerator(seed: seed(call)) }
         set { chance = newValue }
     }
 
     /// Notes what came of the last `next`.
     func end(_ ending: NextExchange.Ending) {
         if !exchanges.isEmpty { exchanges[exchanges.count - 1].ending = ending }
-    }
-}
-
-/// Numbers that look like chance and are the same for the same seed (SplitMix64).
-package struct SeededChance: RandomNumberGenerator, Sendable {
-    private var state: UInt64
-
-    package init(seed: UInt64) { state = seed }
-
-    package mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }

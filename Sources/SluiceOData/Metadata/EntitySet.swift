@@ -20,7 +20,8 @@ public struct EntitySet: Sendable, Hashable {
     public var name: String
     /// The properties that make up the key, in the order of the service's description.
     public var key: [Property]
-    /// The types of the primitive properties, those of the key among them. A property that is not here is carried as it is.
+    /// The types of the primitive properties, those of the key among them. A property that is not here is carried as it
+    /// is.
     public var types: [PropertyName: EdmPrimitive]
     /// The property that says when a row was last changed; nil where the service keeps no such time. Rows are then
     /// followed by delta links, or read whole.
@@ -28,9 +29,9 @@ public struct EntitySet: Sendable, Hashable {
 
     /// A set.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` for a set without a key, a key property of a type that no key
-    ///   may have, and a property other than the single key whose name is `id` in any case: the local store's column of
-    ///   that name holds the key.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for a set without a key, a key property of a type that no
+    ///   key may have, and a property other than the single key whose name is `id` in any case: the local store's
+    ///   column of that name holds the key.
     public init(
         _ name: String, key: [Property], properties: [Property] = [], updatedAt: PropertyName? = nil
     ) throws(SluiceError) {

@@ -5,8 +5,8 @@ internal import SluiceBase
 /// The text in the middle is the value's plain form: a string without its quotes, a GUID in small letters, a number's
 /// digits, a time in ISO 8601, bytes in base64url. A record's id is such a text, so each value has one plain form only.
 package enum EdmLiteral {
-    /// The literal of a plain text (OData v2, Overview, section 6; OData 4.01 ABNF, primitiveLiteral). Nil where the text is
-    /// not the plain form of a value of the type.
+    /// The literal of a plain text (OData v2, Overview, section 6; OData 4.01 ABNF, primitiveLiteral). Nil where the
+    /// text is not the plain form of a value of the type.
     package static func text(of plain: String, type: EdmPrimitive, version: ODataVersion) -> String? {
         switch type {
         case .string: return quoted(plain)

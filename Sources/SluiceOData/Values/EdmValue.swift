@@ -2,8 +2,8 @@ package import SluiceBase
 
 /// A property's value, as a record holds it and as the wire writes it in JSON.
 ///
-/// Records hold numbers as numbers, exactly, and times as ISO 8601 text, whatever the wire does: v2 writes 64-bit integers
-/// and decimals as strings, and times as `/Date(milliseconds+minutes)/` (OData v2, JSON Format, section 4).
+/// Records hold numbers as numbers, exactly, and times as ISO 8601 text, whatever the wire does: v2 writes 64-bit
+/// integers and decimals as strings, and times as `/Date(milliseconds+minutes)/` (OData v2, JSON Format, section 4).
 package enum EdmValue {
     /// The value that a record holds.
     package static func fromWire(_ value: JSON, type: EdmPrimitive?, version: ODataVersion) -> JSON {

@@ -4,8 +4,8 @@ internal import SluiceWire
 /// A row's key, as a record's id and as the predicate of an address: `('a')`, `(Order=1,Item=10)`.
 ///
 /// The id of a row with one key property is that property's plain text. With several it is the predicate in v4's
-/// literals, without parentheses, in the order of the service's description. The address in `@odata.id` is never used: its
-/// host may be another one than that under which the service is reached.
+/// literals, without parentheses, in the order of the service's description. The address in `@odata.id` is never used:
+/// its host may be another one than that under which the service is reached.
 package struct EntityKey: Sendable, Hashable {
     /// The plain texts of the key's properties, in their order.
     package let values: [String]

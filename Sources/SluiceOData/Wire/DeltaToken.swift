@@ -2,11 +2,11 @@ internal import SluiceBase
 
 /// Where a read that follows changes goes on, as the text that a pull saves.
 ///
-/// A read by delta links is a chain of pages that link to the next, and at its end a link to what changes from then on. A
-/// pull saves one token after each page, whichever of both it is.
+/// A read by delta links is a chain of pages that link to the next, and at its end a link to what changes from then on.
+/// A pull saves one token after each page, whichever of both it is.
 enum DeltaToken: Sendable, Hashable {
-    /// The next page, and the first delta link that a page before it carried. Some services put one on every page, and the
-    /// later ones leave out what changed while the pages were read.
+    /// The next page, and the first delta link that a page before it carried. Some services put one on every page, and
+    /// the later ones leave out what changed while the pages were read.
     case page(String, changes: String?)
     /// What has changed since.
     case changes(String)

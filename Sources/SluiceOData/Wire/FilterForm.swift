@@ -2,8 +2,8 @@ internal import SluiceBase
 
 /// A filter on records, as a filter on the entities of a set.
 ///
-/// The columns of a record that the service has under another name, or not at all, are replaced: `id` by the key, the time
-/// of change by its property or by null. What is constant then falls out.
+/// The columns of a record that the service has under another name, or not at all, are replaced: `id` by the key, the
+/// time of change by its property or by null. What is constant then falls out.
 struct FilterForm: Sendable {
     let set: EntitySet
     let version: ODataVersion

@@ -1,14 +1,15 @@
 internal import SluiceBase
 
-/// A filter's text in the words of one version, each constant in the literal form of the property that it stands beside.
+/// A filter's text in the words of one version, each constant in the literal form of the property that it stands
+/// beside.
 struct FilterPrinter: Sendable {
     let set: EntitySet
     let version: ODataVersion
 
     /// The text, not percent-encoded.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidQuery` for what the version has no words for, and for a constant that is
-    ///   none of its property's type.
+    /// - Throws: ``SluiceError`` of code `invalidQuery` for what the version has no words for, and for a constant that
+    ///   is none of its property's type.
     func text(of expression: QueryExpression) throws(SluiceError) -> String {
         switch expression {
         case .binary(let operation, let left, let right) where operation == .and || operation == .or:

@@ -3,11 +3,11 @@ internal import SluiceBase
 internal import SluiceWire
 internal import Synchronization
 
-/// One service, as requests reach it: its version's header fields, its cookies, and the token that SAP's services want with
-/// each change against forged requests.
+/// One service, as requests reach it: its version's header fields, its cookies, and the token that SAP's services want
+/// with each change against forged requests.
 ///
-/// A change that is refused for want of the token is sent once more with one; from then on all changes carry it. Many tasks
-/// may ask at once: a token is fetched for all of them.
+/// A change that is refused for want of the token is sent once more with one; from then on all changes carry it. Many
+/// tasks may ask at once: a token is fetched for all of them.
 final class ServiceExchange: Sendable {
     private struct State {
         var token: String?

@@ -1,8 +1,8 @@
 internal import SluiceBase
 internal import SluiceWire
 
-/// A link of an answer, to a next page or to changes, as a path to ask for: taken as it is, and on the service's own origin
-/// only, since credentials go along.
+/// A link of an answer, to a next page or to changes, as a path to ask for: taken as it is, and on the service's own
+/// origin only, since credentials go along.
 enum ServiceLink {
     /// The path with query. A relative link is one below the service's root.
     ///

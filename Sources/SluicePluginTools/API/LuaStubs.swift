@@ -1,8 +1,8 @@
-package import SluiceCore
+internal import SluiceCore
 internal import SluiceLua
 
 /// What an editor with the Lua language server needs to know plugins: the API, and the deployment's own tables.
-package enum LuaStubs {
+enum LuaStubs {
     /// The file that says how scripts run, by its name.
     package static let configuration = (
         name: ".luarc.json",

@@ -32,7 +32,7 @@ extension PluginAPI {
     }
 
     /// The rules of `c:merge`, with what each does.
-    package static let mergeRules: [(name: String, text: String)] = [
+    static let mergeRules: [(name: String, text: String)] = [
         ("server", "the server's value"), ("client", "the local value"),
         ("newest", "the value of the side that was changed last"),
         ("oldest", "the value of the other side"),

@@ -1,8 +1,8 @@
-package import SluiceLua
+internal import SluiceLua
 
 /// The plugin API, described once: the page of the documentation, the editor's stubs and the test that holds both
 /// against a machine are made from it.
-package enum PluginAPI {
+enum PluginAPI {
     /// A member of an object or a module.
     package struct Member: Sendable {
         /// What kind of member it is.
@@ -35,7 +35,7 @@ package enum PluginAPI {
         /// What it is, in words.
         package let text: String
         /// Whether it is a global.
-        package let isModule: Bool
+        let isModule: Bool
         /// Its members.
         package let members: [Member]
     }

@@ -66,7 +66,7 @@ struct ConflictSource: Sendable {
     }
 
     /// A record of that id, with a value for most fields.
-    func record(_ id: String, using chance: inout SeededChance) -> JSON {
+    func record(_ id: String, using chance: inout SeededGenerator) -> JSON {
         var record: JSON = ["id": JSON(id)]
         for (name, values) in fields where Int.random(in: 0..<8, using: &chance) > 0 {
             record[name] = values.randomElement(using: &chance)
@@ -75,7 +75,7 @@ struct ConflictSource: Sendable {
     }
 
     /// The record after an edit of one or more fields.
-    func edited(_ record: JSON, using chance: inout SeededChance) -> JSON {
+    func edited(_ record: JSON, using chance: inout SeededGenerator) -> JSON {
         var record = record
         for _ in 0...Int.random(in: 0..<3, using: &chance) {
             guard let field = fields.randomElement(using: &chance) else { break }

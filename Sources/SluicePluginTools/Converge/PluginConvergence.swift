@@ -59,14 +59,14 @@ public struct PluginConvergence: Sendable {
         let second = try await self.judge(plan, source.table, world)
         var report = ConvergenceReport(
             plugin: self.plan?.name ?? bundle.manifest.name, seed: seed, allowsLoss: allowsLoss, exempt: exempt)
-        var chance = SeededChance(seed: seed)
+        var chance = SeededGenerator(seed: seed)
         for _ in 0..<conflicts {
             await decide(triple(source, &chance), judge, second, &report)
         }
         for _ in 0..<stories {
             let count = Int.random(in: 2...4, using: &chance)
             var story = ReplicaStory(
-                source, dialect: dialect, replicas: count, chance: SeededChance(seed: chance.next()))
+                source, dialect: dialect, replicas: count, chance: SeededGenerator(seed: chance.next()))
             await story.play(judge)
             report.stories += 1
             if let failure = story.failure { report.note(.answers, "\(failure)") }
@@ -93,7 +93,7 @@ public struct PluginConvergence: Sendable {
     }
 
     /// A base and what two sides have made of it.
-    private func triple(_ source: ConflictSource, _ chance: inout SeededChance) -> Conflict {
+    private func triple(_ source: ConflictSource, _ chance: inout SeededGenerator) -> Conflict {
         var base = source.record("1", using: &chance)
         base[dialect.columns.version] = "v1"
         let client = source.edited(base, using: &chance)

@@ -22,7 +22,7 @@ struct ReplicaStory {
 
     let source: ConflictSource
     let dialect: Dialect
-    var chance: SeededChance
+    var chance: SeededGenerator
     private(set) var server: JSON?
     private(set) var version = 1
     private(set) var replicas: [Replica]
@@ -33,7 +33,7 @@ struct ReplicaStory {
     /// Edits that had arrived, and were added again.
     private(set) var doubled: [String] = []
 
-    init(_ source: ConflictSource, dialect: Dialect, replicas count: Int, chance: SeededChance) {
+    init(_ source: ConflictSource, dialect: Dialect, replicas count: Int, chance: SeededGenerator) {
         self.source = source
         self.dialect = dialect
         self.chance = chance

@@ -25,7 +25,7 @@ public struct PluginFuzz: Sendable {
     /// Tries.
     public func run() async -> FuzzReport {
         var report = FuzzReport(plugin: plan?.name ?? bundle.manifest.name, seed: seed)
-        var chance = SeededChance(seed: seed)
+        var chance = SeededGenerator(seed: seed)
         let fixtures = bundle.fixtures.compactMap { try? JSON(parsing: bundle.files[$0] ?? []) }
         for _ in 0..<calls {
             guard let fixture = fixtures.randomElement(using: &chance) else { break }
@@ -40,7 +40,7 @@ public struct PluginFuzz: Sendable {
     }
 
     /// The fixture with what it gives spoiled, and nothing expected.
-    private func spoiled(_ fixture: JSON, _ chance: inout SeededChance) -> JSON {
+    private func spoiled(_ fixture: JSON, _ chance: inout SeededGenerator) -> JSON {
         var spoiled = JSON.object
         for name in ["name", "hook", "config", "deployment", "host"] { spoiled[name] = fixture[name] }
         spoiled["expect"] = .object
@@ -55,7 +55,7 @@ public struct PluginFuzz: Sendable {
 
     /// Records and bodies are the world's, and are spoiled; of the rest the engine sees to it that it is as it should
     /// be.
-    private func parts(of value: JSON, isConflict: Bool, _ chance: inout SeededChance) -> JSON {
+    private func parts(of value: JSON, isConflict: Bool, _ chance: inout SeededGenerator) -> JSON {
         var value = value
         for name in ["record", "before", "client", "server", "base"] {
             guard let there = value[name] else { continue }
@@ -75,7 +75,7 @@ public struct PluginFuzz: Sendable {
     }
 
     /// A record stays one: an object with its id.
-    private func record(_ record: JSON, _ chance: inout SeededChance) -> JSON {
+    private func record(_ record: JSON, _ chance: inout SeededGenerator) -> JSON {
         var spoiled = HostileValues.spoiled(record, using: &chance)
         if spoiled.kind == .object { spoiled["id"] = record["id"] ?? "1" }
         return spoiled
@@ -123,5 +123,37 @@ public struct PluginFuzz: Sendable {
         case .permission, .breakerOpen, .cancelled, .load: false
         case .fuel, .burst, .cpu, .deadline, .memory, .badResult, .yield, .blockedFunction: true
         }
+    }
+}
+
+/// Values that nobody expects where they stand.
+enum HostileValues {
+    /// Values of every kind, at the edges of what JSON can say.
+    static let all: [JSON] = [
+        .null, true, false, 0, -1, 9_007_199_254_740_993, JSON(Int64.max), JSON(Int64.min), 1e308, -0.0, 0.1, "", " ",
+        "\n", "0", "null", "%s%d%%", "{{secret x}}", "'; drop table todo; --", "../../etc/passwd",
+        JSON(String(repeating: "a", count: 5000)), "\u{FEFF}\u{202E}\u{1F4A9}", "e\u{301}", "2026-02-30T25:61:00Z",
+        "9999-12-31T23:59:59.9999999Z", .array, .object, [.null], [[[]]], ["a": ["b": ["c": .null]]],
+        JSON((0..<300).map { JSON($0) }), ["decision": "server"], ["__index": 1, "id": "2"],
+    ]
+
+    /// The value with one or more parts of it replaced, taken away or added.
+    static func spoiled(_ value: JSON, using chance: inout SeededGenerator, depth: Int = 0) -> JSON {
+        if depth > 0, Int.random(in: 0..<6, using: &chance) == 0 { return all.randomElement(using: &chance) ?? .null }
+        if let members = value.members {
+            var spoiled: [(PropertyName, JSON)] = []
+            for (name, member) in members {
+                switch Int.random(in: 0..<12, using: &chance) {
+                case 0: continue
+                case 1: spoiled.append((name, all.randomElement(using: &chance) ?? .null))
+                default: spoiled.append((name, Self.spoiled(member, using: &chance, depth: depth + 1)))
+                }
+            }
+            return JSON(members: spoiled)
+        }
+        if let elements = value.elements {
+            return JSON(elements.map { Self.spoiled($0, using: &chance, depth: depth + 1) })
+        }
+        return value
     }
 }

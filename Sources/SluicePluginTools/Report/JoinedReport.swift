@@ -23,3 +23,13 @@ public struct JoinedReport: ToolReport {
     /// Whether all are good.
     public var isGood: Bool { reports.allSatisfy(\.isGood) }
 }
+
+/// What a tool for authors has found: for a person, and for a program.
+public protocol ToolReport: Sendable {
+    /// Lines for a person.
+    var lines: [String] { get }
+    /// The same for a program.
+    var json: JSON { get }
+    /// Whether all is as it should be.
+    var isGood: Bool { get }
+}

@@ -81,7 +81,7 @@ package final class SQLiteConnection {
     }
 
     /// How long a statement waits for another connection's lock.
-    package func setBusyTimeout(_ timeout: Duration) {
+    func setBusyTimeout(_ timeout: Duration) {
         _ = api.pointee.busy_timeout(handle, Int32(clamping: timeout.milliseconds))
     }
 
@@ -151,7 +151,7 @@ package final class SQLiteConnection {
     // MARK: Transactions
 
     /// Whether a transaction is open.
-    package var isInTransaction: Bool { api.pointee.get_autocommit(handle) == 0 }
+    var isInTransaction: Bool { api.pointee.get_autocommit(handle) == 0 }
 
     /// How a transaction begins.
     package enum TransactionKind: String, Sendable {

@@ -2,7 +2,7 @@ internal import CSQLite
 internal import SluiceCore
 
 /// What SQLite said went wrong: the error behind a ``SluiceError`` of the store.
-package struct SQLiteFailure: Error, Sendable, Hashable, CustomStringConvertible {
+struct SQLiteFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// The extended result code.
     package var code: Int32
     /// SQLite's own words.

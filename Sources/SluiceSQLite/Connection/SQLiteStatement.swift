@@ -22,7 +22,7 @@ package final class SQLiteStatement {
 
     // MARK: Binding
 
-    package func bindNull(_ index: Int) throws(SluiceError) {
+    func bindNull(_ index: Int) throws(SluiceError) {
         try check(api.pointee.bind_null(handle, Int32(truncatingIfNeeded: index)))
     }
 
@@ -114,14 +114,14 @@ package final class SQLiteStatement {
 
     // MARK: Columns of the row
 
-    package var columnCount: Int { Int(api.pointee.column_count(handle)) }
+    var columnCount: Int { Int(api.pointee.column_count(handle)) }
 
-    package func columnName(_ index: Int) -> String {
+    func columnName(_ index: Int) -> String {
         api.pointee.column_name(handle, Int32(truncatingIfNeeded: index)).map { String(cString: $0) } ?? ""
     }
 
     /// SQLite's type of the column's value, such as `CSQLITE_TEXT`.
-    package func columnType(_ index: Int) -> Int32 {
+    func columnType(_ index: Int) -> Int32 {
         api.pointee.column_type(handle, Int32(truncatingIfNeeded: index))
     }
 

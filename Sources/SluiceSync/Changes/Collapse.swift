@@ -2,7 +2,7 @@
 ///
 /// The rules in one place, as a pure function: what is queued and what is new in, what to do out. An operation that is
 /// in flight is never changed, and neither is one that does not merge: the new one becomes its successor.
-package enum Collapse: Sendable, Hashable {
+enum Collapse: Sendable, Hashable {
     /// The new change goes into the queue after all others.
     case append
     /// The queued operation takes the new body and keeps its place.

@@ -51,7 +51,7 @@ struct Discard {
         let ahead = all.last { $0.sequence < operation.sequence }
         let after = all.filter { $0.sequence > operation.sequence }
         let before = ahead.map { $0.resultingRecord(local: local, mirror: state?.mirror) } ?? state?.mirror
-        let succession = QueueRecompute(columns: columns, environment: environment, queue: queue)
+        let recompute = QueueRecompute(columns: columns, environment: environment, queue: queue)
         let isContested = ahead == nil && self.isContested(after, by: state, operation, local)
         if operation.kind == .undelete {
             // Edits of a record that is not restored have nothing to stand on.
@@ -63,12 +63,12 @@ struct Discard {
         let result = after.isEmpty ? local : operation.resultingRecord(local: local, mirror: state?.mirror)
         let groups = try remove([operation], after.isEmpty ? local : result)
         let ground = isContested ? state?.base : before
-        var steps = succession.steps(
+        var steps = recompute.steps(
             of: after, from: result, restored: state?.base, onto: ground, local: local, mirror: state?.mirror)
         if ahead == nil, steps.first?.operation.kind == .undelete { steps[0].restoresUnknown = true }
         if !steps.isEmpty {
             let mayBeDone = operation.isUncertain || operation.state == .inFlight
-            try succession.write(
+            try recompute.write(
                 steps, on: ahead == nil ? .server(live: ground, tombstone: nil) : .operation(result: before),
                 after: mayBeDone ? operation : nil, mirror: isContested ? .some(state?.mirror) : nil)
         } else {

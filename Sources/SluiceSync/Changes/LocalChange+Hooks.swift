@@ -1,8 +1,8 @@
 internal import SluiceBase
 
-/// What a local change finds, and what it would make of it: what hooks see, and what has to be so still when their
-/// decision is carried out.
-package struct EnqueuePreview: Sendable, Hashable {
+/// A local change before it is made: the operations that it finds, and the record that it would leave. Hooks see it,
+/// and all of it must still be so when their decision is carried out.
+struct EnqueuePreview: Sendable, Hashable {
     /// An operation on the record, as far as it matters to the change.
     struct Queued: Sendable, Hashable {
         var id: String

@@ -1,4 +1,4 @@
-package import SluiceBase
+internal import SluiceBase
 
 extension LocalChange {
     /// Carries the change out and returns the local record after it.

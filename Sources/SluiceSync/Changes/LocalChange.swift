@@ -1,7 +1,7 @@
-package import SluiceBase
+internal import SluiceBase
 
 /// A change the application makes: row and operation in one transaction.
-package struct LocalChange: Sendable {
+struct LocalChange: Sendable {
     package let table: String
     package let recordID: RecordID
     package let kind: TableOperation.Kind
@@ -14,7 +14,7 @@ package struct LocalChange: Sendable {
     /// Whose change it is.
     package let user: String
     /// The names of the properties that only the server sets.
-    package let systemColumns: Set<PropertyName>
+    let systemColumns: Set<PropertyName>
     /// What stays on this machine.
     let localOnly: LocalOnly
     /// The whole record that an update makes, where a hook has decided it.

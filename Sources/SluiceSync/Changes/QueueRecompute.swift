@@ -66,11 +66,11 @@ struct QueueRecompute {
         // Before anything is removed: a place that a push has read is not given again.
         var next = try queue.reader.nextSequence()
         let merged = merge(steps)
-        var said: [TableOperation] = []
+        var written: [TableOperation] = []
         var found = ground.live
         for var step in merged {
             if ground.live == nil { step.target?[columns.deleted] = nil }
-            let operations = try derive(step, finding: found, on: ground, after: ended, isFirst: said.isEmpty)
+            let operations = try derive(step, finding: found, on: ground, after: ended, isFirst: written.isEmpty)
             if operations.isEmpty { try queue.remove(step.operation) }
             for var operation in operations {
                 if operation.kind == .delete, step.operation.kind != .delete {
@@ -78,40 +78,40 @@ struct QueueRecompute {
                     operation.sequence = next
                     next += 1
                 }
-                said.append(operation)
+                written.append(operation)
             }
             found = step.target
         }
         for step in steps where !merged.contains(where: { $0.operation.id == step.operation.id }) {
             try queue.remove(step.operation)
         }
-        if let last = said.indices.last { said[last].frozen = nil }
-        putInOrder(&said, from: next)
-        for operation in said { try queue.put(operation) }
-        let isRestored = said.first?.kind == .undelete
-        try settle(id, table, found, ground, mirror, isSilent: said.isEmpty, isRestored: isRestored)
+        if let last = written.indices.last { written[last].frozen = nil }
+        putInOrder(&written, from: next)
+        for operation in written { try queue.put(operation) }
+        let isRestored = written.first?.kind == .undelete
+        try settle(id, table, found, ground, mirror, sendsNothing: written.isEmpty, isRestored: isRestored)
     }
 
     /// An edit that was put between goes to the end of the queue, and what follows it on the record after it.
-    private func putInOrder(_ said: inout [TableOperation], from next: Int64) {
+    private func putInOrder(_ written: inout [TableOperation], from next: Int64) {
         var next = next
         var last: Int64?
-        for index in said.indices {
-            if let last, said[index].sequence <= last {
-                said[index].sequence = next
+        for index in written.indices {
+            if let last, written[index].sequence <= last {
+                written[index].sequence = next
                 next += 1
             }
-            last = said[index].sequence
+            last = written[index].sequence
         }
     }
 
     private func settle(
-        _ id: RecordID, _ table: String, _ local: JSON?, _ ground: Ground, _ mirror: JSON??, isSilent: Bool,
+        _ id: RecordID, _ table: String, _ local: JSON?, _ ground: Ground, _ mirror: JSON??, sendsNothing: Bool,
         isRestored: Bool
     ) throws {
         guard case .server(let live, let tombstone) = ground else { return try queue.setLocal(local, id, in: table) }
         let newest = mirror ?? live
-        if isSilent {
+        if sendsNothing {
             try queue.setLocal(newest, id, in: table)
             try queue.removeState(of: id, in: table)
         } else {

@@ -1,6 +1,6 @@
 internal import SluiceBase
 
-/// Takes back all that waits for a record, inside one transaction: it is again as the server last had it, and one that
+/// Takes back all operations of a record, inside one transaction: it is again as the server last had it, and one that
 /// was made here is gone.
 struct Undo {
     let columns: PushColumns

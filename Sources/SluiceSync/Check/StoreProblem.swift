@@ -1,7 +1,7 @@
 public import SluiceBase
 internal import SluiceWire
 
-/// Something in a store that should not be.
+/// An inconsistency in a store: what is wrong, and where.
 public struct StoreProblem: Sendable, Hashable, CustomStringConvertible {
     /// What kind of thing.
     public enum Kind: String, Sendable, Hashable, CaseIterable {

@@ -35,7 +35,7 @@ final class Broadcast<Element: Sendable>: Sendable {
     }
 }
 
-/// Held by a consumer, so that it is told no more when it has gone.
+/// The consumer's part of a subscription: events stop when it is released.
 final class Subscription: Sendable {
     private let end: @Sendable () -> Void
 

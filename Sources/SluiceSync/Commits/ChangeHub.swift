@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// A transaction is watched as closely as somebody listens when it begins; while nobody does, it runs on the store's
 /// own writer. Someone who begins to listen in its midst is told to read everything anew.
-package final class ChangeHub: Sendable {
+final class ChangeHub: Sendable {
     private struct Commit: Sendable {
         var source: ChangeSource
         var batch: ChangeBatch?
@@ -101,5 +101,57 @@ extension LocalStore {
         }
         try await environment.reached(point, .after)
         return result
+    }
+}
+
+/// Publishes commits in the order in which they were made.
+///
+/// Transactions run one after the other, so a number taken inside one is its place. The tasks that made them go on in
+/// any order: what comes early waits here until all before it have ended.
+struct CommitOrder<Item: Sendable>: Sendable {
+    private var next: UInt64 = 1
+    private var first: UInt64 = 1
+    private var ended: [UInt64: Item?] = [:]
+
+    /// The number of the transaction that runs now.
+    mutating func begin() -> UInt64 {
+        defer { next += 1 }
+        return next
+    }
+
+    /// Takes what is to be told of a transaction, nil for one that rolled back, and gives what can be told by now.
+    mutating func end(_ number: UInt64, _ item: Item?) -> [Item] {
+        ended[number] = .some(item)
+        var ready: [Item] = []
+        while let item = ended.removeValue(forKey: first) {
+            first += 1
+            if let item { ready.append(item) }
+        }
+        return ready
+    }
+}
+
+/// Who changed records of the local store.
+public enum ChangeSource: String, Sendable, Hashable, CaseIterable {
+    /// The application, or someone who repairs the queue.
+    case local
+    /// A push: the server's answer to a change that was made here.
+    case push
+    /// A pull.
+    case pull
+    /// A push that met a conflict: the decision's outcome.
+    case conflict
+    /// A purge.
+    case purge
+}
+
+extension CommitPoint {
+    /// Who changes records at that point, unless the caller names another.
+    var source: ChangeSource {
+        switch self {
+        case .localChange, .schema, .key: .local
+        case .sealed, .answered, .applied: .push
+        case .page, .membership: .pull
+        }
     }
 }

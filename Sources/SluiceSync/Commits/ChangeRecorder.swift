@@ -1,4 +1,5 @@
-internal import SluiceBase
+public import SluiceBase
+internal import SluiceWire
 
 /// How closely a transaction's changes are watched: as closely as somebody listens.
 enum ChangeDetail: Int, Sendable, Comparable {
@@ -126,5 +127,35 @@ final class ChangeRecorder: StoreWriter {
         if table.hasPrefix(SyncTables.prefix) { return false }
         if detail == .tables { changes.note(table: table) }
         return detail == .records && changes.lists(table)
+    }
+}
+
+/// How one transaction changed one record of the local store.
+public struct StoreChange: Sendable, Hashable {
+    /// What became of it.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// It was not there before.
+        case inserted
+        /// It was written; its properties may be the same as before.
+        case updated
+        /// It is gone.
+        case removed
+    }
+
+    /// The table.
+    public var table: String
+    /// The record's id.
+    public var recordID: RecordID
+    /// What became of it.
+    public var kind: Kind
+    /// Who changed it.
+    public var source: ChangeSource
+
+    /// A change.
+    public init(table: String, recordID: RecordID, kind: Kind, source: ChangeSource) {
+        self.table = table
+        self.recordID = recordID
+        self.kind = kind
+        self.source = source
     }
 }

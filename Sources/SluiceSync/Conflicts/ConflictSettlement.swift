@@ -41,12 +41,12 @@ struct ConflictSettlement {
         if decision == .server || decision == .discard || !keepsChange(decided) {
             try queue.audit(operation, what, local: item.local, at: environment.now())
         }
-        let succession = QueueRecompute(columns: columns, environment: environment, queue: queue)
+        let recompute = QueueRecompute(columns: columns, environment: environment, queue: queue)
         let successors = try queue.reader.all(on: id, in: table).filter { $0.sequence > operation.sequence }
-        let later = succession.steps(
+        let later = recompute.steps(
             of: successors, from: item.local, restored: item.base, onto: decided, live: live,
             local: try store.record(id, in: table), mirror: try queue.reader.state(of: id, in: table)?.mirror)
-        try succession.write(
+        try recompute.write(
             [.init(operation: operation, target: decided)] + later,
             on: .server(live: live, tombstone: live == nil ? conflict.server : nil))
         try settleGroup(decision)

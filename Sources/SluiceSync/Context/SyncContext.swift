@@ -1,3 +1,4 @@
+internal import Logging
 public import SluiceBase
 public import SluiceWire
 internal import Synchronization
@@ -82,5 +83,45 @@ public final class SyncContext: Sendable {
             throw SluiceError(.invalidArgument, "this context has no client, so it cannot reach a server")
         }
         return client
+    }
+}
+
+extension SyncContext {
+    /// The rows that the server has sent and that could not be stored; of one table, or of all.
+    public func quarantine(table: String? = nil) async throws -> [QuarantinedRow] {
+        let filter = table.map { QueryExpression.binary(.eq, .column("table"), .literal(.string($0))) }
+        return try await store.read {
+            try $0.records(matching: Query(QuarantinedRow.schema.name, filter: filter))
+                .compactMap(QuarantinedRow.init(record:))
+        }
+    }
+
+    /// Forgets entries of the quarantine, once they have been looked at.
+    public func removeFromQuarantine(_ ids: [QuarantinedRow.ID]) async throws {
+        try await store.write { try $0.delete(ids, from: QuarantinedRow.schema.name) }
+    }
+}
+
+extension SyncContext {
+    /// Carries out those of the migrations that the store has not seen, one transaction each, while nobody else
+    /// synchronises it.
+    func migrate(_ migrations: [StoreMigration]) async throws {
+        let columns = dialect.pushColumns
+        try StoreMigration.validate(migrations, columns)
+        guard try await !store.read({ try MigrationNote.outstanding(among: migrations, in: $0) }).isEmpty else {
+            return
+        }
+        let environment = options.environment
+        try await exclusively(seesAll: true) { store in
+            // Another process may have done some meanwhile.
+            for migration in try await store.read({ try MigrationNote.outstanding(among: migrations, in: $0) }) {
+                try await store.write(at: .schema, environment) { writer in
+                    let migrator = StoreMigrator(store: writer, columns: columns, now: environment.now())
+                    try migrator.carryOut(migration)
+                    try MigrationNote.put(migration.name, at: environment.now(), in: writer)
+                }
+                options.logger.info("the store has followed a migration", metadata: ["migration": "\(migration.name)"])
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 internal import SluiceBase
 
 /// Where rows come from: a server, as it shows itself to one user.
-package struct RowSource: Sendable, Hashable {
+struct RowSource: Sendable, Hashable {
     package var endpoint: String
     package var user: String
 
@@ -15,7 +15,7 @@ extension Cursor.Owner {
     package var source: RowSource { RowSource(endpoint: endpoint, user: user) }
 
     /// The same query of a store that is for others to begin with.
-    package var ofNobody: Cursor.Owner {
+    var ofNobody: Cursor.Owner {
         var owner = self
         (owner.endpoint, owner.user) = ("", "")
         return owner
@@ -49,7 +49,7 @@ extension Cursor {
     /// Has the queries of a table start afresh that are of other servers or users: rows that they have brought are
     /// about to be replaced or removed by this one, of which their servers know nothing and would not send them again.
     /// Those that came with the store are this one's from now on.
-    package static func restartOthers(
+    static func restartOthers(
         than source: RowSource, of table: String, in store: any StoreWriter
     ) throws {
         let isOther = QueryExpression.binary(

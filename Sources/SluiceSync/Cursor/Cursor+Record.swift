@@ -59,7 +59,7 @@ extension Cursor {
     }
 
     /// A key that no cursor has.
-    package static func nextKey(in store: any StoreReader) throws -> Int64 {
+    static func nextKey(in store: any StoreReader) throws -> Int64 {
         let newest = Query(schema.name, order: [.init("key", descending: true)], top: 1)
         return try (store.records(matching: newest).first?["key"]?.int ?? 0) + 1
     }

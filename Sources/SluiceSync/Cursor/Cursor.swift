@@ -7,7 +7,7 @@ internal import SluiceWire
 /// user never inherits it, and a query that has changed starts afresh.
 package struct Cursor: Sendable, Hashable {
     /// Whose cursor it is.
-    package struct Owner: Sendable, Hashable {
+    struct Owner: Sendable, Hashable {
         package var endpoint: String
         package var user: String
         package var wire: String
@@ -28,7 +28,7 @@ package struct Cursor: Sendable, Hashable {
         }
     }
 
-    package var owner: Owner
+    var owner: Owner
     /// What the query asks for, as OData text: its filter and its further parameters; empty for all rows of the table.
     package var query: String
     /// How far the pull has come; nil where it has to start afresh.
@@ -37,17 +37,17 @@ package struct Cursor: Sendable, Hashable {
     package var key: Int64
     /// Whether rows may be held that the query no longer has and that no page will report: a reconcile has to find
     /// them.
-    package var needsReconcile = false
+    var needsReconcile = false
     /// Whether the query held all rows of the table before it was changed.
-    package var heldAll = false
+    var heldAll = false
     /// How many pulls have ended since the last reconcile.
     package var pulls: Int64 = 0
     /// Rows that the query may have lost while changes of theirs waited, or while they changed here: the server has
     /// told or shown so, and will not again. Each is asked for by its id at the end of the first pull at which none
     /// waits.
-    package private(set) var toRecheck: [RecordID] = []
+    private(set) var toRecheck: [RecordID] = []
 
-    package init(owner: Owner, query: String, position: CursorPosition?, key: Int64 = 0) {
+    init(owner: Owner, query: String, position: CursorPosition?, key: Int64 = 0) {
         self.owner = owner
         self.query = query
         self.position = position
@@ -55,7 +55,7 @@ package struct Cursor: Sendable, Hashable {
     }
 
     /// Adds rows to those that have to be looked at again.
-    package mutating func recheckLater(_ ids: [RecordID]) {
+    mutating func recheckLater(_ ids: [RecordID]) {
         var known = Set(toRecheck)
         for id in ids where known.insert(id).inserted { toRecheck.append(id) }
     }
@@ -71,7 +71,7 @@ package struct Cursor: Sendable, Hashable {
     }
 
     /// Whether the query is of the whole table: then it holds every row, and none is noted.
-    package var isOfAll: Bool { query.isEmpty }
+    var isOfAll: Bool { query.isEmpty }
 
     /// The text of a query.
     package static func text(of query: Query, _ style: ODataStyle) -> String {

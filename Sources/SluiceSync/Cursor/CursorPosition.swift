@@ -12,13 +12,13 @@ package struct CursorPosition: Sendable, Hashable {
     /// The id up to which all rows of that very time are here; nil where they have to be read again.
     package var id: RecordID?
     /// Whether there are rows without a time, which have to be asked for by themselves.
-    package var hasUntimed: Bool
+    var hasUntimed: Bool
     /// Whether it is not known yet if there are such rows, as the first pull has not come to look for them.
-    package var owesUntimed: Bool
+    var owesUntimed: Bool
     /// What is known of the clock that stamps the server's rows; nil where the server sends no `Date`.
-    package var clock: ServerClock?
+    var clock: ServerClock?
 
-    package init(
+    init(
         grade: PullGrade = .timestamps, token: String? = nil, updatedAt: String, id: RecordID? = nil,
         hasUntimed: Bool = false, owesUntimed: Bool = false, clock: ServerClock? = nil
     ) {
@@ -36,4 +36,17 @@ package struct CursorPosition: Sendable, Hashable {
 
     /// No position: all rows are to be read every time.
     package static let full = CursorPosition(grade: .full, updatedAt: "")
+}
+
+/// How a named pull follows the server's changes. The pull finds out what the server can do; whatever it is, no row
+/// is skipped.
+public enum PullGrade: String, Sendable, Hashable, CaseIterable {
+    /// By tokens that the server issues in the order in which changes were committed.
+    case changeTokens
+    /// By time of change and id together.
+    case keyset
+    /// By time of change alone; rows of one time are read until none is new.
+    case timestamps
+    /// Not at all: the server does not sort by time of change, so every pull brings all rows of the query.
+    case full
 }

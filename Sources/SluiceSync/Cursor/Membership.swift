@@ -90,7 +90,7 @@ package struct Membership {
     }
 
     /// Those of the ids that no named query holds.
-    package static func unheld(_ ids: [RecordID], of table: String, in store: any StoreReader) throws -> [RecordID] {
+    static func unheld(_ ids: [RecordID], of table: String, in store: any StoreReader) throws -> [RecordID] {
         if ids.isEmpty { return [] }
         let cursors = try Cursor.all(of: table, in: store)
         return try ids.filter { try !isHeld($0, by: cursors, in: store) }
@@ -101,7 +101,7 @@ package struct Membership {
     }
 
     /// Forgets all that the query holds.
-    package func forgetAll() throws {
+    func forgetAll() throws {
         _ = try store.delete(matching: Query(Self.schema.name, filter: Self.range(cursor.key)))
     }
 

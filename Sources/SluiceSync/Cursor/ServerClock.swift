@@ -1,12 +1,13 @@
-package import SluiceBase
+internal import SluiceBase
 internal import SluiceWire
 
-/// What a pull knows of the clock that stamps a server's rows: the newest row of a page, and what the web server's clock
-/// and the device's showed when that page was made.
+/// What a pull learnt of the clock that stamps a server's rows: the newest row of a page, and what the web server's
+/// clock and the device's showed when that page was made.
 ///
-/// `Date` is the time of the web server, whose clock may be ahead of its database's. Certain is only that the database's
-/// clock showed at least the time of a row when the page with the row was made, and that it has gone on since then.
-package struct ServerClock: Sendable, Hashable {
+/// `Date` is the time of the web server, whose clock may be ahead of its database's. Certain is only that the
+/// database's clock showed at least the time of a row when the page with the row was made, and that it has gone on
+/// since then.
+struct ServerClock: Sendable, Hashable {
     /// The time of the newest row, but no later than ``date``.
     package let row: Timestamp
     /// The `Date` of the answer.

@@ -1,4 +1,4 @@
-internal import SluiceBase
+public import SluiceBase
 internal import Synchronization
 
 /// What runs and what is known of the server, as push, pull and schedule say it.
@@ -95,5 +95,51 @@ final class StatusBoard: Sendable {
             activity.step = nil
             if reachability != .unknown { activity.isOffline = reachability == .unreachable }
         }
+    }
+}
+
+/// What a sync context is doing.
+public enum SyncPhase: Sendable, Hashable {
+    /// Nothing, and nothing needs anyone.
+    case idle
+    /// Nothing: the server could not be reached the last time it was tried.
+    case offline
+    /// A pull runs.
+    case pulling
+    /// A push runs.
+    case pushing
+    /// A schedule waits after a failure, or because the server asked it to, until that time at the latest.
+    case waiting(until: Timestamp)
+    /// Nothing, and so many operations are held until someone decides.
+    case needsAttention(Int)
+}
+
+/// What the status stream has not delivered yet: activities, and whether the queue may have changed since.
+struct StatusBacklog: Backlog {
+    enum Signal: Sendable, Hashable {
+        case activity(SyncActivity)
+        case committed
+    }
+
+    private var activities = Newest<SyncActivity>(16)
+    private var last = SyncActivity()
+    private var isStale = false
+
+    var isEmpty: Bool { activities.isEmpty && !isStale }
+
+    mutating func append(_ signal: Signal) {
+        switch signal {
+        case .activity(let activity):
+            activities.append(activity)
+            last = activity
+        case .committed: isStale = true
+        }
+    }
+
+    mutating func popFirst() -> Signal? {
+        if let activity = activities.popFirst() { return .activity(activity) }
+        guard isStale else { return nil }
+        isStale = false
+        return .activity(last)
     }
 }

@@ -44,7 +44,7 @@ struct AskedHooks: Sendable {
 }
 
 /// What a hook decided, and which one it was.
-package struct HookVerdict<Decision: Sendable & Hashable>: Sendable, Hashable {
+struct HookVerdict<Decision: Sendable & Hashable>: Sendable, Hashable {
     /// The hook's name; empty where all left it to the engine.
     package var hook: String
     package var decision: Decision

@@ -1,4 +1,5 @@
 public import SluiceBase
+internal import Synchronization
 
 /// A row of the server's that is about to be stored.
 public struct PulledRow: Sendable {
@@ -122,5 +123,20 @@ extension PulledRow: Hashable {
     public func hash(into hasher: inout Hasher) {
         hasher.combine(id)
         hasher.combine(version)
+    }
+}
+
+/// A page whose rows hooks look at: each becomes a record once, when a hook first asks for it whole.
+package final class PulledText: Sendable {
+    package let page: RowPage
+    private let records = Mutex<[Int: JSON]>([:])
+
+    package init(_ page: RowPage) { self.page = page }
+
+    func record(at index: Int) -> JSON {
+        if let record = records.withLock({ $0[index] }) { return record }
+        let record = page.record(at: index)
+        records.withLock { $0[index] = record }
+        return record
     }
 }

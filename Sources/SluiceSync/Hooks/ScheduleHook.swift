@@ -1,3 +1,5 @@
+public import SluiceBase
+
 /// Decides when a ``SyncScheduler`` runs.
 ///
 /// Schedule hooks are asked in the order of ``SyncOptions/scheduleHooks``; the first that gives an answer decides, and
@@ -22,4 +24,15 @@ public protocol ScheduleHook: Sendable {
     /// - Returns: nil to leave it to the next hook and then to the schedule.
     /// - Throws: whatever it likes; it is then as if it had returned nil.
     func onSchedule(_ question: ScheduleQuestion) async throws -> ScheduleDecision?
+}
+
+/// What a scheduler is to do.
+public enum ScheduleDecision: Sendable, Hashable {
+    /// Push now.
+    case push
+    /// Push now, and pull the schedule's queries of these tables; nil means all of them.
+    case pull(tables: Set<String>?)
+    /// Do nothing before that time, and ask again then or when something happens. A time in the past leaves it to the
+    /// schedule.
+    case wait(until: Timestamp)
 }

@@ -68,3 +68,91 @@ extension SyncHook {
     /// Keeps all rows.
     public func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision] { page.rows.map { _ in .keep } }
 }
+
+/// What a hook decides about a local change before it is stored.
+public enum EnqueueDecision: Sendable, Hashable {
+    /// It is stored as it is.
+    case accept
+    /// This whole record is stored in the place of that of an insert or update. Its id cannot be another, and what only
+    /// the server sets is not taken from it.
+    case change(JSON)
+    /// It is not stored: the application's call throws an error of code `refusedByHook`.
+    case reject(EnqueueRefusal)
+    /// The row is stored and no operation: the server never hears of it. Refused where changes of the record wait in
+    /// the queue, and in a group.
+    case localOnly
+}
+
+/// What a hook decides about a row of the server's.
+public enum PulledRowDecision: Sendable, Hashable {
+    /// It is stored as it is.
+    case keep
+    /// This whole record is stored in its place. The id and what only the server sets have to be the row's own, or left
+    /// out.
+    case change(JSON)
+    /// It is stored with these members, the members of an object, in the place of its own or added to them. Those that
+    /// only the server sets have to be the row's own. It costs less than ``change(_:)`` where a page has many rows.
+    case set(JSON)
+    /// It is not stored. What is here of it goes as if it had left the query, unless changes of it wait.
+    case drop(reason: String)
+}
+
+/// Rows of the server's that are about to be stored, in the order in which they came.
+public struct PulledPage: Sendable, Hashable {
+    /// The table.
+    public var table: String
+    /// The name of the query; nil for a pull without one.
+    public var queryName: String?
+    /// The rows, with what hooks before this one have changed. Those that an earlier hook dropped, and those that
+    /// cannot be stored anyway, are not among them.
+    public var rows: [PulledRow]
+
+    package init(table: String, queryName: String? = nil, rows: [PulledRow]) {
+        self.table = table
+        self.queryName = queryName
+        self.rows = rows
+    }
+}
+
+/// What a hook decides about an operation before it is sent.
+public enum BeforePushDecision: Sendable, Hashable {
+    /// It is sent, if the hooks after this one send it too.
+    case send
+    /// It waits for the next push, with that reason. What stands after it on the record waits too, other records do
+    /// not.
+    case skip(reason: String)
+    /// It waits for so long, with that reason; pushes until then pass it by without asking. Longer than 30 days is 30
+    /// days.
+    case `defer`(Duration, reason: String)
+    /// It becomes an operation of that kind, with that whole record or the one it has, as by
+    /// ``SyncQueue/changeKind(_:to:record:revision:)``. The hooks are asked about it again. Where that cannot be, it
+    /// stays pending with the reason.
+    case changeKind(TableOperation.Kind, JSON?)
+}
+
+/// What a hook decides about an operation that did not go through.
+///
+/// What the queue does not allow, such as a change of kind while other changes of the record wait, is not done: the
+/// operation is then kept as it would be without hooks, and its reason says so. Where the push ends for all operations,
+/// as without a network, it ends whatever is decided about one.
+public enum PushErrorDecision: Sendable, Hashable {
+    /// The next hook is asked; after the last one the engine does what it does without hooks.
+    case next
+    /// It stays pending and is not sent before so long is over; zero tries it again in this push, up to five times. A
+    /// failure that counts still counts: at ``SyncOptions/maximumAttempts`` in a row the operation is dead.
+    case retry(after: Duration)
+    /// It is given up, as by ``SyncQueue/discard(_:revision:goesOnElsewhere:)``: the record is as the server last had
+    /// it, and the audit keeps what was given up.
+    case cancelAndDiscard
+    /// It is given up, and this whole record is what the application sees from now on, until the server's changes. The
+    /// audit keeps what was given up. Refused where later changes of the record wait.
+    case cancelAndUpdate(JSON)
+    /// It becomes an operation of that kind, with that whole record or the one it has, as by
+    /// ``SyncQueue/changeKind(_:to:record:revision:)``, and is sent again. An update stays one where only the record is
+    /// to be another.
+    case changeKind(TableOperation.Kind, JSON?)
+    /// It is held with that reason until someone decides.
+    case quarantine(reason: String)
+    /// It stays as it would without hooks, and the rest of this push is not done.
+    case abort
+}

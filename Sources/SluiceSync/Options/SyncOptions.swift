@@ -22,7 +22,7 @@ public struct SyncOptions: Sendable {
     /// began later. Rows of that time are read again by the next pull. Default 30 s.
     public var commitLag: Duration
     /// Bounds of pulls, and when they reconcile.
-    public var pull = PullOptions()
+    public var pull: PullOptions
     /// How long push, pull, purge and discard wait while another process, or another context, synchronises the store;
     /// then they throw `storeBusy`. Default 5 s; zero does not wait.
     public var leaseTimeout: Duration
@@ -41,11 +41,11 @@ public struct SyncOptions: Sendable {
     /// Which tables' records refer to those of which others, so that parents reach the server before their children.
     public var dependencies: [TableDependency]
     /// Who takes part in what the engine does, asked in this order. None by default, and then nothing is asked.
-    public var hooks: [any SyncHook] = []
+    public var hooks: [any SyncHook]
     /// What of the data stays on this machine: together with what the store remembers of such.
-    public var localOnly = LocalOnly()
+    public var localOnly: LocalOnly
     /// Decide when a ``SyncScheduler`` runs, asked in this order.
-    public var scheduleHooks: [any ScheduleHook] = []
+    public var scheduleHooks: [any ScheduleHook]
 
     /// Options; each has a default.
     public init(
@@ -53,7 +53,9 @@ public struct SyncOptions: Sendable {
         maximumAttempts: Int = 10, batchSize: Int = 1, pageSize: Int = 1000, commitLag: Duration = .seconds(30),
         leaseTimeout: Duration = .seconds(5), user: String = "", dialect: Dialect = .azureV2,
         logger: Logger = Logger(label: "sluice.sync") { _ in SwiftLogNoOpLogHandler() },
-        environment: SyncEnvironment = .system, concurrency: Int = 1, dependencies: [TableDependency] = []
+        environment: SyncEnvironment = .system, concurrency: Int = 1, dependencies: [TableDependency] = [],
+        pull: PullOptions = PullOptions(), hooks: [any SyncHook] = [], localOnly: LocalOnly = LocalOnly(),
+        scheduleHooks: [any ScheduleHook] = []
     ) {
         self.conflictHandlers = conflictHandlers
         self.conflictPolicy = conflictPolicy
@@ -68,5 +70,29 @@ public struct SyncOptions: Sendable {
         self.environment = environment
         self.concurrency = concurrency
         self.dependencies = dependencies
+        self.pull = pull
+        self.hooks = hooks
+        self.localOnly = localOnly
+        self.scheduleHooks = scheduleHooks
     }
+}
+
+/// Bounds of pulls, and when they reconcile.
+public struct PullOptions: Sendable, Hashable {
+    /// How many pages a pull brings at the most, and how many may bring nothing new; then it ends with an error of code
+    /// `limitReached`, and the next goes on from there. Default 100,000.
+    public var maximumPages = 100_000
+    /// How many rows a pull brings at the most, likewise. Default 10,000,000.
+    public var maximumRows = 10_000_000
+    /// A pull or reconcile that would remove more rows than this, and more than ``maximumRemovedPercent``, ends with an
+    /// error of code `removalsHeld` and removes none of those at hand, until it is allowed. Default 100.
+    public var maximumRemovedRows = 100
+    /// The share of a table's rows, in percent, that a pull or reconcile may remove unasked. Default 50.
+    public var maximumRemovedPercent = 50
+    /// After how many pulls under one name a pull ends with a reconcile; nil reconciles only where it has to be (after
+    /// a change of the query, and after a token that the server no longer knew) and on demand. Default nil.
+    public var reconcileEvery: Int?
+
+    /// The defaults.
+    public init() {}
 }

@@ -1,4 +1,4 @@
-package import SluiceBase
+internal import SluiceBase
 
 /// A pull without a name as a pure state machine: all rows of the query, once, and nothing remembered.
 ///
@@ -8,7 +8,7 @@ package import SluiceBase
 /// looks at the order, it is asked at the end for the last two ids in the opposite one. A pass that shows fewer
 /// different rows than it has gone past misses some, and is made again. A query with an order, `$skip` or `$top` is
 /// paged by `$skip`, once.
-package struct FullPullSession: Sendable {
+struct FullPullSession: Sendable {
     private enum State { case idle, waiting, committing, finished }
     private enum Way { case id, passes, once }
 

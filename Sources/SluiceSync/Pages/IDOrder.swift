@@ -1,23 +1,23 @@
-package import SluiceBase
+internal import SluiceBase
 internal import SluiceWire
 
 /// Whether a server sorts by id.
-package enum IDOrder {
+enum IDOrder {
     /// Whether the ids ascend, none twice, in the order of their bytes or in one that does not look at the case of
     /// letters.
     ///
     /// A server's database has an order of its own. What this takes for sorted is safe to follow; what it does not is
     /// read in a way that needs no order.
-    package static func isAscending(_ ids: [RecordID]) -> Bool {
+    static func isAscending(_ ids: [RecordID]) -> Bool {
         let pairs = zip(ids, ids.dropFirst())
         return pairs.allSatisfy { $0 < $1 }
             || pairs.allSatisfy { folded($0).lexicographicallyPrecedes(folded($1)) }
     }
 
-    /// Whether all orders in use sort those ids alike, because they are of one shape, as UUIDs are: as long as each other,
-    /// with ASCII letters of one case or digits where they differ. A server may sort others by one order and compare
-    /// them by another.
-    package static func isUniform(_ ids: some Collection<RecordID>) -> Bool {
+    /// Whether all orders in use sort those ids alike, because they are of one shape, as UUIDs are: as long as each
+    /// other, with ASCII letters of one case or digits where they differ. A server may sort others by one order and
+    /// compare them by another.
+    static func isUniform(_ ids: some Collection<RecordID>) -> Bool {
         guard let first = ids.first?.text.utf8 else { return true }
         var cases: Set<UInt8> = []
         for id in ids {

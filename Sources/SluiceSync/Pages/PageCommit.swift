@@ -1,19 +1,19 @@
-package import SluiceBase
+internal import SluiceBase
 
 /// Stores a page in one transaction: rows, what the query holds, and the cursor after them.
 ///
 /// A row whose record has no operations is written. Of a record with operations only the mirror moves. A row whose
 /// record has changed here since the page was requested is not written; then the cursor is not written either, and
 /// those rows are read again first.
-package struct PageCommit: Sendable {
+struct PageCommit: Sendable {
     package let table: String
     package let page: RowPage
     package private(set) var rows: [Int]
     package var cursor: Cursor?
     /// Whether the cursor is saved with the page; else it says only who holds the rows.
-    package var savesCursor = true
+    var savesCursor = true
     /// When the page was asked for.
-    package var askedAt: ChangeStamps.Moment?
+    var askedAt: ChangeStamps.Moment?
     package var removals: RemovalGuard
     /// What hooks have made of the rows; nil where none was asked.
     var revised: RevisedRows?
@@ -47,7 +47,7 @@ package struct PageCommit: Sendable {
         /// The ids of rows that were not written because their records have changed since.
         package var stale: [RecordID] = []
         /// The ids of rows that the query may have lost, which cannot be let go now: see ``Cursor/toRecheck``.
-        package var toRecheck: [RecordID] = []
+        var toRecheck: [RecordID] = []
         /// The moment after the page.
         package var mark = ChangeStamps.Moment()
         /// How many transactions it took.

@@ -3,7 +3,7 @@ internal import SluiceBase
 internal import SluiceWire
 
 /// What hooks have made of a page's rows.
-package struct RevisedRows: Sendable {
+struct RevisedRows: Sendable {
     /// The rows that are not to be stored, by their place in the page.
     var dropped: Set<Int> = []
     /// The page with what hooks have made of its rows.

@@ -1,15 +1,15 @@
-package import SluiceBase
+internal import SluiceBase
 
 /// A page's rows, as far as the session needs them.
-package struct PullPage: Sendable {
+struct PullPage: Sendable {
     /// The rows in the order in which they came.
     package var rows: [RowPage.Row]
     /// When the server answered, by its own clock.
-    package var serverDate: Timestamp?
+    var serverDate: Timestamp?
     /// When the page was asked for, by the clock here.
-    package var askedDate: Timestamp?
+    var askedDate: Timestamp?
     /// When the page came, by the clock here.
-    package var localDate: Timestamp?
+    var localDate: Timestamp?
     /// The token after the page, from a server that issues some.
     package var token: String?
 
@@ -31,7 +31,7 @@ package struct PullPage: Sendable {
 }
 
 /// What the session receives.
-package enum PullEvent: Sendable {
+enum PullEvent: Sendable {
     /// The pull begins.
     case began
     /// The page that was asked for.
@@ -45,7 +45,7 @@ package enum PullEvent: Sendable {
 }
 
 /// What the session asks its driver to do.
-package enum PullEffect: Sendable {
+enum PullEffect: Sendable {
     /// Ask for a page.
     case request(PullRequest)
     /// Ask about rows of the page that was just given, which may still be stored.
@@ -57,9 +57,9 @@ package enum PullEffect: Sendable {
 }
 
 /// The page to ask for, on top of the user's query.
-package struct PullRequest: Sendable, Hashable {
+struct PullRequest: Sendable, Hashable {
     /// Where the page begins.
-    package enum Position: Sendable, Hashable {
+    enum Position: Sendable, Hashable {
         /// The first rows.
         case start
         /// The first rows, and a token after them, if the server issues any.
@@ -96,7 +96,7 @@ package struct PullRequest: Sendable, Hashable {
     /// How many rows to ask for.
     package var top: Int
     /// Whether the server is asked for a token as well, as ``Position/tracked`` does.
-    package var tracks: Bool
+    var tracks: Bool
 
     package init(position: Position, skip: Int, top: Int, tracks: Bool = false) {
         self.position = position

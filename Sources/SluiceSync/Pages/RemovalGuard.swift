@@ -2,7 +2,7 @@ internal import SluiceBase
 
 /// Keeps a pull from emptying a table unasked: a server that lost its data, or an answer that was made up, should not
 /// take the copy here along.
-package struct RemovalGuard: Sendable {
+struct RemovalGuard: Sendable {
     package let options: PullOptions
     package let isAllowed: Bool
     /// How many rows the pull has removed so far.

@@ -20,7 +20,7 @@ internal import SluiceWire
 /// Rows without a time, which no time leads to, have a pass of their own after the others: on a first pull where they
 /// may come last, or on the one that comes to its end after that was interrupted, and on every pull once there are such
 /// rows.
-package struct IncrementalPullSession: Sendable {
+struct IncrementalPullSession: Sendable {
     private enum State { case idle, waiting, committing, finished }
     private enum Keyset { case unknown, checking(TieCheck), proven, unfit }
     /// Whether the server finds rows by the time that it has written.
@@ -41,16 +41,16 @@ package struct IncrementalPullSession: Sendable {
     private var isFirstPage = true
     /// Whether the server's clock was set since the last pull, so that this one had to go back: see
     /// ``CursorCeiling/rewound(at:)``.
-    package private(set) var wentBack = false
+    private(set) var wentBack = false
     private var sortCheck = SortCheck()
     private var isOver = false
     private var position: CursorPosition?
     /// Whether the server sorts in another way, or does not look at the condition on the time: no time leads anywhere.
-    package private(set) var isUnsorted = false
+    private(set) var isUnsorted = false
     /// Whether it gives out rows of one time in another order with each request.
-    package private(set) var hasNoOrder = false
+    private(set) var hasNoOrder = false
     /// Whether it does not find rows by the time that it has written.
-    package private(set) var misreadsTimes = false
+    private(set) var misreadsTimes = false
     /// How many passes in a row through the group have shown a row twice, and so perhaps another one not at all.
     private var doubledPasses = 0
     private static let mostDoubledPasses = 3

@@ -1,4 +1,4 @@
-package import SluiceBase
+internal import SluiceBase
 
 /// A named pull as a pure state machine: finds out by what the server's changes can be followed, and follows them.
 ///
@@ -9,7 +9,7 @@ package import SluiceBase
 /// A pull that goes on without tokens asks for one with its first page: a server that has come to issue them is
 /// followed by them from then on. The token of that page is one for rows of some time on, and no other request may use
 /// it; so the pull begins afresh, and brings all rows once more.
-package struct NamedPullSession: Sendable {
+struct NamedPullSession: Sendable {
     private enum Phase: Sendable {
         case finding
         case tokens(TokenPullSession)
@@ -24,7 +24,7 @@ package struct NamedPullSession: Sendable {
     private var phase: Phase
     /// Whether the pull gave up the cursor it began with, so that the server did not report what left the query
     /// meanwhile.
-    package private(set) var beganAfresh = false
+    private(set) var beganAfresh = false
     /// Why the pull did more than bring what is new.
     package private(set) var reasons: [PullReason] = []
     private var asksForTokens = true
@@ -66,7 +66,7 @@ package struct NamedPullSession: Sendable {
     }
 
     /// Whether a reconcile has to follow before all of the query is certain to be here.
-    package var isDoubtful: Bool { beganAfresh || reasons.contains(.clockWasSet) }
+    var isDoubtful: Bool { beganAfresh || reasons.contains(.clockWasSet) }
 
     /// Takes an event and returns what to do next.
     package mutating func handle(_ event: PullEvent) -> PullEffect {

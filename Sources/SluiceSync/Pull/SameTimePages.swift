@@ -1,6 +1,6 @@
 internal import SluiceBase
 
-/// The way through a group of rows of one time by `$skip`, such that no row slips by.
+/// Reads the rows of one time page by page with `$skip`, such that no row slips by.
 ///
 /// A row that moves away in front of the place that is asked for has those after it slide towards the beginning, past
 /// that place. So every page but the first is asked for from one row earlier and has to begin with a row that this pass

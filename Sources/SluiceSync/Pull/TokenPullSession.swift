@@ -4,7 +4,7 @@ internal import SluiceBase
 ///
 /// The server gives out changes in the order in which they were committed, so nothing comes after a token that belongs
 /// before it, and the token is saved with its page.
-package struct TokenPullSession: Sendable {
+struct TokenPullSession: Sendable {
     private enum State { case idle, waiting, committing, finished }
 
     private let pageSize: Int
@@ -14,7 +14,7 @@ package struct TokenPullSession: Sendable {
     private var visited: Set<UInt64> = []
     private var isLast = false
     /// Whether an answer came without a token: this server, or this wire's proxy, follows no changes.
-    package private(set) var lostTrack = false
+    private(set) var lostTrack = false
 
     /// - Parameters:
     ///   - token: the saved token, nil for a first pull.
@@ -26,7 +26,7 @@ package struct TokenPullSession: Sendable {
     }
 
     /// Whether a request with the token, or for one, is out.
-    package var isAsking: Bool { state == .waiting }
+    var isAsking: Bool { state == .waiting }
 
     /// Takes an event and returns what to do next.
     package mutating func handle(_ event: PullEvent) -> PullEffect {

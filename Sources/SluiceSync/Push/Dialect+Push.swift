@@ -14,7 +14,7 @@ extension Dialect {
     /// An answer reduced to what decides about an operation. Only a record that carries a version can be evidence: a
     /// server may echo what it was sent. A version that could not go back in a header field is none, and a part of a
     /// record (206), which was not asked for, is no record; nor is one that nests deeper than an operation could keep.
-    package func pushAnswer(_ response: Response) -> PushAnswer {
+    func pushAnswer(_ response: Response) -> PushAnswer {
         var record: JSON?
         let body = try? response.body.json
         if response.status != 206, let body, body[columns.id]?.string != nil,

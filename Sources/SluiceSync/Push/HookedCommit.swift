@@ -1,7 +1,7 @@
-package import SluiceBase
+internal import SluiceBase
 
 /// What a push writes because a hook decided it.
-package enum HookedCommit: Sendable {
+enum HookedCommit: Sendable {
     /// The operation was not sent and stays pending, for that reason; where a time is given, until it is over.
     case postponed(TableOperation.Failure, Duration? = nil)
     /// The operation has failed, and is to be tried again after that time.

@@ -1,11 +1,11 @@
-package import SluiceBase
+internal import SluiceBase
 
 /// One operation of a push as a pure state machine: events in, effects out.
 ///
 /// What fails for the operation alone is kept on it; what no operation could do any better ends the push. A conflict
 /// that is decided, or an answer that turns out to be an earlier revision's, ends with ``Outcome/again``: the operation
 /// is then read and sent anew, and the rounds are counted.
-package struct OperationSession: Sendable {
+struct OperationSession: Sendable {
     /// What the session receives.
     package enum Event: Sendable {
         /// The operation, as it is stored now.
@@ -36,7 +36,7 @@ package struct OperationSession: Sendable {
     }
 
     /// Why an operation cannot be sent now.
-    package enum Absence: Sendable, Hashable {
+    enum Absence: Sendable, Hashable {
         /// It is out of the queue, or stands at another place of it.
         case gone
         /// It is held, or waits for its time or for one before it.
@@ -46,7 +46,7 @@ package struct OperationSession: Sendable {
     }
 
     /// What the session asks its driver to do.
-    package enum Effect: Sendable {
+    enum Effect: Sendable {
         /// Ask the hooks whether to send the operation.
         case review(PushItem)
         /// Ask the hooks what becomes of it.

@@ -1,9 +1,9 @@
-package import SluiceBase
+internal import SluiceBase
 internal import SluiceWire
 
 /// Writes what a push decided: each commit is one transaction, and checks first that the operation is still the one
 /// that was sent.
-package struct PushCommitter {
+struct PushCommitter {
     package let columns: PushColumns
     package let environment: SyncEnvironment
 
@@ -277,9 +277,9 @@ package struct PushCommitter {
             if foreign.collide(with: successors, from: sent.local, to: try store.record(id, in: table)) {
                 // Said anew of the record that it was made on: the server refuses it, and the conflict is shown. What
                 // it says is no longer to be read from the record, which those after it have changed.
-                var unsaid = forgettingSends(operation)
-                unsaid.frozen = operation.kind == .undelete ? operation.frozen : item.local
-                try queue.put(unsaid)
+                var repeated = forgettingSends(operation)
+                repeated.frozen = operation.kind == .undelete ? operation.frozen : item.local
+                try queue.put(repeated)
                 return try queue.put(RecordState(table: table, recordID: id, base: item.base, mirror: server))
             }
         }

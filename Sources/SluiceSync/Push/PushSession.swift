@@ -1,4 +1,4 @@
-package import SluiceBase
+internal import SluiceBase
 
 /// A push as a pure state machine: events in, effects out. It does no I/O and knows no clock; the driver carries the
 /// effects out, side by side where there are several, and reports back.
@@ -10,7 +10,7 @@ package import SluiceBase
 /// It runs one ``OperationSession`` for each operation that is under way and asks ``PushSchedule`` which may be next.
 /// It ends early without network, without credentials, when the store fails, when it is cancelled, and when a handler
 /// asks for it; what is under way by then comes to its end first, so that no answer is lost.
-package struct PushSession: Sendable {
+struct PushSession: Sendable {
     /// What the session receives.
     package enum Event: Sendable {
         /// The push begins.
@@ -24,7 +24,7 @@ package struct PushSession: Sendable {
     }
 
     /// What the session asks its driver to do.
-    package enum Effect: Sendable {
+    enum Effect: Sendable {
         /// Read the operations after that place of the queue.
         case readQueue(after: Int64)
         /// Read this operation, to send it.
@@ -147,7 +147,7 @@ extension OperationSession.Event {
 }
 
 /// Which operations a push sends.
-package struct PushSelection: Sendable, Hashable {
+struct PushSelection: Sendable, Hashable {
     /// Those of these tables; nil means of all.
     package var tables: Set<String>?
     /// Those with one of these tags, and those of their groups; nil means all.
@@ -180,11 +180,11 @@ package struct PushSelection: Sendable, Hashable {
 }
 
 /// How much of a push goes on at once.
-package struct PushPace: Sendable, Hashable {
+struct PushPace: Sendable, Hashable {
     /// How many operations may be under way at once.
     package var atOnce: Int
     /// Whether the next operations are begun only when all before them have ended, so that they make one batch.
-    package var inRounds: Bool
+    var inRounds: Bool
 
     package init(atOnce: Int = 1, inRounds: Bool = false) {
         self.atOnce = atOnce

@@ -1,7 +1,7 @@
-package import SluiceBase
+internal import SluiceBase
 
-/// What came back for an operation, reduced to what decides about it.
-package struct PushAnswer: Sendable, Hashable {
+/// The answer to an operation, reduced to what decides about it.
+struct PushAnswer: Sendable, Hashable {
     /// The status code.
     package var status: Int
     /// The server's record, if the body was one that carries a server version: only such a body can be evidence.
@@ -10,7 +10,7 @@ package struct PushAnswer: Sendable, Hashable {
     package var message: String
     /// Whether the server refuses the request because of its id: it was first sent longer ago than the server
     /// remembers, by the clocks of both sides.
-    package var isIDRefused: Bool
+    var isIDRefused: Bool
     /// Whether there is no body.
     package var isEmpty: Bool
     /// The body, for hooks that are to see a failure.
@@ -31,15 +31,15 @@ package struct PushAnswer: Sendable, Hashable {
 
 /// The server's record as it is, read because the answer to a repeat may be what the server remembers of the first
 /// send, and what a pull has brought meanwhile may be older or newer.
-package struct Confirmation: Sendable, Hashable {
+struct Confirmation: Sendable, Hashable {
     /// The newest record that was known when the doubt came up, if one did; nil where it was known to be gone.
-    package var doubted: JSON?
+    var doubted: JSON?
     /// The record as it was read; nil where there is none.
     package var current: JSON?
 }
 
-/// What became of a commit.
-package enum PushWritten: Sendable, Hashable {
+/// The outcome of a commit.
+enum PushWritten: Sendable, Hashable {
     /// It is written, or was not needed.
     case done
     /// Nothing is written: whether the answer or this, the newest record that is known here, is the older one has to be
@@ -48,7 +48,7 @@ package enum PushWritten: Sendable, Hashable {
 }
 
 /// What one commit of a push writes.
-package enum PushCommit: Sendable {
+enum PushCommit: Sendable {
     /// The server has done it: the operation goes, and the server's record (nil: none) is rebased under newer edits.
     case applied(PushItem, server: JSON?)
     /// The server has done it; because that answer may be a replayed one, its record was read.
@@ -95,7 +95,7 @@ extension PushCommit {
 }
 
 /// Why a push ended.
-package enum PushEnd: Sendable {
+enum PushEnd: Sendable {
     /// All that could be sent was sent.
     case completed
     /// It ended early, for that reason.

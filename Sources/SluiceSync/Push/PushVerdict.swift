@@ -1,8 +1,8 @@
-package import SluiceBase
+internal import SluiceBase
 internal import SluiceWire
 
 /// What an answer to an operation means: the rules of what counts as done.
-package enum PushVerdict: Sendable, Hashable {
+enum PushVerdict: Sendable, Hashable {
     /// It is done; the record is the server's, nil where there is none now.
     case done(JSON?)
     /// The server's record shows that an earlier send took effect: the one that is named, if that is known. Others

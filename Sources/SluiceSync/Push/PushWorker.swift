@@ -2,7 +2,7 @@ internal import SluiceBase
 internal import SluiceWire
 internal import Synchronization
 
-/// Does what a push session wants done for one operation: the only part of a push that does I/O.
+/// Carries out a push session's effects for one operation: the only part of a push that does I/O.
 struct PushWorker: Sendable {
     let client: SluiceClient
     let store: any LocalStore
@@ -179,7 +179,7 @@ struct PushWorker: Sendable {
 /// The record was edited between reading and sealing the operation.
 private struct SealRefused: Error {}
 
-/// What is known of the operation while its request is under way.
+/// The state of an operation while its request is in flight.
 private struct Sealed: Sendable {
     var item: PushItem
     /// How often it was sealed.

@@ -1,4 +1,4 @@
-package import SluiceBase
+internal import SluiceBase
 internal import SluiceWire
 
 /// A record of a table, wherever ids are compared: two ids are one only if their code points are.
@@ -12,8 +12,8 @@ struct RecordKey: Sendable, Hashable {
     }
 }
 
-/// An operation as the order of a push sees it: nothing of its content but what it refers to.
-package struct QueuedOperation: Sendable, Hashable {
+/// An operation as the order of a push needs it: of its content only what it refers to.
+struct QueuedOperation: Sendable, Hashable {
     /// The operation's id.
     package var id: String
     /// The place in the queue.

@@ -1,7 +1,7 @@
-package import SluiceBase
+internal import SluiceBase
 
-/// Whether the server's record shows that a send took effect whose answer is not known.
-package struct SentRevisionEvidence {
+/// Decides whether the server's record shows the effect of a send whose answer is unknown.
+struct SentRevisionEvidence {
     private let item: PushItem
     private let columns: PushColumns
 
@@ -11,7 +11,7 @@ package struct SentRevisionEvidence {
     }
 
     /// The newest send whose effect the record shows, or nil.
-    package func newestSend(shownBy record: JSON) -> SentBody? {
+    func newestSend(shownBy record: JSON) -> SentBody? {
         item.operation.sent.reversed().first { shows(record, $0) }
     }
 

@@ -1,6 +1,6 @@
 internal import SluiceBase
 
-/// What others have changed of a record after a send of ours whose answer is not known.
+/// What other clients changed of a record after a send from here whose outcome is unknown.
 ///
 /// That send is done, and what they wrote stays. But an edit that was made here without knowing of it must not take it
 /// back: where both change one property, or the edit is a delete, it is a conflict.

@@ -2,9 +2,9 @@ internal import SluiceBase
 
 /// Which failures make an operation dead in the end: those that lie with the operation or with what the server makes
 /// of it, and not with the way to the server.
-package enum PoisonRule {
+enum PoisonRule {
     /// The statuses by which a server, or a gateway before it, reports that it cannot now or wants other credentials.
-    package static let passingStatuses: Set<Int> = [401, 408, 429, 502, 503, 504]
+    static let passingStatuses: Set<Int> = [401, 408, 429, 502, 503, 504]
 
     /// Whether a failure counts.
     ///

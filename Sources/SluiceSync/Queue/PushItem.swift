@@ -1,7 +1,7 @@
-package import SluiceBase
+internal import SluiceBase
 
 /// An operation that is about to be sent, with all that the session needs to know.
-package struct PushItem: Sendable, Hashable {
+struct PushItem: Sendable, Hashable {
     /// The operation, as it was stored when it was read.
     package var operation: TableOperation
     /// What is sent as the local record: that of the frozen body where the operation was in flight when a process
@@ -14,7 +14,7 @@ package struct PushItem: Sendable, Hashable {
     /// The points at which hooks are to be asked about it.
     package var asks: Set<HookPoint> = []
     /// The names of the plugins that made its answer, or another of the server's.
-    package var answeredBy: [String] = []
+    var answeredBy: [String] = []
     /// How the server is known to write the values of properties otherwise than they are sent.
     package var forms: [PropertyName: Set<WrittenForm>] = [:]
 

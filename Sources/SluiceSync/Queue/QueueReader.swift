@@ -68,7 +68,7 @@ package struct QueueReader {
     }
 
     /// Whether operations of the table wait to be sent by that user; held ones do not, nor those of others.
-    package func hasWaiting(in table: String, of user: String) throws -> Bool {
+    func hasWaiting(in table: String, of user: String) throws -> Bool {
         let ofUser = QueryExpression.binary(
             .or, .binary(.eq, .column("user"), .literal(.null)), Self.equals("user", user))
         let filter = QueryExpression.binary(
@@ -105,7 +105,7 @@ package struct QueueReader {
     }
 
     /// The sequence of a new operation at the end of the queue.
-    package func nextSequence() throws -> Int64 {
+    func nextSequence() throws -> Int64 {
         try (operations(nil, top: 1, newestFirst: true).first?.sequence ?? 0) + 1
     }
 }

@@ -1,7 +1,7 @@
-package import SluiceBase
+internal import SluiceBase
 
 /// The queue's writes, in whichever transaction the writer belongs to.
-package struct QueueWriter {
+struct QueueWriter {
     private let store: any StoreWriter
     package let reader: QueueReader
 
@@ -46,7 +46,7 @@ package struct QueueWriter {
     }
 
     /// Puts the server's answer to the operation before them under the records that successors keep frozen.
-    package func rebase(
+    func rebase(
         _ successors: [TableOperation], onto server: JSON, sent: SentBody, system: Set<PropertyName>
     ) throws {
         for var successor in successors {
@@ -63,12 +63,12 @@ package struct QueueWriter {
         if isNoted { try ChangeStamps.note(state.recordID, in: state.table, store) }
     }
 
-    package func removeState(of recordID: RecordID, in table: String) throws {
+    func removeState(of recordID: RecordID, in table: String) throws {
         try store.delete([RecordState.id(table, recordID)], from: RecordState.schema.name)
     }
 
     /// Writes the local record, or removes it where there is none.
-    package func setLocal(_ record: JSON?, _ recordID: RecordID, in table: String) throws {
+    func setLocal(_ record: JSON?, _ recordID: RecordID, in table: String) throws {
         if let record {
             try store.put(record, in: table)
         } else {

@@ -1,7 +1,7 @@
-package import SluiceBase
+internal import SluiceBase
 
 /// The local record after the server has answered for an older state of it.
-package enum Rebase {
+enum Rebase {
     /// Takes the server's record, but keeps what was edited since the send and what a filter changed on the way out.
     ///
     /// - Parameters:
@@ -25,7 +25,7 @@ package enum Rebase {
     }
 
     /// Puts the edits that lead from `old` to `new` on top of `server`.
-    package static func reapply(from old: JSON, to new: JSON, onto server: JSON, system: Set<PropertyName>) -> JSON {
+    static func reapply(from old: JSON, to new: JSON, onto server: JSON, system: Set<PropertyName>) -> JSON {
         record(
             server: server, local: new, sent: SentBody(revision: 0, request: .object, final: .object, local: old),
             system: system) ?? server

@@ -18,7 +18,7 @@ package struct SentBody: Sendable, Hashable {
     /// refused since: what it brings about is later than that. Nil where none was known.
     package var known: String?
     /// Whether it went out under an id: not where the server has refused the one before.
-    package var isIdentified = true
+    var isIdentified = true
     /// Whether a send of it ended without an answer that shows what became of it.
     package var mayBeDone = false
 

@@ -15,7 +15,7 @@ package struct ChangeStamps {
     package static let kept: Int64 = 1024
 
     /// A moment of a table: how many changes and pages there were by then.
-    package struct Moment: Sendable, Hashable {
+    struct Moment: Sendable, Hashable {
         package var stamp: Int64 = 0
         package var pages: Int64 = 0
 
@@ -23,7 +23,7 @@ package struct ChangeStamps {
     }
 
     /// The moment now.
-    package static func mark(of table: String, in store: any StoreReader) throws -> Moment {
+    static func mark(of table: String, in store: any StoreReader) throws -> Moment {
         var mark = Moment()
         guard let record = try store.record(RecordID(table), in: schema.name) else { return mark }
         mark.stamp = record["stamp"]?.int ?? 0
@@ -51,7 +51,7 @@ package struct ChangeStamps {
     /// Counts a page.
     ///
     /// - Returns: the moment after it.
-    package static func notePage(of table: String, _ store: any StoreWriter) throws -> Moment {
+    static func notePage(of table: String, _ store: any StoreWriter) throws -> Moment {
         var mark = try mark(of: table, in: store)
         mark.pages += 1
         try put(mark, of: table, store)
@@ -66,7 +66,7 @@ package struct ChangeStamps {
     }
 
     /// Those of the ids whose records may have changed since `mark`.
-    package static func changed(
+    static func changed(
         _ ids: [RecordID], in table: String, since mark: Moment, _ store: any StoreReader
     ) throws -> Set<RecordID> {
         let now = try self.mark(of: table, in: store)

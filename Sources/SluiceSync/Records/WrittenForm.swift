@@ -3,7 +3,7 @@ internal import SluiceWire
 internal import Synchronization
 
 /// A way in which a server writes a value otherwise than it was sent.
-package enum WrittenForm: Sendable, Hashable, CaseIterable {
+enum WrittenForm: Sendable, Hashable, CaseIterable {
     /// 5 becomes "5".
     case numberAsText
     /// "5" becomes 5.

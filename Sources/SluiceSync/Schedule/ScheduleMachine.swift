@@ -1,8 +1,8 @@
-package import SluiceBase
-package import SluiceWire
+internal import SluiceBase
+internal import SluiceWire
 
 /// When a scheduler runs, as a pure state machine: events and the time in, what to do out.
-package struct ScheduleMachine: Sendable {
+struct ScheduleMachine: Sendable {
     /// What happened.
     package enum Event: Sendable, Hashable {
         /// A local write was committed.
@@ -25,7 +25,7 @@ package struct ScheduleMachine: Sendable {
         package var failed: Bool
         /// Whether it failed for some operations or pulls alone, so that what is written meanwhile need not wait for
         /// them.
-        package var isPartial: Bool
+        var isPartial: Bool
         /// When the server asked to be left alone, and for how long.
         package var asked: ServerPace.Pause?
 
@@ -37,7 +37,7 @@ package struct ScheduleMachine: Sendable {
     }
 
     /// What to do.
-    package enum Effect: Sendable, Hashable {
+    enum Effect: Sendable, Hashable {
         /// Push, and then pull if that is true.
         case run(pulls: Bool)
         /// Wait so long for an event; then the pause is over.
@@ -54,7 +54,7 @@ package struct ScheduleMachine: Sendable {
     /// Whether the last run failed in part, or one before it of which those that followed have passed by what failed.
     private var failedInPart = false
     /// Whether the run that is under way, or was last, passes by what has failed: it was begun for a local write.
-    package private(set) var passesBy = false
+    private(set) var passesBy = false
     /// Whether the run that is under way pulls, where a hook asked for it; nil where the schedule did.
     private var directed: Bool?
 
@@ -73,16 +73,16 @@ package struct ScheduleMachine: Sendable {
     }
 
     /// The time of the next run if it is later than the schedule's, because of a failure or of the server's wish.
-    package var waitsUntil: Timestamp? { (failures > 0 && !failedInPart) || notBefore != nil ? nextRun : nil }
+    var waitsUntil: Timestamp? { (failures > 0 && !failedInPart) || notBefore != nil ? nextRun : nil }
 
     /// When the next run is due.
     package var next: Timestamp { nextPush.map { min($0, nextRun) } ?? nextRun }
 
     /// Whether the next run pulls too.
-    package var pullsNext: Bool { nextRun <= nextPush ?? .max }
+    var pullsNext: Bool { nextRun <= nextPush ?? .max }
 
     /// Begins a run because a hook wants one; nil while the server wants to be left alone.
-    package mutating func direct(pulls: Bool, now: Timestamp) -> Effect? {
+    mutating func direct(pulls: Bool, now: Timestamp) -> Effect? {
         if let notBefore, notBefore > now { return nil }
         directed = pulls
         passesBy = false

@@ -1,4 +1,5 @@
 public import SluiceBase
+internal import Synchronization
 
 /// Where records are kept on this machine: tables of records, queries over them, and transactions. A store knows
 /// nothing of sync; the engine keeps its own rows in tables of the same store.
@@ -81,8 +82,8 @@ public protocol StoreWriter: StoreReader {
     /// Removes the records that match the query's filter, and returns how many they were.
     func delete(matching query: Query) throws -> Int
 
-    /// Declares a table anew: its columns and indexes are these from now on, whatever they were. Its records stay as they
-    /// are, property by property. A table that does not exist comes into being.
+    /// Declares a table anew: its columns and indexes are these from now on, whatever they were. Its records stay as
+    /// they are, property by property. A table that does not exist comes into being.
     ///
     /// - Throws: ``SluiceError`` of code `invalidTable` for names that are not allowed.
     func redeclare(_ table: TableSchema) throws
@@ -95,5 +96,27 @@ extension StoreWriter {
     /// Makes a record of each row and puts it.
     public func put(_ rows: RowPage.Selection, in table: String) throws {
         for index in rows.indices { try put(rows.page.record(at: index), in: table) }
+    }
+}
+
+/// The right to synchronise a store: one holder at a time, among all that have the store open.
+///
+/// It ends when it is released, when the value is gone, and, where a store is shared by processes, when the process
+/// ends, however that happens.
+public final class StoreLease: Sendable {
+    private let giveBack: Mutex<(@Sendable () -> Void)?>
+
+    /// A lease that ends by `giveBack`, which is called once.
+    public init(giveBack: @escaping @Sendable () -> Void) { self.giveBack = Mutex(giveBack) }
+
+    deinit { release() }
+
+    /// Ends it. Doing so twice is allowed.
+    public func release() {
+        let giveBack = giveBack.withLock { held in
+            defer { held = nil }
+            return held
+        }
+        giveBack?()
     }
 }

@@ -154,3 +154,11 @@ struct OperationImport {
 
     private static func mark(_ id: String) -> RecordID { "import-\(id)" }
 }
+
+/// The outcome of an import.
+public struct QueueImport: Sendable, Hashable {
+    /// How many operations are in the queue now that were not before.
+    public var imported = 0
+    /// How many were imported before, or are in the queue already.
+    public var skipped = 0
+}

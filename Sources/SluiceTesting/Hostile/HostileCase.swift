@@ -1,3 +1,5 @@
+public import SluiceCore
+
 /// One way in which a server can be hostile: what it does, what a client of Sluice is doing meanwhile, and how that
 /// has to end.
 ///
@@ -96,4 +98,57 @@ public struct HostileCase: Sendable, Identifiable, CustomStringConvertible {
     public static let all: [HostileCase] =
         redirects + links + size + time + framing + headers + connections + json + rows + ids + numbers + times
         + paging + changes + conflicts + statuses + refusals + batches + tokens + reconciles
+}
+
+extension HostileCase {
+    /// All cases as a table in Markdown, group by group: what the server does, what the client is doing, how it ends.
+    public static var table: String {
+        Group.allCases.map { group in
+            let rows = all.filter { $0.group == group }.map { hostile in
+                "| \(cell(hostile.name)) | \(hostile.call.rawValue) | \(cell(hostile.outcome.description)) |"
+            }
+            return """
+                ### \(group.rawValue.prefix(1).uppercased())\(group.rawValue.dropFirst()) (\(rows.count))
+
+                | the server | the client | the end |
+                |---|---|---|
+                \(rows.joined(separator: "\n"))
+                """
+        }.joined(separator: "\n\n") + "\n"
+    }
+
+    private static func cell(_ text: String) -> String {
+        text.replacing("\\", with: "\\\\").replacing("|", with: "\\|").replacing("<", with: "&lt;")
+            .replacing("*", with: "\\*")
+    }
+}
+
+/// What a client is allowed in a case: small enough that a case is over soon.
+public struct HostileLimits: Sendable, Hashable {
+    /// The bounds of each exchange.
+    public var exchange: Limits
+    /// How often a request is sent at the most.
+    public var attempts: Int
+    /// How many pages a pull may bring.
+    public var pages: Int
+    /// The most requests that the client may make in all.
+    public var requests: Int
+    /// The longest the client may take.
+    public var duration: Duration
+    /// How much memory the process may grow by at most, in bytes; nil where that is not looked at.
+    public var memory: Int?
+
+    /// Limits.
+    public init(
+        exchange: Limits = Limits(), attempts: Int = 2, pages: Int = 8, requests: Int = 12,
+        duration: Duration = .seconds(20),
+        memory: Int? = nil
+    ) {
+        self.exchange = exchange
+        self.attempts = attempts
+        self.pages = pages
+        self.requests = requests
+        self.duration = duration
+        self.memory = memory
+    }
 }

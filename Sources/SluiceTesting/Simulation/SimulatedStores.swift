@@ -1,3 +1,4 @@
+internal import Foundation
 public import SluiceCore
 internal import SluiceSQLite
 
@@ -66,4 +67,19 @@ public struct SimulatedStores: Sendable {
     public static let mixed: [SimulatedStores] = Array(repeating: .memory, count: 19) + [.file]
     /// The kinds that are there, to be chosen by their names.
     public static let all: [SimulatedStores] = [.memory, .sqlite, .file, .encrypted]
+}
+
+/// A folder that is removed with the value.
+package final class TrialFolder: Sendable {
+    package let path: String
+
+    package init() throws {
+        let base = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+        path = base.appendingPathComponent("sluice-trial-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    package func file(_ name: String) -> String { path + "/" + name }
 }

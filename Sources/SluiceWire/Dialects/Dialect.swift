@@ -1,4 +1,4 @@
-package import SluiceBase
+public import SluiceBase
 
 /// A wire: how a tables backend wants to be asked and how it answers. One value for each backend family.
 ///
@@ -28,7 +28,7 @@ public struct Dialect: Sendable, CustomStringConvertible {
     /// The name of the column that holds when a record was made; nil on a wire that has none.
     package var createdAtColumn: PropertyName?
     /// Whether system columns come back only when the query asks for them.
-    package var asksForSystemProperties: Bool
+    var asksForSystemProperties: Bool
     /// Whether an update sends what changed (PATCH); else it sends the record whole (PUT).
     package var patchesUpdates: Bool
     /// How a deleted record is brought back.
@@ -36,7 +36,7 @@ public struct Dialect: Sendable, CustomStringConvertible {
     /// The query parameter, name and value, that makes deleted records visible.
     package var includeDeleted: (name: String, value: String)
     /// The query parameter, name and value, that asks for the count of all matching records.
-    package var includeCount: (name: String, value: String)
+    var includeCount: (name: String, value: String)
     /// The spelling of filters.
     package var odata: ODataStyle
     /// Where the rows stand in the answer to a list.
@@ -44,13 +44,13 @@ public struct Dialect: Sendable, CustomStringConvertible {
     /// Whether a record's id may be an integer, in tables that are used online.
     package var allowsIntegerIDs: Bool
     /// The characters of a query's values, beside RFC 3986's unreserved ones, that are not percent-encoded.
-    package var keptInQueries: String
+    var keptInQueries: String
     /// How the client identifies itself.
     package var agent: ClientAgent
     /// Whether requests carry the application's key.
-    package var sendsApplicationKey: Bool
+    var sendsApplicationKey: Bool
     /// Whether requests name the features they use.
-    package var reportsFeatures: Bool
+    var reportsFeatures: Bool
     /// Whether the server reports where a list's next page is; else it has to be asked for until one is empty.
     package var linksPages: Bool
 
@@ -93,5 +93,21 @@ public struct Dialect: Sendable, CustomStringConvertible {
         return name.text.hasPrefix("__") || name == columns.version || name == columns.updatedAt
             || name == columns.deleted
             || name == createdAtColumn
+    }
+}
+
+extension Dialect {
+    /// The wires that Sluice knows, the oldest first.
+    public static let all: [Dialect] = [.azureV1, .azureV2, .azureV3, .datasync]
+
+    /// The wire of that name: `azure-v2`.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for any other name; the message lists the names.
+    public init(named name: String) throws(SluiceError) {
+        guard let dialect = Self.all.first(where: { $0.name == name }) else {
+            let names = Self.all.map(\.name).joined(separator: ", ")
+            throw SluiceError(.invalidArgument, "no dialect has the name \(name); known are \(names)")
+        }
+        self = dialect
     }
 }

@@ -80,7 +80,7 @@ package struct Paging: Sendable, Hashable {
     /// How many rows are still wanted; nil means all.
     package var remaining: Int?
     /// The id of the first row of the page before, by which a server is found out that ignores `$skip`.
-    package var previousFirst: RecordID?
+    var previousFirst: RecordID?
 
     package init(remaining: Int? = nil, previousFirst: RecordID? = nil) {
         self.remaining = remaining

@@ -13,3 +13,33 @@ package enum RetryAfter {
         return .microseconds(max(0, date.ticks - now.ticks) / 10)
     }
 }
+
+/// Reads and writes the dates of header fields (RFC 9110, section 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
+package enum HTTPDate {
+    private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    /// The time of a date in the preferred form, the only one that may be sent; nil for any other text.
+    package static func timestamp(_ field: String) -> Timestamp? {
+        let parts = field.split(separator: " ")
+        guard parts.count == 6, parts[0].hasSuffix(","), parts[5] == "GMT", parts[1].utf8.count == 2,
+            parts[3].utf8.count == 4, parts[4].utf8.count == 8,
+            let month = months.firstIndex(of: String(parts[2]))
+        else { return nil }
+        let number = month < 9 ? "0\(month + 1)" : "\(month + 1)"
+        return Timestamp("\(parts[3])-\(number)-\(parts[1])T\(parts[4])Z")
+    }
+
+    /// A time in the preferred form: whole seconds, the rest cut off.
+    package static func text(_ time: Timestamp) -> String {
+        let iso = Array(time.text(fractionDigits: 0))
+        // 1970-01-01 was a Thursday.
+        let week = 7 * 86_400 * Timestamp.ticksPerSecond
+        let sinceThursday = (time.ticks % week + week) % week
+        let weekday = days[Int(sinceThursday / (week / 7))]
+        let month = months[Int(time.parts.month) - 1]
+        return "\(weekday), \(String(iso[8...9])) \(month) \(String(iso[0...3])) \(String(iso[11...18])) GMT"
+    }
+}

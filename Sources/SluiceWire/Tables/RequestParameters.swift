@@ -34,7 +34,7 @@ public struct RequestParameters: Sendable, Hashable {
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` for a name that is empty or begins with `$`, and for a value
     ///   that is null or an object.
-    package func validated(table: String?) throws(SluiceError) -> [Query.Parameter] {
+    func validated(table: String?) throws(SluiceError) -> [Query.Parameter] {
         if let unfit {
             throw SluiceError(
                 .invalidArgument, "the parameter '\(unfit)' is no text, number, truth value, or array of such",

@@ -3,6 +3,8 @@ import SluiceCore
 import SluiceTesting
 import Testing
 
+@testable import SluiceSync
+
 /// Answers as the Node server of Mobile Apps, 3.0, gives them.
 @Suite("A Mobile Apps server as it is")
 struct NodeServerTests {

@@ -67,7 +67,7 @@ struct SystemPropertiesTwiceTests {
 
     @Test("so is whatever else is sent and answered", arguments: [1, 2, 3, 4] as [UInt64])
     func random(seed: UInt64) async throws {
-        var chance = SeededChance(seed: seed)
+        var chance = SeededGenerator(seed: seed)
         for dialect in SystemPropertiesTwice.dialects {
             for selection in [["*"], [], ["__version"], ["Version", "createdat"]] {
                 let twice = try await SystemPropertiesTwice(dialect, SystemPropertySelection(selection))
@@ -83,7 +83,7 @@ struct SystemPropertiesTwiceTests {
         }
     }
 
-    private static func request(_ chance: inout SeededChance) -> Request {
+    private static func request(_ chance: inout SeededGenerator) -> Request {
         let queries = [
             "", "?", "?a=b", "?a=b&", "?__systemProperties=__version", "?a=b&__SYSTEMproperties=deleted%2Cx&c=d",
         ]
@@ -101,14 +101,14 @@ struct SystemPropertiesTwiceTests {
         return Request(head, body: Body(bytes: Array(bodyText(&chance).utf8)), context: context)
     }
 
-    private static func response(_ chance: inout SeededChance) -> Response {
+    private static func response(_ chance: inout SeededGenerator) -> Response {
         var head = HTTPResponse(status: .init(code: pick([200, 200, 201, 204, 304, 400, 409, 412, 500], &chance)))
         let tag = pick([nil, #""b""#, #"W/"17-x""#, #""b\"c""#, "b", #"""#, #""""#], &chance)
         if let tag { head.headerFields[.eTag] = tag }
         return Response(head, body: Body(bytes: Array(bodyText(&chance).utf8)))
     }
 
-    private static func bodyText(_ chance: inout SeededChance) -> String {
+    private static func bodyText(_ chance: inout SeededGenerator) -> String {
         let record = record(&chance)
         return pick(
             [
@@ -117,7 +117,7 @@ struct SystemPropertiesTwiceTests {
             ], &chance)
     }
 
-    private static func record(_ chance: inout SeededChance) -> String {
+    private static func record(_ chance: inout SeededGenerator) -> String {
         let members = [
             #""id": "1""#, #""id": 7"#, #""__version": "x""#, #""__version": null"#, #""__version": """#,
             #""version": "y""#,
@@ -133,7 +133,7 @@ struct SystemPropertiesTwiceTests {
         return "{\(some.joined(separator: ", "))}"
     }
 
-    private static func pick<Value>(_ values: [Value], _ chance: inout SeededChance) -> Value {
+    private static func pick<Value>(_ values: [Value], _ chance: inout SeededGenerator) -> Value {
         values[Int.random(in: values.indices, using: &chance)]
     }
 }

@@ -28,8 +28,6 @@ enum HostileRows {
     static let one = page([row("x")])
     /// How a pull ends that has brought ``one``: `x` is here, and the cursor after it.
     static let brought = HostileOutcome.brings(["a", "b", "x"], cursor: .at(time))
-    /// How a full pull ends that has brought ``one``.
-    static let broughtWithoutCursor = HostileOutcome.brings(["a", "b", "x"])
 }
 
 extension HostileCase {

@@ -49,9 +49,6 @@ final class SimulationOracle: Sendable {
         state.withLock { $0.devices[device].operations(on: key) }
     }
 
-    /// Whether something that was sent for the operation has taken effect.
-    func hasEffect(_ operation: String) -> Bool { state.withLock { $0.effective.contains(operation) } }
-
     /// A conflict handler, or somebody from outside, has decided the conflict of an operation, for which the device has
     /// that record.
     func decided(

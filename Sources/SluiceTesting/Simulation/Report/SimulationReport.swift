@@ -72,3 +72,41 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
         return lines.joined(separator: "\n")
     }
 }
+
+/// How a story went.
+public struct SimulationOutcome: Sendable {
+    /// What was played.
+    public let story: SimulationStory
+    /// How much happened.
+    public let counts: SimulationCounts
+    /// How often each fault struck.
+    public let faults: [SimulationFault: Int]
+    /// The first invariant that did not hold; nil if all held.
+    public let violation: SimulationViolation?
+    /// A hash of all that happened: the same for the same story, every time.
+    public let hash: UInt64
+    /// What happened, line by line, where it was asked for.
+    public let trace: [String]
+}
+
+/// How much happened in a simulation.
+public struct SimulationCounts: Sendable, Hashable {
+    /// Things done by applications, operators and other clients.
+    public internal(set) var actions = 0
+    /// Requests that were sent.
+    public internal(set) var requests = 0
+    /// Transactions that were committed.
+    public internal(set) var commits = 0
+    /// Processes that ended.
+    public internal(set) var crashes = 0
+
+    /// All of it.
+    public var steps: Int { actions + requests + commits + crashes }
+
+    static func += (left: inout SimulationCounts, right: SimulationCounts) {
+        left.actions += right.actions
+        left.requests += right.requests
+        left.commits += right.commits
+        left.crashes += right.crashes
+    }
+}

@@ -1,9 +1,12 @@
-internal import SluiceLua
+import SluiceCore
+
+@testable import SluiceLua
+@testable import SluicePluginTools
 
 /// The page of the documentation that says what plugins have: docs/plugins-api.md.
-package enum PluginAPIPage {
+enum PluginAPIPage {
     /// The page, as Markdown.
-    package static var text: String {
+    static var text: String {
         ([start, hooks, rules] + PluginAPI.parts.map(part) + [globals]).joined(separator: "\n\n") + "\n"
     }
 

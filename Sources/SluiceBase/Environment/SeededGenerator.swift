@@ -1,5 +1,6 @@
-/// A small generator (SplitMix64), so that a seed tells a test's whole input.
-package struct SeededGenerator: RandomNumberGenerator {
+/// A small generator (SplitMix64): numbers that follow from a seed alone, for tests and for scripts that have to be
+/// played again.
+package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     /// A generator whose numbers follow from `seed` alone.

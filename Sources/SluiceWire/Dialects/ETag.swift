@@ -1,6 +1,8 @@
 internal import HTTPTypes
 
-/// An entity tag (RFC 9110, section 8.8.3) as the clients of this protocol write and read it.
+/// An entity tag (RFC 9110, section 8.8.3) as the clients of this protocol write and read it, on every wire. The filter
+/// ``LiftVersion`` sends versions as conditions by it; a wire with a rule of its own gets a property in ``Dialect``,
+/// which that filter asks.
 package enum ETag: Sendable, Hashable {
     /// A version of the record.
     case strong(String)

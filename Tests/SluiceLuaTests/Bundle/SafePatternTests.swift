@@ -1,5 +1,5 @@
 import Foundation
-import SluiceTesting
+import SluiceCore
 import Testing
 
 @testable import SluiceLua

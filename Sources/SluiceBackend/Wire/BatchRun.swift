@@ -3,7 +3,7 @@ internal import SluiceCore
 
 /// Carries the requests of a batch out, one after the other, each as if it had come by itself.
 struct BatchRun: Sendable {
-    /// The most bytes of all answers together; what would come behind is not carried out. Small changes of large
+    /// The most bytes of all answers together; what would come after is not carried out. Small changes of large
     /// records could otherwise ask for answers that no memory holds.
     static let mostBytes = 8 * BackendResponder.maximumBody
 

@@ -91,7 +91,7 @@ extension TableRequest {
 }
 
 extension RecordReads {
-    /// A page of changes, and the token behind which the next one begins.
+    /// A page of changes, and the token after which the next one begins.
     func changes(_ run: ChangeRun, _ session: TableSession) async throws -> Reply {
         let (page, token) = try await request.backend.database.read { [table = request.table, wire] connection in
             let fingerprint = run.fingerprint(try BackendCatalog.identity(connection))

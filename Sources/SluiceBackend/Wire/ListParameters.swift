@@ -56,10 +56,10 @@ struct ListParameters: Sendable {
     /// The most rows that this answer may hold.
     var page: Int { min(query.top ?? .max, rules.pageSize) }
 
-    /// Whether there may be rows behind this answer's that the client has asked for.
+    /// Whether there may be rows after this answer's that the client has asked for.
     var wantsMore: Bool { query.top ?? .max > page }
 
-    /// The parameters of the next page, encoded: those of this one, with what is left of `$skip` and `$top` behind
+    /// The parameters of the next page, encoded: those of this one, with what is left of `$skip` and `$top` after
     /// them.
     var next: String {
         let changed: Set = ["$skip", "$top"]

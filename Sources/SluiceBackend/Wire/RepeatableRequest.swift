@@ -46,7 +46,7 @@ struct RepeatableRequest: Sendable {
         window = ExpiryInterval.ticks(request.backend.configuration.requestIdsExpire)
     }
 
-    /// Method, path, wire, conditions and body, but for how they are written: a request that was sent within a batch
+    /// Method, path, wire, conditions and body, except for how they are written: a request that was sent within a batch
     /// may be repeated by itself.
     private static func fingerprint(_ request: TableRequest) -> Int64 {
         var parts = [request.head.method.rawValue, request.wire.name] + request.target.segments

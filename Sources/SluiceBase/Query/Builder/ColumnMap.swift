@@ -39,7 +39,7 @@ extension ColumnMap {
 }
 
 extension Query {
-    /// The query with a further key to sort by, behind those given before: `\Person.name`.
+    /// The query with a further key to sort by, after those given before: `\Person.name`.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery` if the type states no column for the key path.
     public func sorted<Record: QueryableRecord>(

@@ -6,7 +6,7 @@ extension Query {
         return query
     }
 
-    /// The query with a further key to sort by, behind those given before.
+    /// The query with a further key to sort by, after those given before.
     public func sorted(by column: PropertyName, descending: Bool = false) -> Query {
         var query = self
         query.order.append(SortKey(column, descending: descending))

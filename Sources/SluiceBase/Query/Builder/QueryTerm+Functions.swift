@@ -26,7 +26,7 @@ extension QueryTerm {
     public func substring(_ start: QueryTerm, _ length: QueryTerm) -> QueryTerm { call(.substring, start, length) }
     /// The text with every `part` replaced.
     public func replacing(_ part: QueryTerm, with text: QueryTerm) -> QueryTerm { call(.replace, part, text) }
-    /// The text with `other` behind it.
+    /// The text with `other` after it.
     public func concatenated(_ other: QueryTerm) -> QueryTerm { call(.concat, other) }
     /// The text's number of characters.
     public var length: QueryTerm { call(.length) }

@@ -76,7 +76,7 @@ package enum QueryFunctions {
         }
     }
 
-    /// The part that begins behind `start` scalars and is `count` scalars long, as far as there is one. A negative
+    /// The part that begins after `start` scalars and is `count` scalars long, as far as there is one. A negative
     /// start or count stands for 0.
     private static func substring(_ text: String, _ start: Int64, _ count: Int64) -> String {
         let rest = text.unicodeScalars.dropFirst(Int(max(0, start)))

@@ -13,7 +13,7 @@ package enum QueryValue: Sendable {
     case time(Timestamp)
     /// A GUID in small letters.
     case guid(String)
-    /// An object that is a place; like ``other`` but for its distance from others.
+    /// An object that is a place; like ``other`` except for its distance from others.
     case point(GeographyPoint)
     /// An object or an array: there, but neither equal to anything nor in any order.
     case other

@@ -11,7 +11,7 @@ extension ODataScanner {
         return literal
     }
 
-    /// A constant of the form `datetime'…'`, behind its name.
+    /// A constant of the form `datetime'…'`, after its name.
     mutating func prefixedLiteral(_ prefix: String, at place: Int) throws(QuerySyntaxError) -> QueryLiteral {
         let text = try quoted()
         switch prefix {
@@ -31,7 +31,7 @@ extension ODataScanner {
         }
     }
 
-    /// `cast(2024-08-23T20:22:54.291Z,Edm.DateTimeOffset)`, behind the parenthesis: a constant and its type.
+    /// `cast(2024-08-23T20:22:54.291Z,Edm.DateTimeOffset)`, after the parenthesis: a constant and its type.
     mutating func castLiteral(at place: Int) throws(QuerySyntaxError) -> QueryLiteral {
         skipSpace()
         let text = next == "'" ? try quoted() : bareWord()

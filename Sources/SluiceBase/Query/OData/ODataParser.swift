@@ -210,7 +210,7 @@ struct ODataParser {
             places: ODataPlaces(place: place, operands: [part.places]))
     }
 
-    /// A function's call, behind its opening parenthesis.
+    /// A function's call, after its opening parenthesis.
     private mutating func call(_ name: String, level: Int, at place: Int) throws(QuerySyntaxError) -> Part {
         guard let function = name == "substringof" ? .contains : QueryFunction(rawValue: name) else {
             throw scanner.error("there is no function \"\(name)\"", at: place)

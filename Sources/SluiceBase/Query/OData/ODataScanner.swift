@@ -34,7 +34,7 @@ struct ODataScanner {
         return true
     }
 
-    /// Passes the character, which must be next but for spaces.
+    /// Passes the character, which must be next except for spaces.
     mutating func expect(_ scalar: Unicode.Scalar) throws(QuerySyntaxError) {
         skipSpace()
         guard skip(scalar) else { throw error("expected \"\(String(scalar))\", found \(found)") }

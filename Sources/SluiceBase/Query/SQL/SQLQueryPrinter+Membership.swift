@@ -30,7 +30,7 @@ extension SQLQueryPrinter {
     /// The most constants that are bound one by one: a statement has room for 32766.
     private static let mostConstants = 1000
 
-    /// The values but for null, in the form that an operand of that type has in SQL; nil if one has none, or if they
+    /// The values except for null, in the form that an operand of that type has in SQL; nil if one has none, or if they
     /// are too many.
     private static func constants(_ values: [QueryValue], beside type: QueryType) -> [SQLValue]? {
         var constants: [SQLValue] = []

@@ -39,7 +39,7 @@ package struct SQLQueryPrinter: Sendable {
             let column = try checked { () throws(QueryFault) in try checker.column(key.column) }
             let direction = key.descending ? " DESC" : ""
             if column.type == .any {
-                // Kinds first; false and true, as blobs, would otherwise come behind the strings.
+                // Kinds first; false and true, as blobs, would otherwise come after the strings.
                 sql.append(QueryFunctions.sqlName("rank") + "(")
                 append(column, to: &sql)
                 sql.append(")\(direction), ")

@@ -92,7 +92,7 @@ struct CSVParser {
         case (_, Self.comma): try endField()
         case (_, Self.carriageReturn):
             guard isLast else { throw problem("there is a carriage return outside of quotes") }
-        case (.closed, _): throw problem("a field goes on behind its closing quote")
+        case (.closed, _): throw problem("a field goes on after its closing quote")
         case (_, Self.quote): throw problem("there is a quote inside a field that does not begin with one")
         default:
             text.append(byte)

@@ -73,7 +73,7 @@ struct ImportCommand: OutcomeCommand {
         if work.tally.stored > 0, let line = work.lastLine {
             end = "stored are \(Plain.count(work.tally.stored, "record")), up to that of line \(line); "
             if work.hasMadeIDs {
-                end += "not all have ids, so import what comes behind that line"
+                end += "not all have ids, so import what comes after that line"
             } else {
                 end += "running it again\(upsert ? "" : " with --upsert") goes on from there"
             }

@@ -88,7 +88,7 @@ struct ImportFile {
         }
     }
 
-    /// The next record; nil behind the last.
+    /// The next record; nil after the last.
     ///
     /// - Parameter makeID: makes an id for one that has none.
     /// - Throws: ``Problem``.

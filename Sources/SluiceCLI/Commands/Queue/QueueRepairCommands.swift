@@ -67,7 +67,7 @@ struct QueueResolveCommand: QueueRepairCommand {
         commandName: "resolve", abstract: "Decide a conflict that is held.",
         discussion: """
             server: the server's record stands. client: the local record is sent on top of the server's version. \
-            merge: the record given behind it is. delete: it is deleted on both sides.
+            merge: the record given after it is. delete: it is deleted on both sides.
             """)
 
     enum Side: String, ExpressibleByArgument, CaseIterable { case server, client, merge, delete }

@@ -11,7 +11,7 @@ final class FileLines: @unchecked Sendable {
     private var chunk = [UInt8](repeating: 0, count: 1 << 16)
     /// Where in the chunk those bytes are that no line has had yet.
     private var unread = 0..<0
-    /// How many lines were begun: behind a call, the number of the line that it gave, counted from 1.
+    /// How many lines were begun: after a call, the number of the line that it gave, counted from 1.
     private(set) var number = 0
 
     /// - Parameter longest: how many bytes a line may have, without its end.
@@ -37,7 +37,7 @@ final class FileLines: @unchecked Sendable {
 
     deinit { fclose(file) }
 
-    /// The next line, without its end; nil behind the last.
+    /// The next line, without its end; nil after the last.
     func next() throws -> String? { try nextBytes().map { try text($0) } }
 
     /// As ``next()``, whether or not the line is UTF-8.
@@ -69,7 +69,7 @@ final class FileLines: @unchecked Sendable {
         }
     }
 
-    /// Where in the chunk the line ends; nil if it goes on behind the chunk.
+    /// Where in the chunk the line ends; nil if it goes on after the chunk.
     private func endOfLine() -> Int? {
         chunk.withUnsafeBytes { bytes in
             guard let start = bytes.baseAddress,

@@ -25,14 +25,14 @@ check: setup
 	@.ci/check $(SINCE)
 
 lint:
-	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources
+	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources Tests/Threads/Package.swift
 	@.ci/conversions
 	@.ci/names
 	@.ci/arrows --circles $(LAYERED)
 	@.ci/planted --applies
 
 format:
-	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources
+	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources Tests/Threads/Package.swift
 
 # Figures against a plain C program in the same run, in a release build: make bench ONLY=pull runs one. The touch makes
 # the package manager look again for files that were added to Sluice since.

@@ -6,7 +6,7 @@ SWIFT ?= swift
 LAYERED := SluiceBase SluiceWire SluiceSync SluiceHTTP SluicePredicate SluiceSQLite SluiceLua SluicePluginTools \
 	SluiceTesting SluiceCLI
 
-.PHONY: demo test check lint format bench fuzz simulate planted docs setup torture storage-faults proof queries threads lib
+.PHONY: demo test check lint format bench fuzz simulate planted docs setup torture storage-faults proof queries threads lib deb
 
 demo: setup
 	$(SWIFT) build --product sluice
@@ -86,7 +86,11 @@ threads: setup
 
 # Writes what tests put into the documentation anew.
 docs:
-	SLUICE_WRITE_DOCS=1 $(SWIFT) test --filter "WireSessionTests|ConformancePageTests|HTTPCaseTests|HostilePageTests|PluginAPITests"
+	SLUICE_WRITE_DOCS=1 $(SWIFT) test --filter "WireSessionTests|ConformancePageTests|HTTPCaseTests|HostilePageTests|PluginAPITests|SettingsTests"
+
+# The Debian package, in this folder: a release build, about half an hour on two cores. BINARY=FILE packs another program.
+deb: setup
+	@.ci/deb .
 
 setup:
 	@.ci/setup

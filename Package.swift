@@ -8,9 +8,11 @@ let package = Package(
         .library(name: "SluiceCore", targets: ["SluiceCore"]),
         .library(name: "SluiceOData", targets: ["SluiceOData"]),
         .library(name: "SluiceHTTP", targets: ["SluiceHTTP"]),
+        .library(name: "SluiceService", targets: ["SluiceService"]),
         .library(name: "SluicePredicate", targets: ["SluicePredicate"]),
         .library(name: "SluiceSQLite", targets: ["SluiceSQLite"]),
         .library(name: "SluiceBackend", targets: ["SluiceBackend"]),
+        .library(name: "SluiceDaemon", targets: ["SluiceDaemon"]),
         .library(name: "SluiceLua", targets: ["SluiceLua"]),
         .library(name: "SluicePluginTools", targets: ["SluicePluginTools"]),
         .library(name: "SluiceTesting", targets: ["SluiceTesting"]),
@@ -24,6 +26,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.4.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
@@ -66,6 +70,17 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
+        // Sync as a service of a host's own daemon: no server, no plugins, no configuration.
+        .target(
+            name: "SluiceService",
+            dependencies: [
+                "SluiceCore",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]),
         .target(name: "SluicePredicate", dependencies: ["SluiceCore"]),
         .target(name: "SluiceSQLite", dependencies: ["SluiceCore", "CSQLite"]),
@@ -111,10 +126,28 @@ let package = Package(
                 "SluiceCore", "SluiceHTTP", "SluicePredicate", "SluiceSQLite",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
+        // The daemon: configuration, sessions, the control socket, the gateway and the inspector.
+        .target(
+            name: "SluiceDaemon",
+            dependencies: [
+                "Sluice", "SluiceBackend", "SluiceConfiguration", "SluiceLua", "SluicePluginTools", "SluiceService",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ]),
         .executableTarget(
             name: "SluiceCLI",
             dependencies: [
-                "Sluice", "SluiceBackend", "SluiceConfiguration", "SluiceLua", "SluicePluginTools", "SluiceTesting",
+                "Sluice", "SluiceBackend", "SluiceConfiguration", "SluiceDaemon", "SluiceLua", "SluicePluginTools",
+                "SluiceTesting",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -130,6 +163,17 @@ let package = Package(
             dependencies: ["Sluice", .product(name: "ArgumentParser", package: "swift-argument-parser")],
             path: "Examples/todo",
             exclude: ["README.md", "backend.yaml"]),
+        .executableTarget(
+            name: "custom-daemon",
+            dependencies: [
+                "Sluice", "SluiceLua", "SluiceService",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            path: "Examples/custom-daemon",
+            exclude: ["README.md", "policy.yaml", "plugins"]),
         // Ends processes and storage in the middle of their work: for tests, and part of no product.
         .executableTarget(
             name: "torture",
@@ -194,9 +238,26 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .testTarget(
+            name: "SluiceServiceTests",
+            dependencies: [
+                "Sluice", "SluiceService", "SluiceTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]),
+        .testTarget(
+            name: "SluiceDaemonTests",
+            dependencies: [
+                "SluiceCore", "SluiceDaemon", "SluiceTesting",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
+        .testTarget(
             name: "SluiceCLITests",
             dependencies: [
-                "SluiceCLI", "todo", "torture", "Sluice",
+                "SluiceCLI", "todo", "custom-daemon", "torture", "Sluice",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
     ],

@@ -3,3 +3,4 @@ import Sluice
 
 var scheduler: SyncScheduler { fatalError() }
 let log = Logger(label: "sync")
+let logger = log

@@ -21,6 +21,8 @@ public final class Backend: Sendable {
     /// The hooks, by table.
     let hooks: [String: any TableHooks]
     private let tables: [String: BackendTable]
+    /// Tells streams of changes that their table has changed.
+    let signals: CommitSignals
     /// How many records were stamped anew because the database turned out, when it was opened, to be another than the
     /// one that was served last: a backup that was restored. Nil where it was the same.
     public let restoredRecords: Int?
@@ -49,6 +51,10 @@ public final class Backend: Sendable {
         }
         let database = BackendDatabase(configuration.database)
         self.database = database
+        signals = CommitSignals { table in
+            try? await database.read { try BackendCatalog.changes(of: table, $0).latest }
+        }
+        database.onCommit { [signals] in signals.committed() }
         do {
             let mark = database.markFile?.read()
             (tables, restoredRecords) = try await database.write { connection -> ([String: BackendTable], Int?) in
@@ -90,6 +96,12 @@ public final class Backend: Sendable {
 
     /// The tables, in the order of the configuration.
     var allTables: [BackendTable] { configuration.tables.compactMap { tables[$0.name] } }
+
+    /// When the table changed last; nil for a table that there is not.
+    func newestChange(of name: String) async -> Timestamp? {
+        guard table(name) != nil else { return nil }
+        return try? await database.read { try BackendCatalog.changes(of: name, $0).latest }
+    }
 
     func table(_ name: String) -> BackendTable? { tables[name] }
 

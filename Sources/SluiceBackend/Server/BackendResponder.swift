@@ -10,8 +10,15 @@ struct BackendResponder: HTTPResponder {
     static let maximumBody = 4 << 20
 
     let backend: Backend
+    let streams: OpenStreams
 
-    func respond(to request: Hummingbird.Request, context: BasicRequestContext) async throws -> Hummingbird.Response {
+    func respond(to request: Hummingbird.Request, context: BackendContext) async throws -> Hummingbird.Response {
+        if ChangeStream.isAsked(by: request.head) {
+            switch await ChangeStream.begin(request.head, backend) {
+            case .stream(let first, let stream): return streams.response(first, stream, context.channel)
+            case .refusal(let answer): return Self.response(answer)
+            }
+        }
         var request = request
         let answer: SluiceCore.Response
         do {
@@ -28,6 +35,10 @@ struct BackendResponder: HTTPResponder {
                 "http.method": "\(request.method.rawValue)", "http.path": "\(request.uri.path)",
                 "http.status": "\(answer.status)",
             ])
+        return Self.response(answer)
+    }
+
+    private static func response(_ answer: SluiceCore.Response) -> Hummingbird.Response {
         let bytes = answer.body.bytes
         return Hummingbird.Response(
             status: answer.head.status, headers: answer.head.headerFields,

@@ -36,8 +36,9 @@ public struct BackendServer: Service {
     ///
     /// - Throws: ``SluiceError`` of code `network` where the address cannot be listened on.
     public func run() async throws {
+        let streams = OpenStreams()
         let application = Application(
-            responder: BackendResponder(backend: backend),
+            responder: BackendResponder(backend: backend, streams: streams),
             configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
             onServerRunning: { [onListening] channel in await onListening(channel.localAddress?.port ?? 0) },
             logger: logger)
@@ -48,8 +49,15 @@ public struct BackendServer: Service {
                         logger.warning("expired records not removed", metadata: ["error": "\(error)"])
                     }
                 }
+                group.addTask { await streams.beat(backend.signals) }
                 defer { group.cancelAll() }
-                try await application.run()
+                // A stream has no end of its own, and the listener waits for the answers in progress.
+                try await withGracefulShutdownHandler {
+                    try await application.run()
+                } onGracefulShutdown: {
+                    streams.end()
+                    backend.signals.beat()
+                }
             }
         } catch is CancellationError {
         } catch let error as IOError {

@@ -10,6 +10,11 @@ final class BackendDatabase: Sendable {
     private let loads: Mutex<[Int]>
     /// Where the last commit is noted; nil for a database in memory, of which there is no backup.
     let markFile: LastCommitFile?
+    /// Called after each commit, on the writer's queue.
+    private let committed = Mutex<(@Sendable () -> Void)?>(nil)
+
+    /// Has `action` called after each commit from now on.
+    func onCommit(_ action: @escaping @Sendable () -> Void) { committed.withLock { $0 = action } }
 
     init(_ database: BackendConfiguration.Database) {
         let path =
@@ -60,6 +65,7 @@ final class BackendDatabase: Sendable {
             }
             // The change is committed, whatever becomes of the mark: one that is behind the database does no harm.
             if let mark { try? markFile?.write(mark) }
+            committed.withLock { $0 }?()
             return result
         }
     }

@@ -12,12 +12,24 @@ struct ListParameters: Sendable {
 
     /// - Throws: ``Refusal`` (400) with the reason and the place.
     init(_ request: TableRequest) throws {
-        parameters = request.target.parameters
-        rules = request.table.rules
+        try self.init(
+            request.target, request.table.rules, request.table.schema, undeclared: request.undeclaredColumns,
+            includesDeleted: request.options.contains("include:deleted")
+        ) { request.column($0) }
+    }
+
+    /// The options of a list of a table with those rules.
+    ///
+    /// - Parameter columns: the stored column that a name means; nil for none.
+    /// - Throws: ``Refusal`` (400) with the reason and the place.
+    init(
+        _ target: RequestTarget, _ rules: BackendConfiguration.Table, _ schema: TableSchema,
+        undeclared: UndeclaredColumns, includesDeleted: Bool, columns: @escaping (PropertyName) -> PropertyName?
+    ) throws {
+        parameters = target.parameters
+        self.rules = rules
         query = Query(rules.name)
-        query.includesDeleted = request.options.contains("include:deleted")
-        let (schema, undeclared) = (request.table.schema, request.undeclaredColumns)
-        let columns = { name in request.column(name) }
+        query.includesDeleted = includesDeleted
         var seen: Set<String> = []
         for (name, value) in parameters {
             let option = name.lowercased()

@@ -71,6 +71,19 @@ struct RecordReads: Sendable {
 
     /// A list of what is shown.
     func page(_ rows: [JSON], count: Int?, next: String?) -> Reply {
+        ListReply(wire: wire, target: request.target, options: request.options).page(rows, count: count, next: next)
+    }
+}
+
+/// A list as a wire shows it.
+struct ListReply: Sendable {
+    let wire: ServerWire
+    let target: RequestTarget
+    /// See ``TableRequest/options``.
+    let options: Set<String>
+
+    /// - Parameter next: the parameters of the next page; nil where there is none.
+    func page(_ rows: [JSON], count: Int?, next: String?) -> Reply {
         let records = JSON(rows)
         switch wire.list {
         case .array:
@@ -92,11 +105,11 @@ struct RecordReads: Sendable {
     }
 
     private func nextLink(_ query: String) -> String {
-        wire.nextPage == .query ? query : address(query, origin: !request.options.contains("nextlink=path"))
+        wire.nextPage == .query ? query : address(query, origin: !options.contains("nextlink=path"))
     }
 
     private func address(_ query: String, origin: Bool) -> String {
-        "\(origin ? request.target.origin : "")\(request.target.path)?\(query)"
+        "\(origin ? target.origin : "")\(target.path)?\(query)"
     }
 }
 

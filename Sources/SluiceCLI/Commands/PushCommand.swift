@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Sluice
+internal import SluiceDaemon
 
 struct PushCommand: OutcomeCommand {
     static let configuration = CommandConfiguration(
@@ -11,6 +12,7 @@ struct PushCommand: OutcomeCommand {
 
     func outcome() async throws -> Outcome {
         let settings = try ClientSettings(connection, push: push)
+        if let outcome = try await DaemonReport.sync(settings) { return outcome }
         return try await ClientSession.run(settings, usesNetwork: true, asksPlugins: true) { session in
             let result = try await SyncReport.push(in: session.context)
             var outcome = Outcome(json: result.json, text: [SyncReport.text(result)])

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Sluice
+internal import SluiceDaemon
 
 struct ReconcileCommand: OutcomeCommand {
     static let configuration = CommandConfiguration(
@@ -15,7 +16,7 @@ struct ReconcileCommand: OutcomeCommand {
     var table: String
 
     @Option(help: ArgumentHelp("The name of the incremental pull.", valueName: "name"))
-    var query: String = SyncConfiguration.queryName
+    var query: String = ClientSettings.queryName
 
     @Option(help: ArgumentHelp("The filter with which it was pulled.", valueName: "odata"))
     var filter: String?

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Sluice
+internal import SluiceDaemon
 
 struct SyncCommand: OutcomeCommand {
     static let configuration = CommandConfiguration(
@@ -15,6 +16,7 @@ struct SyncCommand: OutcomeCommand {
 
     func outcome() async throws -> Outcome {
         let settings = try ClientSettings(connection, push: push)
+        if tables.isEmpty, let outcome = try await DaemonReport.sync(settings) { return outcome }
         let tables = tables.isEmpty ? settings.tables.map(\.name) : tables
         guard !tables.isEmpty else { throw CommandFailure.usage("no tables: name some, or give them in --config") }
         return try await ClientSession.run(settings, usesNetwork: true, asksPlugins: true, makesStore: true) {
@@ -29,7 +31,7 @@ struct SyncCommand: OutcomeCommand {
             for table in push.end == .completed ? tables : [] {
                 do {
                     let pull = try await SyncReport.pull(
-                        Query(table), named: SyncConfiguration.queryName, allowsMassRemoval: removals.allowMassRemoval,
+                        Query(table), named: ClientSettings.queryName, allowsMassRemoval: removals.allowMassRemoval,
                         in: context)
                     pulls.append(pull.json(table: table))
                     outcome.text.append(SyncReport.text(pull, table))

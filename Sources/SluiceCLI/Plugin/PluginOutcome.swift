@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Sluice
+internal import SluiceDaemon
 internal import SluiceLua
 internal import SluicePluginTools
 
@@ -24,6 +25,11 @@ enum PluginFiles {
 
     /// The tables of a configuration of `sync`.
     static func tables(_ path: String?) throws -> [TableSchema] {
-        try path.map { try SyncConfiguration(path: $0).tables } ?? []
+        try path.map { path in
+            let file = try SettingsFile(path: path)
+            return try ClientSettings(
+                file, Settings(file, environment: [:]), endpoint: file.endpoints.first ?? "", environment: [:]
+            ).tables
+        } ?? []
     }
 }

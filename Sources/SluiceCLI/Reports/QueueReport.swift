@@ -1,4 +1,5 @@
 internal import Sluice
+internal import SluiceDaemon
 
 /// Queued operations in words and as JSON.
 enum QueueReport {

@@ -1,4 +1,5 @@
 internal import Sluice
+internal import SluiceDaemon
 
 /// What the store holds of one table, what waits, and what the next sync does about it.
 struct TableStatus {
@@ -56,7 +57,7 @@ struct TableStatus {
     /// What `sluice sync` does about the table.
     private var next: String {
         let push = waiting > 0 ? "sends \(Plain.count(waiting, "change")) and " : ""
-        guard let cursor = cursors.first(where: { $0.name == SyncConfiguration.queryName }) else {
+        guard let cursor = cursors.first(where: { $0.name == ClientSettings.queryName }) else {
             return "\(push)asks for all rows: the table was never synchronised"
         }
         switch cursor.grade {

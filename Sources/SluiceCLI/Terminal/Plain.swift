@@ -1,16 +1,10 @@
 internal import Sluice
+internal import SluiceConfiguration
 
 /// Text from servers and files, made safe to show.
 enum Plain {
     /// The text as one line: control characters, which could move a terminal's cursor, become spaces.
-    static func line(_ text: String) -> String {
-        String(
-            String.UnicodeScalarView(
-                text.unicodeScalars.map { scalar in
-                    let isControl = scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
-                    return isControl || scalar == "\u{2028}" || scalar == "\u{2029}" ? " " : scalar
-                }))
-    }
+    static func line(_ text: String) -> String { PlainText.line(text) }
 
     /// The number with its thousands apart: `12,345`.
     static func count(_ number: Int) -> String { number.grouped }

@@ -61,7 +61,7 @@ extension ScheduleQuestion.Reason {
         switch event {
         case .changed: self = .change
         case .requested: self = .request
-        case .networkAvailable: self = .network
+        case .networkAvailable, .serverChanged: self = .network
         case .due, .finished, .postponed: self = .timer
         }
     }

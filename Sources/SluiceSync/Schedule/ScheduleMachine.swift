@@ -11,6 +11,8 @@ struct ScheduleMachine: Sendable {
         case requested
         /// The network may be there again.
         case networkAvailable
+        /// The server has reported changes.
+        case serverChanged
         /// The pause is over.
         case due
         /// An operation is due at that time: a hook has it wait so long.
@@ -102,6 +104,8 @@ struct ScheduleMachine: Sendable {
             if waitsUntil == nil { nextPush = min(nextPush ?? .max, now.advanced(by: schedule.changeDelay)) }
         case .postponed(let time): if waitsUntil == nil { nextPush = min(nextPush ?? .max, max(time, now)) }
         case .requested: nextRun = max(now, notBefore ?? now)
+        // After a failure the pause counts: a server that reports and refuses is not asked again and again.
+        case .serverChanged: if waitsUntil == nil { nextRun = min(nextRun, now) }
         case .networkAvailable: nextRun = min(nextRun, soonest(now, random))
         case .due:
             passesBy = failedInPart && !pullsNext

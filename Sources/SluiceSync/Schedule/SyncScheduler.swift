@@ -18,12 +18,20 @@ public final class SyncScheduler: Sendable {
     private let hints = Mailbox(ScheduleHints())
     private let ended = Broadcast<ScheduledRun>()
     private let isRunning = Mutex(false)
+    private let isFinishing = Mutex(false)
+    private let around: Around?
 
     /// A scheduler for a context.
-    public init(_ context: SyncContext, _ schedule: SyncSchedule) {
+    ///
+    /// - Parameter around: called around each push and pull of a run, such as to trace it; it has to call `step` once.
+    public init(_ context: SyncContext, _ schedule: SyncSchedule, around: Around? = nil) {
         self.context = context
         self.schedule = schedule
+        self.around = around
     }
+
+    /// What surrounds each push and pull of a run: the name is `push`, or `pull` and the table.
+    public typealias Around = @Sendable (_ name: String, _ step: @Sendable () async -> Void) async -> Void
 
     /// Asks for a run now, whatever the pause after a failure is; where the server asked to wait, as soon as that is
     /// over.
@@ -32,13 +40,28 @@ public final class SyncScheduler: Sendable {
     /// Reports that the network may be there again: the next run comes within the schedule's spread.
     public func networkAvailable() { hints.send(.networkAvailable) }
 
+    /// Reports that the server has changes, as its change events say: the next run begins now, unless a pause after a
+    /// failure lasts.
+    public func serverChanged() { hints.send(.serverChanged) }
+
+    /// Reports a local write that this context did not make, such as another process's on the same store: it is pushed
+    /// soon, as one of this context is.
+    public func changed() { hints.send(.changed) }
+
+    /// Has ``run()`` return after the push or pull that is under way; at once where none is. To end that too, cancel
+    /// the task. A scheduler that has finished runs no more.
+    public func finish() {
+        isFinishing.withLock { $0 = true }
+        hints.send(.requested)
+    }
+
     /// Each run as it ends, from now on. Of those that wait for a slow consumer the newest 16 are kept.
     public var runs: SyncEvents<ScheduledRun> {
         let (mailbox, subscription) = ended.subscribe(into: Newest(16))
         return SyncEvents(mailbox, subscription)
     }
 
-    /// Runs the schedule until the task is cancelled, and returns then.
+    /// Runs the schedule until the task is cancelled or ``finish()`` is called, and returns then.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` for a context without a client and where the scheduler runs
     ///   already, or of the store if it cannot be read.
@@ -68,7 +91,7 @@ public final class SyncScheduler: Sendable {
         // What has failed in part, and waits for the pause to be over.
         var failed: Set<String> = []
         var effect = await say.direct(&machine, .start, machine.pause(from: environment.now()))
-        while !Task.isCancelled {
+        while !Task.isCancelled, !isFinishing.withLock({ $0 }) {
             context.board.change { $0.waitsUntil = say.holdsUntil ?? machine.waitsUntil }
             switch effect {
             case .wait(let pause):
@@ -147,21 +170,40 @@ public final class SyncScheduler: Sendable {
         let now = context.options.environment.now()
         var run = ScheduledRun(startedAt: now, next: now)
         do {
-            let push = try await context.push(PushSelection(excluded: failed))
+            let push = try await step("push") { [context] in try await context.push(PushSelection(excluded: failed)) }
             run.push = push
             if push.end != .completed { run.error = push.error }
         } catch {
             run.error = SluiceError(wrapping: error)
         }
         for pull in pulls ? schedule.pulls : [] where tables?.contains(pull.query.table) ?? true {
+            if isFinishing.withLock({ $0 }) { return run }
             if let error = run.error, error.endsRun { return run }
             do {
-                run.pulls.append(try await context.pull(pull.query, named: pull.name))
+                let result = try await step("pull \(pull.query.table)") { [context] in
+                    try await context.pull(pull.query, named: pull.name)
+                }
+                run.pulls.append(result)
             } catch {
                 run.error = run.error ?? SluiceError(wrapping: error)
             }
         }
         return run
+    }
+
+    /// A push or pull, within what surrounds it.
+    private func step<Result: Sendable>(
+        _ name: String, _ body: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result {
+        guard let around else { return try await body() }
+        let made = Mutex<Swift.Result<Result, any Error>?>(nil)
+        await around(name) {
+            let result: Swift.Result<Result, any Error>
+            do { result = .success(try await body()) } catch { result = .failure(error) }
+            made.withLock { $0 = result }
+        }
+        guard let result = made.withLock({ $0 }) else { return try await body() }
+        return try result.get()
     }
 
     /// What cannot be saved is only forgotten by the next process.

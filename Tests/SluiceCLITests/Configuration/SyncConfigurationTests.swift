@@ -4,6 +4,7 @@ import Sluice
 import Testing
 
 @testable import SluiceCLI
+@testable import SluiceDaemon
 
 @Suite struct SyncConfigurationTests {
     @Test("a whole configuration is read, with paths relative to the file")
@@ -36,12 +37,12 @@ import Testing
                 - { table: old, drop-table: discard }
               none: []
             """)
-        let configuration = try SyncConfiguration(path: path)
+        let configuration = try ClientSettings(ConnectionOptions.parse(["--config", path]), environment: [:])
         #expect(configuration.endpoint == "http://127.0.0.1:8080/app")
         #expect(configuration.store == scratch.file("data/local.db"))
         #expect(configuration.conflicts == .serverWins)
-        #expect(configuration.durability == "normal")
-        #expect(configuration.tokenFile == "/etc/token")
+        #expect(configuration.durability == .normal)
+        #expect(configuration.tokenScheme == .bearer)
         let movies = TableSchema(
             "movies", columns: [.init("title", .string), .init("year", .integer)],
             indexes: [["year"], ["year", "title"]])
@@ -74,7 +75,7 @@ import Testing
         defer { scratch.remove() }
         let path = try scratch.write("sync.yaml", text)
         do {
-            _ = try SyncConfiguration(path: path)
+            _ = try ClientSettings(ConnectionOptions.parse(["--config", path]), environment: [:])
             Issue.record("nothing was refused")
         } catch {
             #expect(ExitStatus(error) == .usage)
@@ -99,7 +100,7 @@ import Testing
         }
     }
 
-    @Test("flags win over the file, and the file over the environment")
+    @Test("flags win over the environment, and the environment over the file")
     func order() async throws {
         try await withScratch { scratch in
             let config = try scratch.write(
@@ -109,8 +110,9 @@ import Testing
             #expect(try await Program.sluice.run(insert, environment: variables, in: "/").status == 0)
             let flag = ["--store", scratch.file("flag.db")]
             #expect(try await Program.sluice.run(insert + flag, environment: variables).status == 0)
-            #expect(!FileManager.default.fileExists(atPath: scratch.file("environment.db")))
-            for name in ["file.db", "flag.db"] {
+            #expect(!FileManager.default.fileExists(atPath: scratch.file("file.db")))
+            #expect(try await Program.sluice.run(insert, in: "/").status == 0)
+            for name in ["environment.db", "flag.db", "file.db"] {
                 let rows = try await Program.sqlite(scratch.file(name), "SELECT n, typeof(n) FROM notes")
                 #expect(rows.output == "5|integer\n")
             }
@@ -136,6 +138,6 @@ import Testing
         #expect(try await text.token() == "t")
         #expect(try await text.refresh(refused: "t") == nil)
         let settings = try ClientSettings(ConnectionOptions.parse([]), environment: ["SLUICE_TOKEN": "t"])
-        #expect(settings.token == .text("t"))
+        #expect(try await settings.token?.provider().token() == "t")
     }
 }

@@ -1,4 +1,5 @@
 internal import Sluice
+internal import SluiceDaemon
 
 /// Brings the records of a file into a table, step by step: each step is one transaction.
 struct RecordImport {

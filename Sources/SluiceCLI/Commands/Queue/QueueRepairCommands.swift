@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Sluice
+internal import SluiceDaemon
 
 struct QueueRetryCommand: OutcomeCommand {
     static let configuration = CommandConfiguration(

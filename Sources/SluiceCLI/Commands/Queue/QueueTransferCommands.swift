@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Sluice
+internal import SluiceDaemon
 
 struct QueueExportCommand: OutcomeCommand {
     static let configuration = CommandConfiguration(

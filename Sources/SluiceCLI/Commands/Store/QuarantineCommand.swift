@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Sluice
+internal import SluiceDaemon
 
 /// The commands about rows of the server's that could not be stored.
 struct QuarantineCommand: AsyncParsableCommand {

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Sluice
+internal import SluiceDaemon
 
 /// The commands about the file that holds the local store.
 struct StoreCommand: AsyncParsableCommand {

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Sluice
+internal import SluiceDaemon
 
 /// The key that a store is to have from now on.
 struct NewKeyOptions: ParsableArguments {

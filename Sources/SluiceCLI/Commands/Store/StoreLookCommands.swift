@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Sluice
+internal import SluiceDaemon
 
 /// A command about the store's file itself, without tables or a server.
 protocol StoreFileCommand: OutcomeCommand {

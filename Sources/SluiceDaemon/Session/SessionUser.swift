@@ -1,10 +1,11 @@
 internal import Crypto
 internal import Foundation
 internal import Sluice
+internal import SluiceConfiguration
 
 /// Whose session it is: the name that is given, else what a token says of its owner, else a fingerprint of the
 /// credential, which tells one credential from another and nothing else.
-enum SessionUser {
+package enum SessionUser {
     private static let mark = "credential:"
 
     /// The `iss` and `sub` of a JSON Web Token, as one text; nil for a credential that is none. Nobody has checked its
@@ -45,5 +46,7 @@ enum SessionUser {
     }
 
     /// A user in words: nothing of a fingerprint.
-    static func text(_ user: String) -> String { user.hasPrefix(mark) ? "(by a credential)" : Plain.line(user) }
+    package static func text(_ user: String) -> String {
+        user.hasPrefix(mark) ? "(by a credential)" : PlainText.line(user)
+    }
 }

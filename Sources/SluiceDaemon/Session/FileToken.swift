@@ -2,16 +2,18 @@ internal import Foundation
 internal import Sluice
 
 /// The token of the environment, or of a file that is read again when the server refuses the token.
-struct FileToken: TokenProvider {
+package struct FileToken: TokenProvider {
     /// Where the token is.
-    enum Source: Sendable, Equatable {
+    package enum Source: Sendable, Equatable {
         case text(String)
         case file(String)
     }
 
-    let source: Source
+    package let source: Source
 
-    func token() async throws -> String? {
+    package init(source: Source) { self.source = source }
+
+    package func token() async throws -> String? {
         switch source {
         case .text(let text): return text
         case .file(let path):
@@ -24,7 +26,7 @@ struct FileToken: TokenProvider {
         }
     }
 
-    func refresh(refused: String?) async throws -> String? {
+    package func refresh(refused: String?) async throws -> String? {
         let token = try await token()
         return token == refused ? nil : token
     }

@@ -12,7 +12,7 @@ internal import SluiceConfiguration
 ///     - { table: todos, rename-table: tasks }
 ///     - { table: drafts, drop-table: refuse }      # while changes wait; or discard
 /// ```
-enum MigrationConfiguration {
+enum MigrationReader {
     private static let verbs = ["rename", "drop", "retype", "rename-table", "drop-table"]
 
     static func migrations(_ node: ConfigurationNode?) throws -> [StoreMigration] {

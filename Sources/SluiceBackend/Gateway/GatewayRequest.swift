@@ -1,0 +1,233 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+/// One request to the gateway, carried out on the local store.
+struct GatewayRequest: Sendable {
+    let context: SyncContext
+    let schema: TableSchema
+    let wire: ServerWire
+    let target: RequestTarget
+    let request: Request
+
+    private var table: String { schema.name }
+    private var asked: Set<PropertyName> { wire.asked(by: target) }
+    private var conditions: EntityConditions {
+        EntityConditions(request.head.headerFields, isLenient: wire.isLenient)
+    }
+    private var columns: GatewayColumns { GatewayColumns(context) }
+
+    // MARK: Reading
+
+    func list() async throws -> Reply {
+        let columns = columns
+        let parameters = try ListParameters(
+            target, BackendConfiguration.Table(table), schema,
+            undeclared: .allowed, includesDeleted: false
+        ) { name in wire.names.stored(name).map { columns.local($0) } ?? name }
+        var query = parameters.query
+        // The store keeps no tombstones: a record that was deleted is gone from it.
+        query.includesDeleted = false
+        query.top = parameters.page + (parameters.wantsMore ? 1 : 0)
+        let (rows, count) = try await context.store.read { [query] reader in
+            (try reader.records(matching: query), query.includesCount ? try reader.count(matching: query) : nil)
+        }
+        let hasMore = rows.count > parameters.page
+        let shown = rows.prefix(parameters.page).map { wire.record(columns.canonical($0), asked: asked) }
+        var reply = ListReply(wire: wire, target: target, options: []).page(
+            shown, count: count, next: hasMore ? parameters.next : nil)
+        mark(&reply, pending: try await pending(nil))
+        return reply
+    }
+
+    func lookup(_ id: RecordID) async throws -> Reply {
+        guard let record = try await context.table(table).lookup(id: id) else { throw Refusal.missing }
+        let stored = columns.canonical(record)
+        var reply: Reply
+        switch conditions.check(stored, reading: true) {
+        case .met: reply = wire.reply(.ok, stored, asked: asked)
+        case .failed: throw Refusal(.preconditionFailed, .record(stored))
+        case .known:
+            reply = Reply(.notModified)
+            reply.tag(stored)
+        }
+        mark(&reply, pending: try await pending(id))
+        return reply
+    }
+
+    // MARK: Writing
+
+    func insert() async throws -> Reply {
+        var body = try RequestBody.object(of: request, wire)
+        if wire.isLenient, body["id"]?.string == "" { body["id"] = nil }
+        var record = JSON.object
+        for (name, value) in try wire.properties(of: body, verb: "insert") { record[name] = value }
+        if let value = body["id"], value != .null {
+            guard let id = value.textID ?? (wire.isLenient ? value.int.map { .string(String($0)) } : nil) else {
+                throw Refusal(.badRequest, "an id is a text")
+            }
+            try RequestBody.check(id: id, table: table)
+            record["id"] = JSON(id)
+        }
+        do {
+            let stored = try await context.table(table).insert(record)
+            return try await answer(.created, stored)
+        } catch let error as SluiceError where error.code == .recordExists {
+            guard let id = record["id"]?.textID, let there = try await context.table(table).lookup(id: id) else {
+                throw Refusal(.conflict, error.message)
+            }
+            throw Refusal(.conflict, .record(columns.canonical(there)))
+        }
+    }
+
+    func update(_ id: RecordID, replacing: Bool) async throws -> Reply {
+        let body = try RequestBody.object(of: request, wire)
+        guard body["id"].map({ $0 == .null || $0.textID == id }) ?? true else {
+            throw Refusal(.badRequest, "the body's id is not the path's")
+        }
+        let given = try wire.properties(of: body, verb: "update")
+        if let decided = try await settle(id, given, replacing: replacing) { return try await answer(.ok, decided) }
+        let (conditions, columns, table) = (conditions, columns, table)
+        let version =
+            wire.comparesVersionInBody && !conditions.expectsVersion
+            ? body[SystemColumn.version]?.string : nil
+        let stored = try await context.write { transaction -> JSON in
+            guard let current = try transaction.lookup(id: id, in: table) else { throw Refusal.missing }
+            let stored = columns.canonical(current)
+            guard conditions.check(stored) == .met else { throw Refusal(.preconditionFailed, .record(stored)) }
+            if let version, version != stored[SystemColumn.version]?.string {
+                throw Refusal(.conflict, .record(stored))
+            }
+            return try transaction.update(
+                columns.changes(id, given, to: current, replacing: replacing), in: table)
+        }
+        return try await answer(.ok, stored)
+    }
+
+    func delete(_ id: RecordID) async throws -> Reply {
+        if let held = try await held(id) { throw Refusal(.preconditionFailed, .record(held.server)) }
+        let (conditions, columns, table) = (conditions, columns, table)
+        try await context.write { transaction in
+            guard let current = try transaction.lookup(id: id, in: table) else { throw Refusal.missing }
+            let stored = columns.canonical(current)
+            guard conditions.check(stored) == .met else { throw Refusal(.preconditionFailed, .record(stored)) }
+            try transaction.delete(id: id, in: table)
+        }
+        var reply = Reply(.noContent)
+        mark(&reply, pending: try await pending(id))
+        return reply
+    }
+
+    func undelete(_ id: RecordID) async throws -> Reply {
+        try await context.table(table).undelete(id: id)
+        guard let record = try await context.table(table).lookup(id: id) else {
+            // The server has it, and the next push asks for it.
+            var reply = Reply(.accepted)
+            mark(&reply, pending: try await pending(id))
+            return reply
+        }
+        return try await answer(.created, record)
+    }
+
+    // MARK: Conflicts
+
+    /// A conflict that waits for a decision, with the server's record. A client is told of it as the old clients
+    /// understand it: its next write is refused with 412 and that record.
+    private func held(_ id: RecordID) async throws -> (operation: TableOperation, server: JSON)? {
+        let operations = try await context.queue.operations(
+            QueueFilter(states: [.parked], table: table, recordID: id))
+        guard let operation = operations.first(where: { [409, 412].contains($0.failure?.status ?? 0) }),
+            let server = try await context.queue.copies(of: operation).mirror
+        else { return nil }
+        return (operation, columns.canonical(server))
+    }
+
+    /// Decides a held conflict where the write names the server's version: its client has seen that record and merged.
+    ///
+    /// - Returns: the record as it is then; nil where no conflict is held.
+    private func settle(
+        _ id: RecordID, _ given: [(name: PropertyName, value: JSON)], replacing: Bool
+    ) async throws -> JSON? {
+        guard let (operation, server) = try await held(id) else { return nil }
+        guard conditions.expectsVersion, conditions.check(server) == .met else {
+            throw Refusal(.preconditionFailed, .record(server))
+        }
+        let base = try await context.queue.copies(of: operation).mirror ?? .object
+        var merged = replacing ? JSON.object : base
+        merged["id"] = JSON(id)
+        for (name, value) in given { merged[name] = value }
+        try await context.queue.resolve(operation.id, .merge(merged))
+        return try await context.table(table).lookup(id: id)
+    }
+
+    // MARK: Answers
+
+    private func answer(_ status: HTTPResponse.Status, _ record: JSON) async throws -> Reply {
+        let id = record["id"]?.textID
+        // What only the server sets is left out of what a write gives back, and stands in the store.
+        var stored = record
+        if let id, let found = try await context.table(table).lookup(id: id) { stored = found }
+        var reply = wire.reply(status, columns.canonical(stored), asked: asked)
+        mark(&reply, pending: try await pending(id))
+        if status == .created, let id {
+            reply.headers[HTTPField.Name.location] =
+                "\(target.origin)/tables/\(PercentEncoding.segment(table))/\(PercentEncoding.segment("\(id)"))"
+        }
+        return reply
+    }
+
+    private func pending(_ id: RecordID?) async throws -> Int {
+        try await context.store.read { [table] reader in
+            let queue = QueueReader(reader)
+            if let id { return try queue.all(on: id, in: table).count }
+            let waiting = Query(TableOperation.schema.name).where(column("table") == QueryTerm(table))
+            return try reader.count(matching: waiting)
+        }
+    }
+
+    private func mark(_ reply: inout Reply, pending: Int) {
+        if let name = HTTPField.Name("X-Sluice-Pending") { reply.headers[name] = "\(pending)" }
+        if let name = HTTPField.Name("X-Sluice-Source") { reply.headers[name] = "local" }
+    }
+}
+
+/// The server's columns as the store calls them, which is as its server does, and as the wires here know them.
+struct GatewayColumns: Sendable {
+    private let pairs: [(local: PropertyName, stored: PropertyName)]
+    private let system: Set<PropertyName>
+
+    init(_ context: SyncContext) {
+        let dialect = context.client?.dialect ?? context.options.dialect
+        let columns = dialect.columns
+        pairs =
+            [
+                (columns.version, SystemColumn.version), (columns.updatedAt, SystemColumn.updatedAt),
+                (columns.deleted, SystemColumn.deleted),
+            ] + (dialect.createdAtColumn.map { [($0, SystemColumn.createdAt)] } ?? [])
+        system = Set(pairs.map(\.local)).union([columns.id])
+    }
+
+    func local(_ stored: PropertyName) -> PropertyName { pairs.first { $0.stored == stored }?.local ?? stored }
+
+    /// A record of the store by the names that the wires know.
+    func canonical(_ record: JSON) -> JSON {
+        var record = record
+        for (local, stored) in pairs where local != stored {
+            if let value = record[local] {
+                record[local] = nil
+                record[stored] = value
+            }
+        }
+        if record[SystemColumn.deleted] == nil { record[SystemColumn.deleted] = false }
+        return record
+    }
+
+    /// What an update changes; a replacement sets to null what it does not name.
+    func changes(
+        _ id: RecordID, _ given: [(name: PropertyName, value: JSON)], to current: JSON, replacing: Bool
+    ) -> JSON {
+        var changes: JSON = ["id": JSON(id)]
+        if replacing { for name in current.names where !system.contains(name) { changes[name] = .null } }
+        for (name, value) in given { changes[name] = value }
+        return changes
+    }
+}

@@ -1,0 +1,83 @@
+internal import HTTPTypes
+package import SluiceCore
+
+/// Serves a local store over the tables protocol, in all its generations: clients on this machine read and write it as they
+/// would the server, with a network or without. Writes are queued as any local write is.
+///
+/// What the answers hold is the store's: a record's version is the one that the server gave it last, so a record that was
+/// made here has none until it was pushed. `X-Sluice-Pending` says how many changes wait for what the answer shows,
+/// `X-Sluice-Source` is `local`.
+package struct TablesGateway: Sendable {
+    let context: SyncContext
+    /// The declared tables; others are served as far as the store has them.
+    let tables: [TableSchema]
+
+    /// A gateway to a context's store.
+    package init(context: SyncContext, tables: [TableSchema]) {
+        self.context = context
+        self.tables = tables
+    }
+
+    /// Answers a request; whatever goes wrong is an answer too.
+    package func respond(to request: Request) async -> Response {
+        let target = RequestTarget(request.head)
+        var wire = ServerWire.azureV2
+        do {
+            wire = try ServerWire.of(request.head, target)
+            return try await reply(to: request, target, wire).response
+        } catch let refusal as Refusal {
+            return wire.response(to: refusal.hiding(request.head), asked: wire.asked(by: target))
+        } catch let error as SluiceError {
+            return wire.response(to: Self.refusal(error).hiding(request.head), asked: [])
+        } catch {
+            return wire.response(to: Refusal(.internalServerError, "the request failed"), asked: [])
+        }
+    }
+
+    private func reply(to request: Request, _ target: RequestTarget, _ wire: ServerWire) async throws -> Reply {
+        guard target.segments.first == "tables", (2...3).contains(target.segments.count) else {
+            throw Refusal(.notFound, "there is nothing at this path; tables are at /tables/NAME")
+        }
+        let table = target.segments[1]
+        guard table != BatchRequest.name else {
+            throw Refusal(.notImplemented, "the gateway takes no batches: a write costs no exchange with the server")
+        }
+        guard let schema = try await schema(of: table) else { throw Refusal(.notFound, "the table does not exist") }
+        let requests = GatewayRequest(
+            context: context, schema: schema, wire: wire, target: target, request: request)
+        guard target.segments.count == 3 else {
+            switch request.head.method {
+            case .get: return try await requests.list()
+            case .post: return try await requests.insert()
+            default: throw Refusal.method(allowed: "GET, POST")
+            }
+        }
+        let id = RecordID(target.segments[2])
+        try RequestBody.check(id: id, table: table)
+        switch request.head.method {
+        case .get: return try await requests.lookup(id)
+        case .patch where wire.patches: return try await requests.update(id, replacing: false)
+        case .put: return try await requests.update(id, replacing: true)
+        case .delete: return try await requests.delete(id)
+        case .post where wire.undelete == .post: return try await requests.undelete(id)
+        default: throw Refusal.method(allowed: wire.recordMethods)
+        }
+    }
+
+    /// The table's declaration; nil where neither the configuration nor the store has such a table.
+    private func schema(of name: String) async throws -> TableSchema? {
+        if let declared = tables.first(where: { $0.name == name }) { return declared }
+        guard (try? context.table(name)) != nil else { return nil }
+        return try await context.store.read { try $0.tables() }.first { $0.name == name }
+    }
+
+    /// What the store or the engine refused, as an answer.
+    static func refusal(_ error: SluiceError) -> Refusal {
+        switch error.code {
+        case .recordMissing: Refusal.missing
+        case .refusedByHook: Refusal(.unprocessableContent, error.message)
+        case .operationRefused: Refusal(.conflict, error.message)
+        default: Refusal(error)
+        }
+    }
+}

@@ -1,0 +1,129 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+/// The changes of a table as server-sent events: `GET /tables/NAME/changes` with `Accept: text/event-stream`.
+///
+/// Each event is a page of changes as a list with a change token has it, for the same user and by the same rules. Its id is
+/// the token, so that a client that comes back with `Last-Event-ID` goes on where it was.
+struct ChangeStream: Sendable {
+    /// What a request for such a stream is answered with.
+    enum Answer: Sendable {
+        /// The stream's first bytes; the rest comes from ``next(_:)``.
+        case stream(first: [UInt8], ChangeStream)
+        /// The request is refused.
+        case refusal(Response)
+    }
+
+    private static let name = "changes"
+
+    let table: String
+    private let backend: Backend
+    private let head: HTTPRequest
+    private let parameters: [(name: String, value: String)]
+    private var token: String
+    private var generation: Int
+
+    /// Whether a request asks for one. A record may have the id `changes`, so the form is asked for by name.
+    static func isAsked(by head: HTTPRequest) -> Bool {
+        guard head.method == .get else { return false }
+        let segments = RequestTarget(head).segments
+        guard segments.count == 3, segments[0] == "tables", segments[2] == name else { return false }
+        return head.headerFields[values: .accept].contains { $0.lowercased().contains("text/event-stream") }
+    }
+
+    /// Begins a stream: after the event that `Last-Event-ID` or `$deltatoken` names, or else now.
+    static func begin(_ head: HTTPRequest, _ backend: Backend) async -> Answer {
+        let target = RequestTarget(head)
+        let generation = backend.signals.generation(of: target.segments[1])
+        var stream = ChangeStream(
+            table: target.segments[1], backend: backend, head: head,
+            parameters: target.parameters.filter { $0.name.lowercased() != "$deltatoken" }, token: "",
+            generation: generation)
+        let known =
+            HTTPField.Name("Last-Event-ID").flatMap { head.headerFields[$0] } ?? target.values("$deltatoken").first
+        let response = await stream.list(token: known, isFirst: known == nil)
+        guard response.status == 200, let token = Self.token(of: response) else {
+            return .refusal(response.status == 200 ? Self.unsupported(response) : response)
+        }
+        stream.token = token
+        let page = known == nil ? [] : stream.event(response)
+        return .stream(first: page + Self.bytes("event: ready\nid: \(token)\ndata: {}\n\n"), stream)
+    }
+
+    /// The next bytes: changes, or a sign of life; nil at the end.
+    mutating func next() async -> [UInt8]? {
+        while !Task.isCancelled {
+            let seen = backend.signals.generation(of: table)
+            let response = await list(token: token, isFirst: false)
+            guard response.status == 200, let token = Self.token(of: response) else {
+                // The client begins afresh, or lost its right: it learns the reason where it asks again.
+                return generation < 0 ? nil : end(response)
+            }
+            let event = token == self.token ? [] : event(response)
+            self.token = token
+            if !event.isEmpty { return event }
+            generation = seen
+            switch await backend.signals.wait(for: table, since: seen) {
+            case .changed: continue
+            case .heartbeat: return Self.bytes(": \(backend.environment.now())\n\n")
+            case .ended: return nil
+            }
+        }
+        return nil
+    }
+
+    private mutating func end(_ response: Response) -> [UInt8] {
+        generation = -1
+        return Self.bytes("event: end\ndata: {\"status\":\(response.status)}\n\n")
+    }
+
+    /// Reads a page by the ordinary request for one, so that users, access, views and hooks count as ever.
+    private func list(token: String?, isFirst: Bool) async -> Response {
+        var head = head
+        var parameters = parameters
+        if let token { parameters.append((name: "$deltatoken", value: token)) }
+        if isFirst, let latest = await backend.newestChange(of: table) {
+            // Only what is committed from now on: a condition on the time is where a run begins.
+            let wire = try? ServerWire.of(head, RequestTarget(head))
+            let column = wire?.names.wire(SystemColumn.updatedAt)?.text ?? SystemColumn.updatedAt.text
+            let condition = "\(column) gt cast(\(latest),Edm.DateTimeOffset)"
+            let index = parameters.firstIndex { $0.name.lowercased() == "$filter" }
+            let filter = index.map { "(\(parameters[$0].value)) and \(condition)" } ?? condition
+            if let index {
+                parameters[index].value = filter
+            } else {
+                parameters.append((name: "$filter", value: filter))
+            }
+        }
+        let text = parameters.map { "\(PercentEncoding.query($0.name))=\(PercentEncoding.query($0.value))" }
+            .joined(separator: "&")
+        let path = RequestTarget(head).path.dropLast("/\(Self.name)".count)
+        head.path = text.isEmpty ? String(path) : "\(path)?\(text)"
+        if let prefer = HTTPField.Name("Prefer") { head.headerFields[prefer] = "odata.track-changes" }
+        return await backend.respond(to: Request(head))
+    }
+
+    /// A page as an event; nothing for one without rows.
+    private func event(_ response: Response) -> [UInt8] {
+        guard let token = Self.token(of: response), let body = try? JSON(parsing: response.body.bytes) else {
+            return []
+        }
+        let rows = body.kind == .array ? body : body["items"] ?? body["results"] ?? .array
+        if rows.count == 0 { return [] }
+        return Self.bytes("event: changes\nid: \(token)\ndata: ") + rows.bytes() + Self.bytes("\n\n")
+    }
+
+    private static func token(of response: Response) -> String? {
+        HTTPField.Name("X-Sluice-Delta-Token").flatMap { response.head.headerFields[$0] }
+    }
+
+    private static func unsupported(_ response: Response) -> Response {
+        var response = response
+        response.head.status = .init(code: 501)
+        response.body = Body(
+            bytes: bytes(#"{"error":"this list has no change tokens, so its changes cannot be followed"}"#))
+        return response
+    }
+
+    private static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+}

@@ -1,0 +1,59 @@
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+internal import SluiceCore
+internal import Synchronization
+
+/// The streams of changes of one listener.
+final class OpenStreams: Sendable {
+    /// How often a stream without changes has a sign of life.
+    private static let heartbeat = Duration.seconds(15)
+    /// How long a client may take to read what it was sent. One that is slower is cut off, and goes on where it was when
+    /// it comes back: nothing is kept for it meanwhile.
+    private static let patience = Duration.seconds(10)
+
+    private let hasEnded = Mutex(false)
+
+    /// Ends all streams, each when it wakes next.
+    func end() { hasEnded.withLock { $0 = true } }
+
+    /// Sends signs of life until the task is cancelled.
+    func beat(_ signals: CommitSignals) async {
+        while (try? await Task.sleep(for: Self.heartbeat)) != nil { signals.beat() }
+    }
+
+    /// The answer that a stream is.
+    func response(_ first: [UInt8], _ stream: ChangeStream, _ channel: any Channel) -> Hummingbird.Response {
+        var headers: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-cache"]
+        if let buffering = HTTPField.Name("X-Accel-Buffering") { headers[buffering] = "no" }
+        let body = ResponseBody { [self] writer in
+            var stream = stream
+            try await write(first, to: &writer, channel)
+            while !hasEnded.withLock({ $0 }), let bytes = await stream.next() {
+                try await write(bytes, to: &writer, channel)
+            }
+            try await writer.finish(nil)
+        }
+        return Hummingbird.Response(status: .ok, headers: headers, body: body)
+    }
+
+    private func write(_ bytes: [UInt8], to writer: inout any ResponseBodyWriter, _ channel: any Channel) async throws {
+        let limit = Task {
+            try await Task.sleep(for: Self.patience)
+            channel.close(promise: nil)
+        }
+        defer { limit.cancel() }
+        try await writer.write(ByteBuffer(bytes: bytes))
+    }
+}
+
+/// The context of a request, with its connection.
+struct BackendContext: Hummingbird.RequestContext {
+    var coreContext: CoreRequestContextStorage
+    let channel: any Channel
+
+    init(source: Source) {
+        coreContext = .init(source: source)
+        channel = source.channel
+    }
+}

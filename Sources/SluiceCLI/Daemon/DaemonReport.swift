@@ -1,0 +1,87 @@
+internal import Sluice
+internal import SluiceDaemon
+
+/// What a daemon answered, in words.
+enum DaemonReport {
+    static func status(_ json: JSON) -> [String] {
+        let process = json["process"]?.int ?? 0
+        var lines = ["daemon: \(json["state"]?.string ?? ""), process \(process), since \(text(json["startedAt"]))"]
+        if let refused = json["configuration"]?["refused"], refused != .null {
+            lines.append(
+                "configuration: refused at \(text(refused["at"])), the one from before serves: \(text(refused["message"]))"
+            )
+        }
+        for endpoint in json["endpoints"]?.elements ?? [] {
+            let name = text(endpoint["name"])
+            lines.append(
+                "\(name.isEmpty ? "" : "\(name): ")\(text(endpoint["endpoint"])) and \(text(endpoint["store"]))")
+            var state = "  \(text(endpoint["phase"]))"
+            if let until = endpoint["waitsUntil"]?.string { state += " until \(Plain.line(until))" }
+            if let next = endpoint["lastRun"]?["next"]?.string { state += "; next run \(Plain.line(next))" }
+            lines.append(state)
+            lines.append("  queue: \(queue(endpoint["queue"]))")
+            if let run = endpoint["lastRun"], run != .null { lines.append("  last run: \(words(run))") }
+            if let plugins = endpoint["plugins"] {
+                let names = (plugins["names"]?.elements ?? []).map { text($0) }.joined(separator: ", ")
+                lines.append("  plugins: \(names); \(Plain.count(Int(plugins["errors"]?.int ?? 0), "error"))")
+            }
+        }
+        return lines
+    }
+
+    private static func queue(_ json: JSON?) -> String {
+        let parts = [
+            ("pending", "pending"), ("inFlight", "in flight"), ("parked", "parked"), ("dead", "dead"),
+        ].compactMap { key, word -> String? in
+            guard let count = json?[key]?.int, count > 0 else { return nil }
+            return "\(Plain.count(Int(count))) \(word)"
+        }
+        return parts.isEmpty ? "nothing waits" : parts.joined(separator: ", ")
+    }
+
+    private static func words(_ run: JSON) -> String {
+        if let error = run["error"]?.string { return "failed at \(text(run["startedAt"])): \(Plain.line(error))" }
+        let sent = Plain.count(Int(run["sent"]?.int ?? 0), "change")
+        return "\(sent) sent, \(Plain.count(Int(run["stored"]?.int ?? 0), "row")) stored, at \(text(run["startedAt"]))"
+    }
+
+    /// Has the daemon sync that holds the store: both would wait for each other. Nil where there is none.
+    static func sync(_ settings: ClientSettings) async throws -> Outcome? {
+        guard let store = settings.store, let (holder, answer) = try await ControlClient.sync(store: store) else {
+            return nil
+        }
+        var outcome = runs(answer)
+        outcome.text.insert("the store is held by \(holder.description), which has synced it", at: 0)
+        outcome.json["daemon"] = JSON(holder.process)
+        return outcome
+    }
+
+    /// Runs that someone asked for: a failed one is the command's failure.
+    static func runs(_ json: JSON) -> Outcome {
+        var outcome = Outcome(json: json, text: [])
+        for run in json["runs"]?.elements ?? [] {
+            outcome.text.append("sync: \(words(run))")
+            if let error = run["error"]?.string {
+                outcome.add(CommandFailure(.network, "runFailed", error))
+            } else if let count = run["remaining"]?.int, count > 0 {
+                outcome.add(
+                    CommandFailure(.attention, "remaining", "\(Plain.count(Int(count), "change")) left in the queue"))
+            }
+        }
+        return outcome
+    }
+
+    static func drained(_ json: JSON) -> Outcome {
+        var outcome = Outcome(json: json, text: ["the daemon is drained and paused; sluice ctl resume lets it go on"])
+        for endpoint in json["drained"]?.elements ?? [] {
+            guard let count = endpoint["remaining"]?.int, count > 0 else { continue }
+            let reason = endpoint["error"]?.string.map { ": \($0)" } ?? ""
+            outcome.add(
+                CommandFailure(
+                    .attention, "remaining", "\(Plain.count(Int(count), "change")) left in the queue\(reason)"))
+        }
+        return outcome
+    }
+
+    private static func text(_ json: JSON?) -> String { Plain.line(json?.string ?? "") }
+}

@@ -1,0 +1,12 @@
+/// Text from servers and files, made safe to show.
+package enum PlainText {
+    /// The text as one line: control characters, which could move a terminal's cursor, become spaces.
+    package static func line(_ text: String) -> String {
+        String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.map { scalar in
+                    let isControl = scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
+                    return isControl || scalar == "\u{2028}" || scalar == "\u{2029}" ? " " : scalar
+                }))
+    }
+}

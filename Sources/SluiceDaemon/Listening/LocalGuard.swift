@@ -1,0 +1,65 @@
+internal import Foundation
+internal import HTTPTypes
+internal import Sluice
+
+/// What a listener on a port of this machine asks of requests, since any program and any web page can send some: a name
+/// of this machine as `Host` (a page that had its own name rebound cannot send one), no other origin, and a token.
+struct LocalGuard: Sendable {
+    /// The token; nil where any user of this machine may come.
+    let token: String?
+    /// The name of the cookie that may hold it; nil for none.
+    var cookie: String?
+
+    /// Why the request is refused; nil where it may pass.
+    func refusal(of request: LocalRequest) -> LocalReply? {
+        let authority = request.head.authority ?? ""
+        guard Self.isLocal(authority) else {
+            return .refusal(.misdirectedRequest, "wrongHost", "this listener answers to names of this machine only")
+        }
+        if let name = HTTPField.Name("Origin"), let origin = request.head.headerFields[name],
+            origin != "http://\(authority)"
+        {
+            return .refusal(.forbidden, "crossOrigin", "this listener answers no other origin")
+        }
+        if let name = HTTPField.Name("Sec-Fetch-Site"), let site = request.head.headerFields[name],
+            !["same-origin", "none"].contains(site)
+        {
+            return .refusal(.forbidden, "crossOrigin", "this listener answers no other origin")
+        }
+        guard let token else { return nil }
+        guard given(request).contains(where: { Self.isEqual($0, token) }) else {
+            return .refusal(.unauthorized, "unauthorized", "this listener needs its token")
+        }
+        return nil
+    }
+
+    private func given(_ request: LocalRequest) -> [String] {
+        let fields = request.head.headerFields
+        var texts: [String] = []
+        if let text = fields[.authorization], text.lowercased().hasPrefix("bearer ") {
+            texts.append(String(text.dropFirst("bearer ".count)))
+        }
+        if let name = HTTPField.Name("X-ZUMO-AUTH"), let text = fields[name] { texts.append(text) }
+        if let cookie {
+            for pair in fields[values: .cookie].flatMap({ $0.split(separator: ";") }) {
+                let text = pair.drop { $0 == " " }
+                if text.hasPrefix("\(cookie)=") { texts.append(String(text.dropFirst(cookie.count + 1))) }
+            }
+        }
+        return texts
+    }
+
+    private static func isLocal(_ authority: String) -> Bool {
+        let host =
+            authority.hasPrefix("[")
+            ? authority.prefix { $0 != "]" } + "]" : authority.prefix { $0 != ":" }
+        return ["127.0.0.1", "localhost", "[::1]"].contains(host.lowercased())
+    }
+
+    /// Compares in a time that tells nothing of where the two differ.
+    static func isEqual(_ left: String, _ right: String) -> Bool {
+        let (left, right) = (Array(left.utf8), Array(right.utf8))
+        guard left.count == right.count else { return false }
+        return zip(left, right).reduce(0 as UInt8) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+}

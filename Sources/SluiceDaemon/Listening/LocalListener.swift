@@ -1,0 +1,137 @@
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import HummingbirdCore
+internal import Logging
+internal import NIOCore
+internal import ServiceLifecycle
+internal import Sluice
+internal import SluiceConfiguration
+internal import Synchronization
+
+/// A listener on this machine alone: a Unix socket whose peers are checked, or a port of 127.0.0.1.
+struct LocalListener: Service {
+    enum Address: Sendable {
+        case socket(path: String, SocketRule)
+        /// Port 0 is a free one.
+        case loopback(port: Int)
+    }
+
+    /// The largest body, 4 MiB, and the largest head, 16 KiB.
+    private static let mostBody = 4 << 20
+    private static let mostHead = 16 << 10
+    /// How long a connection may be silent in the middle of a request, or between two.
+    private static let idle = TimeAmount.seconds(60)
+
+    let name: String
+    let address: Address
+    let logger: Logger
+    /// Gets the port once connections are taken; 0 for a socket.
+    let started: @Sendable (Int) -> Void
+    let answer: @Sendable (LocalRequest) async -> LocalReply
+
+    func run() async throws {
+        let bind: BindAddress =
+            switch address {
+            case .socket(let path, _): .unixDomainSocket(path: path)
+            case .loopback(let port): .hostname("127.0.0.1", port: port)
+            }
+        if case .socket(let path, _) = address { try Self.makeWay(path) }
+        var quiet = logger
+        quiet.logLevel = .error
+        let limits = HTTP1Channel.Configuration.DecoderConfiguration(
+            maxHeaderFieldSize: Self.mostHead, maxHeaderListSize: Self.mostHead, maxHeaderFieldCount: 100)
+        let application = Application(
+            responder: LocalResponder(address: address, answer: answer, mostBody: Self.mostBody),
+            server: .http1(configuration: .init(idleTimeout: Self.idle, httpDecoderConfiguration: limits)),
+            configuration: ApplicationConfiguration(address: bind, serverName: "sluice"),
+            onServerRunning: { [started, address] channel in
+                if case .socket(let path, let rule) = address { Self.protect(path, rule) }
+                started(channel.localAddress?.port ?? 0)
+            }, logger: quiet)
+        do {
+            try await application.run()
+        } catch is CancellationError {
+        } catch let error as IOError {
+            throw SluiceError(.network, "the \(name) cannot listen on \(place)", cause: error)
+        } catch is ServiceGroupError where Task.isCancelled {
+        }
+        if case .socket(let path, _) = address { unlink(path) }
+    }
+
+    private var place: String {
+        switch address {
+        case .socket(let path, _): PlainText.line(path)
+        case .loopback(let port): "127.0.0.1:\(port)"
+        }
+    }
+
+    /// Removes a socket that a process left which has ended.
+    ///
+    /// - Throws: ``SluiceError`` of code `network` where something listens there, or where the file is no socket.
+    private static func makeWay(_ path: String) throws {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFSOCK else {
+            throw SluiceError(.network, "\(PlainText.line(path)) is a file of another kind, and no socket")
+        }
+        unlink(path)
+    }
+
+    /// Mode 0660, and the group that may use it. The peers' credentials are checked in any case.
+    private static func protect(_ path: String, _ rule: SocketRule) {
+        if let group = rule.group { _ = chown(path, uid_t.max, group) }
+        chmod(path, 0o660)
+    }
+}
+
+/// The context of a request, with its connection.
+private struct LocalContext: Hummingbird.RequestContext {
+    var coreContext: CoreRequestContextStorage
+    let channel: any Channel
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = .init(source: source)
+        channel = source.channel
+    }
+}
+
+private struct LocalResponder: HTTPResponder {
+    let address: LocalListener.Address
+    let answer: @Sendable (LocalRequest) async -> LocalReply
+    let mostBody: Int
+
+    func respond(to request: Hummingbird.Request, context: LocalContext) async throws -> Hummingbird.Response {
+        var request = request
+        var peer: PeerCredentials?
+        if case .socket(_, let rule) = address {
+            peer = await PeerCredentials.of(context.channel)
+            guard let peer, rule.admits(peer) else {
+                return Self.response(
+                    .refusal(
+                        .forbidden, "forbidden", "this user may not use the socket; see control.users and control.group"
+                    ))
+            }
+        }
+        guard let body = try? await request.collectBody(upTo: mostBody) else {
+            return Self.response(.refusal(.contentTooLarge, "tooLarge", "the body is larger than \(mostBody) bytes"))
+        }
+        let bytes = Array(body.readableBytesView)
+        return Self.response(
+            await answer(LocalRequest(head: request.head, body: Body(bytes: bytes), peer: peer)))
+    }
+
+    private static func response(_ reply: LocalReply) -> Hummingbird.Response {
+        guard let stream = reply.stream else {
+            return Hummingbird.Response(
+                status: reply.status, headers: reply.headers,
+                body: reply.bytes.isEmpty ? .init() : .init(byteBuffer: ByteBuffer(bytes: reply.bytes)))
+        }
+        return Hummingbird.Response(
+            status: reply.status, headers: reply.headers,
+            body: .init { writer in
+                try await stream { try await writer.write(ByteBuffer(bytes: $0)) }
+                try await writer.finish(nil)
+            })
+    }
+}

@@ -1,0 +1,36 @@
+internal import HTTPTypes
+internal import Sluice
+
+/// What the control socket answers: HTTP with JSON, so that `curl --unix-socket` can ask too.
+struct ControlRoutes: Sendable {
+    let daemon: Daemon
+
+    func reply(to request: LocalRequest) async -> LocalReply {
+        let name = request.segments.joined(separator: "/")
+        let wanted: HTTPRequest.Method = ["status", "metrics"].contains(name) ? .get : .post
+        guard ["status", "metrics", "sync", "reload", "pause", "resume", "drain"].contains(name) else {
+            return .refusal(.notFound, "notFound", "there is nothing at this path")
+        }
+        guard request.head.method == wanted else {
+            return .refusal(.methodNotAllowed, "methodNotAllowed", "\(name) takes \(wanted.rawValue) only")
+        }
+        do {
+            let endpoint = request.parameter("endpoint")
+            switch name {
+            case "status": return LocalReply(json: await daemon.status())
+            case "metrics":
+                return LocalReply(text: await daemon.metrics(), type: "text/plain; version=0.0.4; charset=utf-8")
+            case "sync": return LocalReply(json: try await daemon.sync(endpoint))
+            case "reload":
+                try await daemon.reload()
+                return LocalReply(json: await daemon.status())
+            case "pause", "resume":
+                await daemon.pause(name == "pause")
+                return LocalReply(json: await daemon.status())
+            default: return LocalReply(json: try await daemon.drain())
+            }
+        } catch {
+            return .refusal(error)
+        }
+    }
+}

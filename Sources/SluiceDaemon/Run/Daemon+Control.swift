@@ -1,0 +1,135 @@
+internal import Foundation
+internal import Sluice
+internal import SluiceLua
+internal import SluiceService
+
+extension Daemon {
+    /// What the daemon does, what waits, and what comes next.
+    func status() async -> JSON {
+        var endpoints = JSON.array
+        for installation in serving.installations { endpoints.append(await installation.status()) }
+        var configuration: JSON = ["path": JSON(source.path), "loadedAt": JSON("\(serving.since)")]
+        configuration["refused"] =
+            refusal.map { ["message": JSON($0.message), "at": JSON("\($0.at)")] as JSON } ?? .null
+        let state = isDraining ? "draining" : isPaused ? "paused" : "running"
+        return [
+            "state": JSON(state), "process": JSON(Int(getpid())), "version": JSON(SluiceVersion.text),
+            "startedAt": JSON("\(started)"), "configuration": configuration, "endpoints": endpoints,
+        ]
+    }
+
+    /// The metrics as Prometheus reads them.
+    func metrics() -> String { PrometheusText.of(meters) }
+
+    /// Runs all endpoints, or one, now, and waits for the end.
+    func sync(_ name: String?) async throws -> JSON {
+        guard !isPaused else {
+            throw SluiceError(.operationRefused, "the daemon is paused; sluice ctl resume lets it go on")
+        }
+        let chosen = try chosen(name)
+        var runs = JSON.array
+        for installation in chosen {
+            let run = try await installation.syncNow()
+            runs.append(installation.json(run))
+        }
+        return ["runs": runs]
+    }
+
+    private func chosen(_ name: String?) throws -> [Installation] {
+        guard let name else { return serving.installations }
+        guard let installation = serving.installation(name) else {
+            throw SluiceError(.invalidArgument, "there is no endpoint \(name)")
+        }
+        return [installation]
+    }
+
+    /// Holds all schedules, or lets them go on. What is under way ends as it would.
+    func pause(_ pauses: Bool) {
+        isPaused = pauses
+        isDraining = false
+        for installation in serving.installations {
+            installation.gate.isPaused = pauses
+            // The schedule looks at the gate when something happens: a run that is asked for is such a thing.
+            installation.service.scheduler.syncNow()
+        }
+        manager.status(pauses ? "paused" : "syncing")
+    }
+
+    /// Sends what waits, and then holds the schedules: nothing more leaves until someone resumes. Operations that the
+    /// server cannot take now remain, and are counted.
+    func drain() async throws -> JSON {
+        isDraining = true
+        defer { isDraining = false }
+        manager.status("draining")
+        var endpoints = JSON.array
+        for installation in serving.installations {
+            installation.gate.isPaused = true
+            let push = try await installation.session.context.push()
+            var json: JSON = ["endpoint": JSON(installation.name), "sent": JSON(push.applied)]
+            json["remaining"] = JSON(push.remaining)
+            json["error"] = push.error.map { JSON(CommandText.reason($0)) } ?? .null
+            endpoints.append(json)
+        }
+        isPaused = true
+        manager.status("drained; sluice ctl resume lets it go on")
+        return ["drained": endpoints]
+    }
+}
+
+extension Installation {
+    /// What the endpoint does and what waits in its store.
+    func status() async -> JSON {
+        let settings = session.settings
+        var json: JSON = [
+            "name": JSON(name), "endpoint": JSON(settings.endpoint ?? ""), "store": JSON(settings.store ?? ""),
+            "dialect": JSON(settings.dialect.name),
+        ]
+        do {
+            let status = try await session.context.status()
+            json["phase"] = JSON(status.phase.word)
+            if case .waiting(let until) = status.phase { json["waitsUntil"] = JSON("\(until)") }
+            json["queue"] = [
+                "pending": JSON(status.pending), "inFlight": JSON(status.inFlight), "parked": JSON(status.parked),
+                "dead": JSON(status.dead), "ofOthers": JSON(status.ofOthers),
+            ]
+        } catch {
+            json["error"] = JSON(CommandText.reason(error))
+        }
+        json["lastRun"] = lastRun.map { self.json($0) } ?? .null
+        if let plugins = session.plugins {
+            let figures = await plugins.metrics
+            json["plugins"] = [
+                "names": JSON(plugins.names.map { JSON($0) }), "version": JSON(figures.setVersion),
+                "errors": JSON(figures.errors.values.reduce(0, +)),
+            ]
+        }
+        return json
+    }
+
+    /// A run that ended.
+    func json(_ run: ScheduledRun) -> JSON {
+        var json: JSON = [
+            "endpoint": JSON(name), "startedAt": JSON("\(run.startedAt)"), "next": JSON("\(run.next)"),
+            "sent": JSON(run.push?.applied ?? 0), "remaining": JSON(run.push?.remaining ?? 0),
+            "conflicts": JSON(run.push?.conflicts ?? 0),
+            "stored": JSON(run.pulls.reduce(0) { $0 + $1.stored - $1.unchanged }),
+            "deleted": JSON(run.pulls.reduce(0) { $0 + $1.deleted }),
+        ]
+        json["error"] = run.error.map { JSON(CommandText.reason($0)) } ?? .null
+        return json
+    }
+}
+
+extension SyncPhase {
+    /// The phase as a word.
+    var word: String {
+        switch self {
+        case .idle: "idle"
+        case .offline: "offline"
+        case .pulling: "pulling"
+        case .pushing: "pushing"
+        case .waiting: "waiting"
+        case .needsAttention: "needsAttention"
+        }
+    }
+}

@@ -1,0 +1,58 @@
+internal import Foundation
+internal import HTTPTypes
+internal import ServiceLifecycle
+internal import Sluice
+internal import SluiceBackend
+
+/// The local gateway: the tables protocol on the stores of the daemon. With several endpoints the path begins with the
+/// name of one.
+struct GatewayRoutes: Sendable {
+    let daemon: Daemon
+
+    func reply(to request: LocalRequest) async -> LocalReply {
+        let installations = await daemon.serving.installations
+        var request = request
+        var installation = installations.first
+        if let name = request.segments.first, installations.count > 1 || installations.first?.name.isEmpty == false {
+            installation = installations.first { $0.name == name }
+            let path = request.head.path ?? "/"
+            request.head.path = String(path.drop { $0 == "/" }.drop { $0 != "/" })
+        }
+        guard let installation else { return .refusal(.notFound, "notFound", "there is no such endpoint") }
+        let context = installation.session.context
+        if let table = Self.followed(request) { return Self.changes(of: table, context) }
+        let gateway = TablesGateway(context: context, tables: installation.session.settings.tables)
+        let response = await gateway.respond(to: Request(request.head, body: request.body))
+        return LocalReply(
+            response.head.status, headers: response.head.headerFields, bytes: response.body.bytes)
+    }
+
+    /// The table whose changes the request wants to follow.
+    private static func followed(_ request: LocalRequest) -> String? {
+        let segments = request.segments
+        guard request.head.method == .get, segments.count == 3, segments[0] == "tables", segments[2] == "changes",
+            request.head.headerFields[values: .accept].contains(where: { $0.contains("text/event-stream") })
+        else { return nil }
+        return segments[1]
+    }
+
+    /// Commits to a table as server-sent events: the ids that changed, or that all is to be read anew. A reader that is
+    /// slow gets fewer events, which say so.
+    private static func changes(of table: String, _ context: SyncContext) -> LocalReply {
+        var reply = LocalReply(
+            .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-cache"],
+            bytes: [])
+        let changes = context.changes
+        reply.stream = { send in
+            try await send(Array("event: ready\ndata: {}\n\n".utf8))
+            for await batch in changes.cancelOnGracefulShutdown() where batch.concerns(table) {
+                let ids = batch.changes.filter { $0.table == table }.map { JSON($0.recordID) }
+                var json: JSON = ["table": JSON(table), "ids": JSON(ids)]
+                if ids.isEmpty { json["reload"] = true }
+                try await send(
+                    Array("event: changes\nid: \(batch.id)\ndata: ".utf8) + json.bytes() + Array("\n\n".utf8))
+            }
+        }
+        return reply
+    }
+}

@@ -1,0 +1,136 @@
+internal import CoreMetrics
+internal import Foundation
+internal import Logging
+internal import Sluice
+internal import SluiceLua
+internal import SluiceService
+internal import Synchronization
+
+/// One endpoint at work: its store, its plugins and its schedule, for as long as one configuration serves.
+final class Installation: Sendable {
+    let session: ClientSession
+    let gate: ScheduleGate
+    let service: SyncService
+    private let followsNetwork: Bool
+    private let followers: [ChangeFollower]
+    private let task = Mutex<Task<Void, Never>?>(nil)
+    /// The last run that ended.
+    private let last = Mutex<ScheduledRun?>(nil)
+
+    var name: String { session.settings.name }
+    var lastRun: ScheduledRun? { last.withLock { $0 } }
+
+    /// Opens an endpoint's store, loads its plugins and runs their fixtures. Nothing is synced yet.
+    static func open(
+        _ settings: ClientSettings, _ values: SettingValues, logger: Logger, metrics: any MetricsFactory
+    ) async throws -> Installation {
+        var windows: [DayWindow] = []
+        for text in values.list("schedule.windows") ?? [] {
+            guard let window = DayWindow(text) else {
+                throw SluiceError(
+                    .invalidArgument,
+                    "\(values.origin("schedule.windows")): schedule.windows cannot be \(text); use HH:MM-HH:MM")
+            }
+            windows.append(window)
+        }
+        let gate = ScheduleGate(windows: windows)
+        var additions = ClientSession.Additions()
+        additions.logger = logger
+        additions.scheduleHooks = [gate]
+        additions.runsFixtures = true
+        let session = try await ClientSession.open(
+            settings, usesNetwork: true, asksPlugins: true, makesStore: true, additions)
+        var schedule = SyncSchedule(
+            pulls: settings.pulls, interval: values.duration("schedule.interval"),
+            changeDelay: values.duration("schedule.change-delay"),
+            firstPause: values.duration("schedule.first-pause"),
+            maximumPause: values.duration("schedule.longest-pause"), spread: values.duration("schedule.spread"))
+        // A write that is not pushed by itself goes with the next run, which comes earlier than this.
+        if !values.flag("schedule.on-change") { schedule.changeDelay = .seconds(366 * 86_400) }
+        var followers: [ChangeFollower] = []
+        if values.flag("schedule.on-event"), let client = session.context.client {
+            followers = Set(settings.pulls.map(\.query.table)).sorted().map { table in
+                ChangeFollower(
+                    client: client, table: table, spread: schedule.spread,
+                    environment: session.context.options.environment, logger: logger)
+            }
+        }
+        return Installation(
+            session, gate,
+            SyncService(
+                session.context, schedule, logger: logger, metrics: metrics,
+                shutdownLimit: values.duration("shutdown-time")),
+            followsNetwork: values.flag("schedule.on-network"), followers)
+    }
+
+    private init(
+        _ session: ClientSession, _ gate: ScheduleGate, _ service: SyncService, followsNetwork: Bool,
+        _ followers: [ChangeFollower]
+    ) {
+        (self.session, self.gate, self.service) = (session, gate, service)
+        (self.followsNetwork, self.followers) = (followsNetwork, followers)
+    }
+
+    /// Starts the schedule.
+    ///
+    /// - Parameter failed: gets what ended the schedule against its will.
+    func start(_ failed: @escaping @Sendable (any Error) -> Void) {
+        let runs = service.scheduler.runs
+        let work = Task { [self] in
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { [self] in
+                    for await run in runs { last.withLock { $0 = run } }
+                }
+                if let plugins = session.plugins {
+                    group.addTask { [self] in await plugins.tell(of: session.context) }
+                }
+                if let path = session.settings.store {
+                    group.addTask { [self] in
+                        await OtherWrites(path: path, context: session.context).follow { [self] in
+                            service.scheduler.changed()
+                        }
+                    }
+                }
+                for follower in followers {
+                    group.addTask { [self] in
+                        // What changed while there was no stream is pulled first, spread over many devices.
+                        await follower.follow { [self] in
+                            service.scheduler.networkAvailable()
+                        } changed: { [self] in
+                            service.scheduler.serverChanged()
+                        }
+                    }
+                }
+                if followsNetwork {
+                    group.addTask { [self] in
+                        await NetworkChanges.follow { [self] in service.scheduler.networkAvailable() }
+                    }
+                }
+                do { try await service.run() } catch { if !Task.isCancelled { failed(error) } }
+                group.cancelAll()
+            }
+        }
+        task.withLock { $0 = work }
+    }
+
+    /// Ends the schedule: the push or pull that is under way gets its time, then it is cancelled. The store is closed.
+    func stop() async {
+        service.scheduler.finish()
+        let work = task.withLock { $0 }
+        let limit = Task { [service] in
+            try await Task.sleep(for: service.shutdownLimit)
+            work?.cancel()
+        }
+        await work?.value
+        limit.cancel()
+        try? await session.close()
+    }
+
+    /// Starts a run and waits for its end.
+    func syncNow() async throws -> ScheduledRun {
+        let runs = service.scheduler.runs
+        service.scheduler.syncNow()
+        for await run in runs { return run }
+        throw SluiceError(.cancelled, "the daemon ends")
+    }
+}

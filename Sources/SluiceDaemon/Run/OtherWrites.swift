@@ -1,0 +1,50 @@
+internal import Foundation
+internal import Sluice
+
+/// Notices changes that other processes queue in the store: a context hears of its own writes alone.
+///
+/// SQLite appends each commit to its log beside the store, so a look at that file's time costs next to nothing. Only
+/// when it has moved is the queue looked at.
+struct OtherWrites: Sendable {
+    /// What of the queue tells that something was added.
+    private struct Mark: Hashable {
+        var pending: Int
+        var newest: String?
+    }
+
+    private static let interval = Duration.milliseconds(250)
+
+    let path: String
+    let context: SyncContext
+
+    /// Calls `changed` after each addition until the task is cancelled.
+    func follow(_ changed: @Sendable () -> Void) async {
+        var time = fileTime
+        var mark = await currentMark()
+        while (try? await Task.sleep(for: Self.interval)) != nil {
+            let now = fileTime
+            if now == time { continue }
+            time = now
+            let next = await currentMark()
+            if next != mark, next?.pending ?? 0 > 0 { changed() }
+            mark = next
+        }
+    }
+
+    private var fileTime: [Int] {
+        var status = stat()
+        guard stat("\(path)-wal", &status) == 0 else { return [] }
+        return [Int(status.st_size), Int(status.st_mtim.tv_sec), Int(status.st_mtim.tv_nsec)]
+    }
+
+    private func currentMark() async -> Mark? {
+        try? await context.store.read { reader in
+            let waiting = Query("sluice_operations").where(column("state") == "pending")
+            var newest = Query("sluice_operations", order: [.init("sequence", descending: true)])
+            newest.top = 1
+            return Mark(
+                pending: try reader.count(matching: waiting),
+                newest: try reader.records(matching: newest).first?["id"]?.string)
+        }
+    }
+}

@@ -1,0 +1,108 @@
+internal import Foundation
+package import Logging
+package import Sluice
+internal import SluiceConfiguration
+package import SluiceLua
+
+/// An open store, and a context over it: for the length of one command, or as long as a daemon runs with these settings.
+package struct ClientSession: Sendable {
+    package let context: SyncContext
+    package let settings: ClientSettings
+    /// The plugins that take part; nil where there are none.
+    package let plugins: Plugins?
+    private let store: SQLiteStore
+
+    /// What a daemon adds to a session.
+    package struct Additions: Sendable {
+        package var logger: Logger?
+        package var filters: [any Filter] = []
+        package var scheduleHooks: [any ScheduleHook] = []
+        /// Whether the plugins' fixtures run before the plugins serve.
+        package var runsFixtures = false
+
+        package init() {}
+    }
+
+    /// Opens the store, runs `body`, and closes the store in any case.
+    ///
+    /// - Parameters:
+    ///   - usesNetwork: whether `body` reaches the server; without it no endpoint is needed.
+    ///   - asksPlugins: whether the plugins of the deployment's policy take part.
+    ///   - makesStore: whether a store that is not there is made. A command that only reads would take a mistyped name
+    ///     for an empty store.
+    package static func run<Result>(
+        _ settings: ClientSettings, usesNetwork: Bool, asksPlugins: Bool = false, makesStore: Bool = false,
+        _ body: (ClientSession) async throws -> Result
+    ) async throws -> Result {
+        let session = try await open(
+            settings, usesNetwork: usesNetwork, asksPlugins: asksPlugins, makesStore: makesStore)
+        do {
+            let result = try await body(session)
+            try await session.close()
+            return result
+        } catch {
+            try? await session.close()
+            guard let error = error as? SluiceError, error.code == .storeBusy, let store = settings.store,
+                let holder = StoreHold.holder(of: store)
+            else { throw error }
+            throw SluiceError(
+                .storeBusy, "\(error.message); it is held by \(holder.description): sluice ctl has it sync",
+                cause: error.cause)
+        }
+    }
+
+    /// Opens the store, loads the plugins and makes the context. The caller closes the session.
+    ///
+    /// - Throws: ``SluiceError``: what is wrong with the settings, the store, the token or a plugin.
+    package static func open(
+        _ settings: ClientSettings, usesNetwork: Bool, asksPlugins: Bool = false, makesStore: Bool = false,
+        _ additions: Additions = Additions()
+    ) async throws -> ClientSession {
+        let path = try settings.requireStore()
+        let connection = usesNetwork ? try await settings.connection() : nil
+        guard makesStore || FileManager.default.fileExists(atPath: path) else {
+            throw SluiceError(.invalidArgument, "there is no store at \(PlainText.line(path))")
+        }
+        let store = try SQLiteStore(
+            path: path, encryption: try settings.storeKey?.encryption(), options: settings.storeOptions)
+        do {
+            let transport = AsyncHTTPTransport()
+            let plugins =
+                asksPlugins ? try await settings.plugins?.load(for: settings, store, transport, additions) : nil
+            let client = connection.map {
+                SluiceClient(
+                    endpoint: $0.endpoint, dialect: settings.dialect, transport: transport,
+                    filters: (plugins.map { [$0.filter] } ?? []) + additions.filters, options: $0.options)
+            }
+            var options = SyncOptions(
+                conflictPolicy: settings.conflicts, maximumAttempts: settings.attempts, pageSize: settings.pageSize,
+                dialect: settings.dialect)
+            (options.batchSize, options.concurrency) = (settings.batch, settings.concurrency)
+            options.localOnly = settings.localOnly
+            if let logger = additions.logger { options.logger = logger }
+            options.scheduleHooks = additions.scheduleHooks
+            options.user = try await user(settings, store, usesNetwork: usesNetwork)
+            options = plugins?.added(to: options) ?? options
+            let context = try await SyncContext(
+                client: client, store: store, tables: settings.tables, migrations: settings.migrations,
+                options: options)
+            return ClientSession(context: context, settings: settings, plugins: plugins, store: store)
+        } catch {
+            try? await store.close()
+            throw error
+        }
+    }
+
+    /// Closes the store, after the transactions that are under way.
+    package func close() async throws { try await store.close() }
+
+    /// Whose session it is. A change that is made where nothing tells is that of the one user who has pulled into the
+    /// store, if there is one.
+    private static func user(
+        _ settings: ClientSettings, _ store: any LocalStore, usesNetwork: Bool
+    ) async throws -> String {
+        let users = try await StoreUsers(store)
+        if let user = await settings.sessionUser(among: users.known) { return user }
+        return usesNetwork ? "" : users.current ?? ""
+    }
+}

@@ -1,0 +1,127 @@
+internal import Foundation
+internal import HTTPTypes
+package import Sluice
+internal import SluiceConfiguration
+internal import Synchronization
+
+/// Access tokens of an OAuth 2.0 server (RFC 6749): by a refresh token (section 6) where there is one, else by the client's
+/// own credentials (section 4.4). The client names itself as section 2.3.1 says, by HTTP Basic.
+package final class OAuthToken: TokenProvider {
+    private struct Access {
+        var token: String
+        /// When it expires, by this machine's clock; nil where the server does not say.
+        var expires: Timestamp?
+    }
+
+    private let url: Endpoint
+    private let path: String
+    private let client: String
+    private let secretFile: String?
+    private let refreshFile: String?
+    private let scope: String?
+    private let transport: any Transport
+    private let now: @Sendable () -> Timestamp
+    private let access = Mutex<Access?>(nil)
+
+    /// What tells this client from others.
+    var identity: String { "\(url.description)|\(client)" }
+
+    convenience init(_ url: String, _ values: SettingValues) throws {
+        guard let client = values.text("oauth.client-id") else {
+            throw SluiceError(.invalidArgument, "\(values.origin("oauth.token-url")): oauth needs a client-id")
+        }
+        try self.init(
+            url, client: client, secretFile: try values.path("oauth.client-secret-file"),
+            refreshFile: try values.path("oauth.refresh-token-file"), scope: values.text("oauth.scope"),
+            transport: AsyncHTTPTransport())
+    }
+
+    package init(
+        _ url: String, client: String, secretFile: String?, refreshFile: String?, scope: String?,
+        transport: any Transport, now: @escaping @Sendable () -> Timestamp = { SyncEnvironment.system.now() }
+    ) throws {
+        guard let parts = URLComponents(string: url), let host = parts.host,
+            parts.scheme == "https" || ["127.0.0.1", "localhost", "::1"].contains(host)
+        else {
+            throw SluiceError(
+                .invalidArgument, "oauth.token-url must be https, or of this machine: a secret goes there")
+        }
+        guard secretFile != nil || refreshFile != nil else {
+            throw SluiceError(.invalidArgument, "oauth needs a client-secret-file, a refresh-token-file, or both")
+        }
+        path = parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath
+        var base = parts
+        (base.path, base.query) = ("", nil)
+        self.url = try Endpoint(base.string ?? url)
+        (self.client, self.secretFile, self.refreshFile, self.scope) = (client, secretFile, refreshFile, scope)
+        (self.transport, self.now) = (transport, now)
+    }
+
+    package func token() async throws -> String? {
+        if let access = access.withLock({ $0 }) { return access.token }
+        return try await fetch()
+    }
+
+    package func refresh(refused: String?) async throws -> String? {
+        let token = try await fetch()
+        return token == refused ? nil : token
+    }
+
+    package func expiry(of token: String) async throws -> Timestamp? {
+        access.withLock { $0?.token == token ? $0?.expires : nil }
+    }
+
+    private func fetch() async throws -> String {
+        let refreshToken = try await refreshFile.map { FileToken(source: .file($0)) }?.token()
+        var form: [(String, String)] =
+            refreshToken.map { [("grant_type", "refresh_token"), ("refresh_token", $0)] }
+            ?? [("grant_type", "client_credentials")]
+        if let scope { form.append(("scope", scope)) }
+        var head = HTTPRequest(method: .post, scheme: url.scheme, authority: url.authority, path: path)
+        head.headerFields[.contentType] = "application/x-www-form-urlencoded"
+        head.headerFields[.accept] = "application/json"
+        if let secret = try await secretFile.map({ FileToken(source: .file($0)) })?.token() {
+            let pair = "\(Self.encoded(client)):\(Self.encoded(secret))"
+            head.headerFields[.authorization] = "Basic \(Data(pair.utf8).base64EncodedString())"
+        } else {
+            form.append(("client_id", client))
+        }
+        let text = form.map { "\($0)=\(Self.encoded($1))" }.joined(separator: "&")
+        var context = RequestContext()
+        context.limits.responseBytes = 1 << 20
+        context.limits.deadline = .seconds(30)
+        let response = try await transport.send(Request(head, body: Body(bytes: Array(text.utf8)), context: context))
+        let json = try? JSON(parsing: response.body.bytes)
+        guard response.status == 200, let token = json?["access_token"]?.string, !token.isEmpty else {
+            // RFC 6749, section 5.2: `error` is one of a few words; a description may repeat what was sent.
+            let reason = json?["error"]?.string.map { PlainText.line(String($0.prefix(64))) }
+            throw SluiceError(
+                .unauthorized, "the OAuth server refused a token: \(reason ?? "status \(response.status)")",
+                status: response.status)
+        }
+        let life = json?["expires_in"]?.int.map { min(max($0, 0), 31_536_000) }
+        access.withLock {
+            $0 = Access(token: token, expires: life.map { now().advanced(by: .seconds($0)) })
+        }
+        if let next = json?["refresh_token"]?.string, let refreshFile, next != refreshToken {
+            try Self.replace(refreshFile, with: next)
+        }
+        return token
+    }
+
+    /// A rotated refresh token replaces the file whole: without it the next start could get no token.
+    private static func replace(_ path: String, with token: String) throws {
+        let new = "\(path).new"
+        guard
+            FileManager.default.createFile(
+                atPath: new, contents: Data(token.utf8), attributes: [.posixPermissions: 0o600]),
+            rename(new, path) == 0
+        else { throw SluiceError(.unauthorized, "the new refresh token cannot be written to \(PlainText.line(path))") }
+    }
+
+    /// `application/x-www-form-urlencoded`, with everything encoded that is not unreserved.
+    private static func encoded(_ text: String) -> String {
+        let plain = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+        return text.addingPercentEncoding(withAllowedCharacters: plain) ?? ""
+    }
+}

@@ -1,0 +1,167 @@
+internal import SluiceConfiguration
+internal import SluiceCore
+
+/// One value of the configuration, declared once: the reader, `sluice config explain`, the JSON Schema and the tables of
+/// the documentation all come from here.
+package struct Setting: Sendable, Hashable {
+    /// Where a setting belongs.
+    package enum Scope: Sendable, Hashable {
+        /// To one endpoint; at the top of the file it counts for all of them.
+        case endpoint
+        /// To the daemon.
+        case daemon
+    }
+
+    /// The name, with a dot between a group and its member: `schedule.interval`.
+    package let key: String
+    package let form: SettingForm
+    /// The value where none is given, as a text; nil where there is none.
+    package let fallback: String?
+    /// What it is for, in one sentence.
+    package let about: String
+    package let scope: Scope
+    /// Whether the value itself is a secret: it is never shown, and stands in no file but in the environment.
+    package let isSecret: Bool
+
+    init(
+        _ key: String, _ form: SettingForm, _ about: String, or fallback: String? = nil, for scope: Scope = .endpoint,
+        isSecret: Bool = false
+    ) {
+        self.key = key
+        self.form = form
+        self.fallback = fallback
+        self.about = about
+        self.scope = scope
+        self.isSecret = isSecret
+    }
+
+    /// The group; nil for a setting of its own.
+    package var group: String? { key.split(separator: ".").dropLast().first.map(String.init) }
+    /// The name within the group.
+    package var name: String { key.split(separator: ".").last.map(String.init) ?? key }
+
+    /// The environment's variable.
+    package var variable: String { Self.variable(key) }
+
+    static func variable(_ key: String) -> String {
+        "SLUICE_" + String(key.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" }).uppercased()
+    }
+}
+
+extension Setting {
+    private static let pause: SettingForm = .duration(.zero ... .seconds(86_400))
+    private static let count: SettingForm = .integer(1...1_000_000)
+
+    /// All of them.
+    package static let all: [Setting] = connection + access + schedule + limits + daemon
+
+    private static let connection: [Setting] = [
+        Setting("endpoint", .text, "The server's base address."),
+        Setting("store", .path, "The local store's file."),
+        Setting("dialect", .choice(Dialect.all.map(\.name)), "The server's wire.", or: Dialect.azureV2.name),
+        Setting(
+            "durability", .choice(["full", "normal"]),
+            "Whether a write that returned survives a power cut (full), or only the end of the process (normal).",
+            or: "full"),
+        Setting(
+            "conflicts", .choice(ConflictPolicy.allCases.map(\.rawValue)),
+            "What is done with a conflict that no plugin decides.", or: "hold"),
+        Setting("user", .text, "Whose data and changes these are; else what the token says of its owner."),
+        Setting("plugins", .path, "The policy of the deployment's plugins."),
+        Setting("secrets", .path, "A folder with the plugins' secrets, a file for each."),
+    ]
+
+    private static let access: [Setting] = [
+        Setting("token-file", .path, "A file with the token; read again when the server refuses the token."),
+        Setting(
+            "token-command", .list, "A program and its arguments that prints a token; run again when it is refused."),
+        Setting("token", .text, "The token itself: in the environment only.", isSecret: true),
+        Setting(
+            "token-scheme", .choice(["zumo", "bearer"]), "The header: X-ZUMO-AUTH, or Authorization: Bearer.",
+            or: "zumo"),
+        Setting("application-key-file", .path, "azure-v1: a file with the application's key."),
+        Setting("application-key", .text, "azure-v1: the key itself, in the environment only.", isSecret: true),
+        Setting("key-file", .path, "The key of an encrypted store: 32 bytes or 64 digits."),
+        Setting("passphrase-file", .path, "Or its passphrase."),
+        Setting("store-key", .text, "The key in 64 digits, in the environment only.", isSecret: true),
+        Setting("store-passphrase", .text, "The passphrase itself, in the environment only.", isSecret: true),
+        Setting("oauth.token-url", .text, "OAuth 2.0: the address that issues tokens (https, or this machine)."),
+        Setting("oauth.client-id", .text, "OAuth 2.0: the client's name."),
+        Setting("oauth.client-secret-file", .path, "OAuth 2.0: a file with the client's secret."),
+        Setting(
+            "oauth.refresh-token-file", .path,
+            "OAuth 2.0: a file with a refresh token; replaced when the server issues another. Without it the client's "
+                + "own credentials are used."),
+        Setting("oauth.scope", .text, "OAuth 2.0: what is asked for."),
+        Setting("tls.ca-file", .path, "Certificates of authorities (PEM) to trust in the place of the system's."),
+        Setting("tls.certificate-file", .path, "Mutual TLS: the client's certificates (PEM)."),
+        Setting("tls.key-file", .path, "Mutual TLS: the client's private key (PEM)."),
+    ]
+
+    private static let schedule: [Setting] = [
+        Setting(
+            "schedule.interval", pauseOf(.seconds(1)), "How long after a run everything is synced again.", or: "5m"),
+        Setting(
+            "schedule.windows", .list, "Times of the day in which runs may begin, such as 22:00-06:00; local time."),
+        Setting("schedule.on-change", .flag, "Whether a local write is pushed by itself.", or: "true"),
+        Setting("schedule.change-delay", pause, "How long after the first of several writes.", or: "1s"),
+        Setting("schedule.on-network", .flag, "Whether a run follows when an address or link comes up.", or: "true"),
+        Setting(
+            "schedule.on-event", .flag, "Whether the server's change events are followed, where it has them.",
+            or: "true"),
+        Setting(
+            "schedule.first-pause", pause, "The longest pause after a first failure; it doubles with each.", or: "1s"),
+        Setting("schedule.longest-pause", pause, "The longest pause after any failure.", or: "5m"),
+        Setting("schedule.spread", pause, "Over which time devices spread that one event wakes.", or: "5s"),
+        Setting("retry.attempts", .integer(1...100), "How often one request is sent within a run.", or: "3"),
+        Setting("retry.first-pause", pause, "The pause before the first repeat of a request.", or: "200ms"),
+        Setting("retry.longest-pause", pause, "The longest pause before a repeat of a request.", or: "5s"),
+    ]
+
+    private static let limits: [Setting] = [
+        Setting(
+            "batch", .integer(1...100), "How many changes go in one request, where the server takes batches.", or: "1"),
+        Setting("concurrency", .integer(1...64), "How many requests are under way at once.", or: "1"),
+        Setting(
+            "limits.attempts", count, "After how many failed attempts an operation waits for a decision.", or: "10"),
+        Setting("limits.page-size", .integer(1...10_000), "How many rows a pull asks for at once.", or: "1000"),
+        Setting("limits.request-time", pauseOf(.milliseconds(1)), "How long one exchange may take.", or: "100s"),
+        Setting("limits.answer-bytes", .integer(1024...1_073_741_824), "The largest answer, unpacked.", or: "16777216"),
+    ]
+
+    private static func pauseOf(_ least: Duration) -> SettingForm { .duration(least ... .seconds(31 * 86_400)) }
+
+    private static let daemon: [Setting] = [
+        Setting(
+            "control.socket", .path, "The socket of sluice ctl; by default STORE.sock beside the store.", for: .daemon),
+        Setting(
+            "control.group", .text, "The group that may use the control socket and the gateway's socket.", for: .daemon),
+        Setting(
+            "control.users", .list, "Users that may use these sockets, besides the daemon's own and root.", for: .daemon
+        ),
+        Setting(
+            "watch", .flag, "Whether a changed configuration, policy or plugin is loaded by itself.", or: "true",
+            for: .daemon),
+        Setting(
+            "shutdown-time", pauseOf(.milliseconds(1)), "How long a request under way may go on at the end.", or: "10s",
+            for: .daemon),
+        Setting("gateway.socket", .path, "The local gateway's Unix socket.", for: .daemon),
+        Setting(
+            "gateway.port", .integer(0...65_535), "The local gateway's port on 127.0.0.1; 0 is a free one.",
+            for: .daemon),
+        Setting("gateway.token-file", .path, "A file with the token that the port's clients send.", for: .daemon),
+        Setting(
+            "gateway.any-local-user", .flag, "Whether any user of this machine may use the port without a token.",
+            or: "false", for: .daemon),
+        Setting(
+            "inspector.port", .integer(0...65_535), "The inspector's port on 127.0.0.1; 0 is a free one.", for: .daemon),
+        Setting(
+            "log.level", .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]),
+            "The least severe level that is logged.", or: "info", for: .daemon),
+        Setting(
+            "log.form", .choice(["text", "json", "journald"]), "How a line of the log is written.", or: "text",
+            for: .daemon),
+        Setting(
+            "tracing.endpoint", .text, "An OTLP collector that spans are sent to, as JSON over HTTP.", for: .daemon),
+    ]
+}

@@ -1,0 +1,92 @@
+internal import SluiceConfiguration
+internal import SluiceCore
+
+/// What a setting's value may be: how its text is read, and what is said where it cannot be read.
+package enum SettingForm: Sendable, Hashable {
+    /// Any text that is not empty.
+    case text
+    /// A file or folder: relative to the configuration file, or `credential:NAME` for a file that the service manager
+    /// hands over (systemd's `LoadCredential`).
+    case path
+    case integer(ClosedRange<Int>)
+    /// `true` or `false`.
+    case flag
+    /// A length of time: a number with `ms`, `s`, `m`, `h` or `d`.
+    case duration(ClosedRange<Duration>)
+    case choice([String])
+    /// Several texts; in the environment with commas between them.
+    case list
+
+    /// What may be written, for a person.
+    package var allowed: String {
+        switch self {
+        case .text: "a text"
+        case .path: "a path, or credential:NAME"
+        case .integer(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        case .flag: "true or false"
+        case .duration(let range):
+            "a time such as 500ms, 30s, 5m, 1h or 2d, from \(DurationText.text(range.lowerBound)) to "
+                + DurationText.text(range.upperBound)
+        case .choice(let choices): choices.joined(separator: ", ")
+        case .list: "a list of texts"
+        }
+    }
+
+    /// Why the text is no such value; nil where it is one.
+    func mistake(in text: String) -> String? {
+        let isMet =
+            switch self {
+            case .text, .path, .list: !text.isEmpty
+            case .integer(let range): Int(text).map(range.contains) ?? false
+            case .flag: ["true", "false"].contains(text)
+            case .duration(let range): DurationText.duration(text).map(range.contains) ?? false
+            case .choice(let choices): choices.contains(text)
+            }
+        if isMet { return nil }
+        if case .choice(let choices) = self {
+            let hint = NearestKey.suggestion(for: text, among: choices) ?? ""
+            return "cannot be \(text)\(hint); use \(choices.joined(separator: ", "))"
+        }
+        return "cannot be \(text); use \(allowed)"
+    }
+
+    /// The value's JSON Schema.
+    var schema: JSON {
+        switch self {
+        case .text: ["type": "string", "minLength": 1]
+        case .path: ["type": "string", "minLength": 1, "description": "A path."]
+        case .integer(let range):
+            ["type": "integer", "minimum": JSON(range.lowerBound), "maximum": JSON(range.upperBound)]
+        case .flag: ["type": "boolean"]
+        case .duration: ["type": "string", "pattern": #"^[0-9]+(ms|s|m|h|d)$"#]
+        case .choice(let choices): ["type": "string", "enum": JSON(choices.map { JSON($0) })]
+        case .list: ["type": "array", "items": ["type": "string"]]
+        }
+    }
+}
+
+/// Lengths of time as configurations write them: `500ms`, `30s`, `5m`, `1h`, `2d`.
+package enum DurationText {
+    private static let units: [(name: String, length: Duration)] = [
+        ("d", .seconds(86_400)), ("h", .seconds(3600)), ("m", .seconds(60)), ("s", .seconds(1)),
+        ("ms", .milliseconds(1)),
+    ]
+
+    /// Reads a text; nil for anything else, and for more than nine digits.
+    package static func duration(_ text: String) -> Duration? {
+        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        guard (1...9).contains(digits.utf8.count), let number = Int(digits),
+            let unit = units.first(where: { $0.name == text.dropFirst(digits.count) })
+        else { return nil }
+        return unit.length * number
+    }
+
+    /// Writes a length in its largest whole unit.
+    package static func text(_ duration: Duration) -> String {
+        for (name, length) in units {
+            let count = Int64(nearest: (duration / length).rounded(.down)) ?? 0
+            if count > 0, length * Int(clamping: count) == duration { return "\(count)\(name)" }
+        }
+        return duration == .zero ? "0s" : "\(duration)"
+    }
+}

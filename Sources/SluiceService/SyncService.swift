@@ -1,0 +1,104 @@
+public import CoreMetrics
+public import Logging
+public import ServiceLifecycle
+public import SluiceCore
+public import Tracing
+
+/// Sync as a service of a daemon: a ``SyncScheduler`` that starts and ends with a `ServiceGroup`.
+///
+/// ```swift
+/// let sync = SyncService(context, SyncSchedule(pulls: [.init(Query("todos"), named: "all")]), logger: logger)
+/// let group = ServiceGroup(services: [sync], gracefulShutdownSignals: [.sigterm], logger: logger)
+/// try await group.run()
+/// ```
+///
+/// At a graceful shutdown the push or pull that is under way gets ``shutdownLimit`` to end. After that it is cancelled:
+/// its operation stays in the queue, and the next start sends it again under the same request id, so that the server
+/// carries it out once. The service does not close the store, which belongs to the caller.
+public struct SyncService: Service {
+    /// What the service keeps in step.
+    public let context: SyncContext
+    /// The schedule's loop: `syncNow()`, `networkAvailable()`, and the runs as they end.
+    public let scheduler: SyncScheduler
+    /// How long a push or pull that is under way may go on after a graceful shutdown began.
+    public let shutdownLimit: Duration
+    private let logger: Logger
+    private let meters: RunMeters
+
+    /// A service for a context.
+    ///
+    /// - Parameters:
+    ///   - logger: where each run is reported: at `debug` if it went well, at `warning` if it did not. Nothing of a
+    ///     record's content is in it.
+    ///   - metrics: where runs are counted; nil for the process's metrics system.
+    ///   - tracer: gets a span for each push and pull. Add ``RequestSpans/filters(_:)`` to the client to have the
+    ///     requests in it too.
+    public init(
+        _ context: SyncContext, _ schedule: SyncSchedule, logger: Logger, metrics: (any MetricsFactory)? = nil,
+        tracer: (any Tracer)? = nil, shutdownLimit: Duration = .seconds(10)
+    ) {
+        self.context = context
+        self.shutdownLimit = shutdownLimit
+        self.logger = logger
+        meters = RunMeters(metrics ?? MetricsSystem.factory)
+        scheduler = SyncScheduler(context, schedule, around: tracer.map { RequestSpans.around($0) })
+    }
+
+    private enum Part { case scheduler, observer, limit }
+
+    /// Syncs until a graceful shutdown or the task's cancellation, and returns then.
+    ///
+    /// - Throws: ``SluiceError`` as ``SyncScheduler/run()``.
+    public func run() async throws {
+        let runs = scheduler.runs
+        try await withThrowingTaskGroup(of: Part.self) { group in
+            group.addTask {
+                try await scheduler.run()
+                return .scheduler
+            }
+            group.addTask {
+                for await run in runs { await observe(run) }
+                return .observer
+            }
+            group.addTask {
+                do {
+                    try await gracefulShutdown()
+                    scheduler.finish()
+                    try await Task.sleep(for: shutdownLimit)
+                    return .limit
+                } catch {
+                    return .observer
+                }
+            }
+            defer { group.cancelAll() }
+            while let part = try await group.next() {
+                switch part {
+                case .scheduler: return
+                case .limit:
+                    logger.notice("a push or pull did not end in time: it is cancelled, and loses nothing")
+                    group.cancelAll()
+                case .observer: continue
+                }
+            }
+        }
+    }
+
+    private func observe(_ run: ScheduledRun) async {
+        let status = try? await context.status()
+        meters.count(run, took: run.startedAt.duration(to: context.options.environment.now()), status)
+        var metadata: Logger.Metadata = ["next": "\(run.next)"]
+        if let push = run.push {
+            metadata["sent"] = "\(push.applied)"
+            metadata["left"] = "\(push.remaining)"
+        }
+        if let error = run.error {
+            metadata["error"] = "\(error)"
+            if let table = error.table { metadata["table"] = "\(table)" }
+            if let record = error.recordID { metadata["record"] = "\(record)" }
+            if let operation = error.operationID { metadata["operation"] = "\(operation)" }
+            logger.warning("a sync run failed", metadata: metadata)
+        } else {
+            logger.debug("a sync run ended", metadata: metadata)
+        }
+    }
+}

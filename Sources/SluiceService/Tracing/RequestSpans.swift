@@ -1,0 +1,77 @@
+internal import HTTPTypes
+public import SluiceCore
+public import Tracing
+
+/// Spans for sync: each push and pull, each operation in it, and each HTTP request, whose trace goes on at the server
+/// (W3C Trace Context, as far as the tracer injects it).
+///
+/// ```swift
+/// let client = SluiceClient(endpoint: endpoint, transport: transport, filters: RequestSpans.filters(tracer))
+/// ```
+///
+/// Spans name table, record and operation, and the answer's status; nothing of a record's content.
+public enum RequestSpans {
+    /// Two filters for a client: the outer has a span for an operation with all of its attempts, the inner one for each
+    /// request that leaves.
+    public static func filters(_ tracer: any Tracer) -> [any Filter] {
+        [
+            PlacedFilter(
+                SpanFilter(tracer: tracer, isRequest: false),
+                placement: Placement("sluice.trace.operation", band: .auth, priority: 1_000_000)),
+            PlacedFilter(
+                SpanFilter(tracer: tracer, isRequest: true), placement: Placement("sluice.trace.http", band: .observe)),
+        ]
+    }
+
+    /// What surrounds the pushes and pulls of a scheduler.
+    static func around(_ tracer: some Tracer) -> SyncScheduler.Around {
+        { name, step in
+            await tracer.withSpan("sluice \(name.split(separator: " ").first ?? "run")", ofKind: .internal) { span in
+                if let table = name.split(separator: " ", maxSplits: 1).dropFirst().first {
+                    span.attributes["sluice.table"] = "\(table)"
+                }
+                await step()
+            }
+        }
+    }
+}
+
+/// A span around the rest of the chain.
+private struct SpanFilter: Filter {
+    let tracer: any Tracer
+    let isRequest: Bool
+
+    func handle(_ request: Request, next: Next) async throws -> Response {
+        try await Self.handle(request, tracer, isRequest: isRequest, next)
+    }
+
+    private static func handle(
+        _ request: Request, _ tracer: some Tracer, isRequest: Bool, _ next: Next
+    ) async throws -> Response {
+        let context = request.context
+        let name = isRequest ? "HTTP \(request.head.method.rawValue)" : "sluice \(context.action.rawValue)"
+        return try await tracer.withSpan(name, ofKind: isRequest ? .client : .internal) { span in
+            if let table = context.table { span.attributes["sluice.table"] = table }
+            if let record = context.recordID { span.attributes["sluice.record"] = "\(record)" }
+            if let operation = context.operationID { span.attributes["sluice.operation"] = operation }
+            var request = request
+            if isRequest {
+                span.attributes["http.request.method"] = request.head.method.rawValue
+                span.attributes["http.request.resend_count"] = context.attempt
+                tracer.inject(span.context, into: &request.head.headerFields, using: FieldInjector())
+            }
+            let response = try await next(request)
+            if isRequest {
+                span.attributes["http.response.status_code"] = response.status
+                if response.status >= 500 { span.setStatus(SpanStatus(code: .error)) }
+            }
+            return response
+        }
+    }
+}
+
+private struct FieldInjector: Injector {
+    func inject(_ value: String, forKey key: String, into carrier: inout HTTPFields) {
+        if let name = HTTPField.Name(key) { carrier[name] = value }
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import HTTPTypes
+import SluiceCore
+import Synchronization
+import Testing
+
+@testable import SluiceDaemon
+
+@Suite(.timeLimit(.minutes(1))) struct TokenTests {
+    /// An OAuth server that keeps what it was asked.
+    private final class TokenServer: Transport {
+        let requests = Mutex<[Request]>([])
+        let answers: Mutex<[(Int, String)]>
+
+        init(_ answers: (Int, String)...) { self.answers = Mutex(answers) }
+
+        func send(_ request: Request) async throws -> Response {
+            requests.withLock { $0.append(request) }
+            let (status, body) = answers.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }
+            return Response(HTTPResponse(status: .init(code: status)), body: Body(bytes: Array(body.utf8)))
+        }
+
+        var forms: [String] {
+            requests.withLock { $0.map { String(decoding: $0.body.bytes, as: UTF8.self) } }
+        }
+    }
+
+    private func write(_ text: String) throws -> String {
+        let path = "/tmp/sluice-token-\(UUID().uuidString)"
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        return path
+    }
+
+    @Test("a client's own credentials get a token, which is kept, and another when it is refused")
+    func clientCredentials() async throws {
+        let server = TokenServer(
+            (200, #"{"access_token":"one","expires_in":60}"#), (200, #"{"access_token":"two"}"#))
+        let secret = try write("s&cret\n")
+        let token = try OAuthToken(
+            "http://127.0.0.1/oauth/token", client: "shop 7", secretFile: secret, refreshFile: nil, scope: "sync",
+            transport: server, now: { Timestamp(ticks: 0) })
+        #expect(try await token.token() == "one")
+        #expect(try await token.token() == "one")
+        #expect(try await token.expiry(of: "one") == Timestamp(ticks: 0).advanced(by: .seconds(60)))
+        #expect(try await token.refresh(refused: "one") == "two")
+        #expect(server.forms.first == "grant_type=client_credentials&scope=sync")
+        let fields = server.requests.withLock { $0[0].head.headerFields }
+        let basic = Data("shop%207:s%26cret".utf8).base64EncodedString()
+        #expect(fields[.authorization] == "Basic \(basic)")
+        #expect(server.requests.withLock { $0[0].head.path } == "/oauth/token")
+    }
+
+    @Test("a refresh token is used, and replaced in its file when another is issued")
+    func refreshToken() async throws {
+        let server = TokenServer((200, #"{"access_token":"one","refresh_token":"next"}"#))
+        let file = try write("first")
+        let token = try OAuthToken(
+            "http://127.0.0.1/t", client: "c", secretFile: nil, refreshFile: file, scope: nil, transport: server)
+        #expect(try await token.token() == "one")
+        #expect(server.forms == ["grant_type=refresh_token&refresh_token=first&client_id=c"])
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == "next")
+        #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
+    }
+
+    @Test("a refusal says why without what was sent, and a secret goes over TLS or stays on this machine")
+    func refusals() async throws {
+        let server = TokenServer((400, #"{"error":"invalid_grant","error_description":"canary was wrong"}"#))
+        let file = try write("canary")
+        let token = try OAuthToken(
+            "http://localhost/t", client: "c", secretFile: file, refreshFile: nil, scope: nil, transport: server)
+        let error = await #expect(throws: SluiceError.self) { try await token.token() }
+        #expect(error?.code == .unauthorized && "\(error!)".contains("invalid_grant"))
+        #expect(!"\(error!)".contains("canary"))
+        #expect(throws: SluiceError.self) {
+            try OAuthToken(
+                "http://example.net/t", client: "c", secretFile: file, refreshFile: nil, scope: nil, transport: server)
+        }
+    }
+
+    @Test("a program's output is the token; one that fails, hangs on or prints nothing is told without its arguments")
+    func command() async throws {
+        let counter = try write("")
+        let script = "echo x >> \(counter); echo token-$(wc -l < \(counter))"
+        let token = CommandToken(command: ["/bin/sh", "-c", script])
+        #expect(try await token.token() == "token-1")
+        #expect(try await token.token() == "token-1")
+        #expect(try await token.refresh(refused: "token-1") == "token-2")
+        for command in [["/bin/false", "canary"], ["/bin/true", "canary"], ["/nonexistent", "canary"]] {
+            let error = await #expect(throws: SluiceError.self) { try await CommandToken(command: command).token() }
+            #expect(error?.code == .unauthorized && !"\(error!)".contains("canary"))
+        }
+        let endless = CommandToken(command: ["/usr/bin/yes"])
+        await #expect(throws: SluiceError.self) { try await endless.token() }
+    }
+}

@@ -1,7 +1,7 @@
 internal import Logging
-package import Sluice
+internal import Sluice
 internal import SluiceConfiguration
-package import SluiceLua
+internal import SluiceLua
 internal import SluicePluginTools
 
 /// The plugins that take part in the commands of a deployment.

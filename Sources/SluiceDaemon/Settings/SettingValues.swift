@@ -1,5 +1,5 @@
 internal import Foundation
-package import Sluice
+internal import Sluice
 
 /// The values of one endpoint, or of the daemon, in their types. What a setting may be has been checked before.
 package struct SettingValues {

@@ -1,7 +1,7 @@
 internal import Configuration
 internal import Foundation
 internal import SluiceConfiguration
-package import SluiceCore
+internal import SluiceCore
 internal import Synchronization
 
 /// The configuration as it counts: flags over the environment over the file over what is built in. Each value knows where

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import NIOCore
-package import Sluice
+internal import Sluice
 
 /// Who is at the other end of a Unix socket, as the kernel says (`SO_PEERCRED`): nothing that the peer could make up.
 struct PeerCredentials: Sendable, Hashable {

@@ -1,5 +1,5 @@
 internal import Foundation
-package import Sluice
+internal import Sluice
 internal import SluiceConfiguration
 
 /// A daemon's claim to a store: a lock of the kernel on a file beside the store, which says who holds it. It ends with the

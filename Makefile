@@ -4,7 +4,7 @@
 SWIFT ?= swift
 # The targets whose folders refer to each other in one direction.
 LAYERED := SluiceBase SluiceWire SluiceSync SluiceHTTP SluicePredicate SluiceSQLite SluiceLua SluicePluginTools \
-	SluiceTesting SluiceCLI
+	SluiceTesting SluiceService SluiceDaemon SluiceCLI
 
 .PHONY: demo test check lint format bench fuzz simulate planted docs setup torture storage-faults proof queries threads lib deb
 

@@ -29,7 +29,8 @@ struct SluiceCommand: AsyncParsableCommand {
         StatusCommand.self, QueueCommand.self, QuarantineCommand.self, StoreCommand.self,
     ]
     private static let programs: [any ParsableCommand.Type] = [
-        DemoCommand.self, DaemonCommand.self, CtlCommand.self, ConfigCommand.self, ServeCommand.self, BackendCommand.self,
+        DemoCommand.self, DaemonCommand.self, CtlCommand.self, ConfigCommand.self, ServeCommand.self,
+        BackendCommand.self,
         SimulateCommand.self, PluginCommand.self,
     ]
 

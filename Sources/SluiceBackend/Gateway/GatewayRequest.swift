@@ -58,7 +58,7 @@ struct GatewayRequest: Sendable {
 
     func insert() async throws -> Reply {
         var body = try RequestBody.object(of: request, wire)
-        if wire.isLenient, body["id"]?.string == "" { body["id"] = nil }
+        if wire.isLenient, body["id"]?.textID?.isEmpty ?? false { body["id"] = nil }
         var record = JSON.object
         for (name, value) in try wire.properties(of: body, verb: "insert") { record[name] = value }
         if let value = body["id"], value != .null {

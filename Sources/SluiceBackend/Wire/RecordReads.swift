@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import SluiceCore
+internal import SluiceSQLite
 
 /// The reading requests of a table.
 struct RecordReads: Sendable {
@@ -16,16 +17,12 @@ struct RecordReads: Sendable {
         if let run = try ChangeRun(request, parameters, session.scope, narrowed: scope) {
             return try await changes(run, session)
         }
+        let query = query(parameters, scope)
+        if session.hooks == nil, let members = wire.members(of: request.table, query, asked: request.asked) {
+            return try await list(query, parameters, members)
+        }
         let (rows, count) = try await request.backend.database.read {
-            [table = request.table, wire, asked = request.asked] connection in
-            var query = parameters.query
-            let hidesDeleted = table.rules.softDelete && !query.includesDeleted
-            let living = QueryExpression.binary(.eq, .column(SystemColumn.deleted), .literal(.bool(false)))
-            query.filter = scope.narrowed(to: hidesDeleted ? living : nil).applied(to: query.filter)
-            // What is asked for beside a selection comes beside it.
-            query.select = wire.selection(query.select, asked: asked)
-            // One row more than the page tells whether there is a next one.
-            query.top = parameters.page + (parameters.wantsMore ? 1 : 0)
+            [table = request.table, wire] connection in
             var rows = try table.records(matching: query, connection)
             if wire.showsKnownProperties {
                 rows = try table.completed(rows, selected: query.select, connection)
@@ -36,6 +33,35 @@ struct RecordReads: Sendable {
         let records = try await session.answering(Array(rows.prefix(parameters.page)))
         return page(
             shown(records, selected: parameters.query.select), count: count, next: hasMore ? parameters.next : nil)
+    }
+
+    /// The query with what the request may see, and what the wire reads for it.
+    private func query(_ parameters: ListParameters, _ scope: RowScope) -> Query {
+        var query = parameters.query
+        let hidesDeleted = request.table.rules.softDelete && !query.includesDeleted
+        let living = QueryExpression.binary(.eq, .column(SystemColumn.deleted), .literal(.bool(false)))
+        query.filter = scope.narrowed(to: hidesDeleted ? living : nil).applied(to: query.filter)
+        // What is asked for beside a selection comes beside it.
+        query.select = wire.selection(query.select, asked: request.asked)
+        // One row more than the page tells whether there is a next one.
+        query.top = parameters.page + (parameters.wantsMore ? 1 : 0)
+        return query
+    }
+
+    /// A page whose records nobody looks at on their way: each is written as it is read.
+    private func list(
+        _ query: Query, _ parameters: ListParameters, _ members: [RecordText.Member]
+    ) async throws -> Reply {
+        let page = try await request.backend.database.read {
+            [table = request.table, wire, asked = request.asked] connection in
+            var text = Array("[".utf8)
+            let hasMore = try table.append(
+                query, most: parameters.page, members, completes: wire.showsKnownProperties, to: &text, connection
+            ) { wire.record($0, asked: asked) }
+            text.append(UInt8(ascii: "]"))
+            return (text, hasMore, query.includesCount ? try table.count(matching: query, connection) : nil)
+        }
+        return self.page(text: page.0, count: page.2, next: page.1 ? parameters.next : nil)
     }
 
     /// One record; a tombstone only where the client asks for such.
@@ -71,24 +97,36 @@ struct RecordReads: Sendable {
 
     /// A list of what is shown.
     func page(_ rows: [JSON], count: Int?, next: String?) -> Reply {
-        let records = JSON(rows)
+        page(text: JSON(rows).bytes(), count: count, next: next)
+    }
+
+    /// - Parameter rows: the records as the text of a JSON array.
+    private func page(text rows: [UInt8], count: Int?, next: String?) -> Reply {
+        var reply = Reply(.ok)
         switch wire.list {
         case .array:
-            var reply = Reply(.ok, body: count.map { ["results": records, "count": JSON($0)] } ?? records)
+            reply.text = count.map { Self.object("results", rows, ["count": JSON($0)]) } ?? rows
             if let next, let link = HTTPField.Name("Link") {
                 reply.headers[link] = "\(address(next, origin: true)); rel=next"
             }
             return reply
         case .items(let writesNulls):
-            var body: JSON = ["items": records]
+            var body = JSON.object
             if let count { body["count"] = JSON(count) } else if writesNulls { body["count"] = .null }
             if let next {
                 body["nextLink"] = JSON(nextLink(next))
             } else if writesNulls {
                 body["nextLink"] = .null
             }
-            return Reply(.ok, body: body)
+            reply.text = Self.object("items", rows, body)
+            return reply
         }
+    }
+
+    /// The text of an object with one member that is a text already, and further ones.
+    private static func object(_ name: String, _ value: [UInt8], _ others: JSON) -> [UInt8] {
+        let rest = others.bytes().dropFirst()
+        return Array("{\"\(name)\":".utf8) + value + (others.count > 0 ? Array(",".utf8) : []) + rest
     }
 
     private func nextLink(_ query: String) -> String {

@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import SluiceCore
+internal import SluiceSQLite
 
 /// Records as they look on a wire.
 extension ServerWire {
@@ -20,6 +21,20 @@ extension ServerWire {
             record[name] = time.map { JSON($0.text(fractionDigits: 3)) } ?? value
         }
         return record
+    }
+
+    /// The members of the records of a list as ``record(_:asked:)`` shows them, in the same order; nil where that takes
+    /// more than a look at each column.
+    func members(of table: BackendTable, _ query: Query, asked: Set<PropertyName>) -> [RecordText.Member]? {
+        guard query.select.isEmpty, !(showsIntegerIDs && table.rules.ids == .integer) else {
+            return nil
+        }
+        let own = table.ownColumns.map { RecordText.Member.column($0, as: $0) }
+        let system = SystemColumn.all.compactMap { column -> RecordText.Member? in
+            guard asked.contains(column), let name = names.wire(column) else { return nil }
+            return SystemColumn.times.contains(column) ? .milliseconds(column, as: name) : .column(column, as: name)
+        }
+        return own + [.others] + system
     }
 
     /// An answer that is one record, with its version as `ETag` and its time as `Last-Modified`.

@@ -7,8 +7,9 @@ struct ClientSettings {
     var store: String?
     var dialect: Dialect
     var conflicts: ConflictPolicy
-    /// How many changes go in one request, and how many requests are under way at once.
-    var batch: Int
+    /// How many changes go in one request; nil for as many as the server says that it takes.
+    var batch: Int?
+    /// How many requests are under way at once.
     var concurrency: Int
     var durability: String?
     var token: FileToken.Source?
@@ -42,7 +43,7 @@ struct ClientSettings {
             throw CommandFailure.usage("--conflicts cannot be \(policy ?? ""); use hold, server-wins or client-wins")
         }
         self.conflicts = conflicts
-        batch = try Self.count(push?.batch ?? file.batch ?? 1, among: 1...100, "--batch")
+        batch = try (push?.batch ?? file.batch).map { try Self.count($0, among: 1...100, "--batch") }
         concurrency = try Self.count(push?.concurrency ?? file.concurrency ?? 1, among: 1...64, "--concurrency")
         durability = file.durability
         token =

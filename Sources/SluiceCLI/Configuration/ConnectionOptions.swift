@@ -69,7 +69,7 @@ struct PushOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How many changes go in one request, 1 to 100: more than 1 for a server that takes batches.",
+            "How many changes go in one request, 1 to 100; by default as many as the server says it takes.",
             valueName: "count"))
     var batch: Int?
 

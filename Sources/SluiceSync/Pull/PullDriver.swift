@@ -121,11 +121,12 @@ struct PullDriver: Sendable {
     }
 
     private mutating func commit(_ page: RowPage, _ rows: [Int], _ position: CursorPosition?) async throws {
+        let now = options.environment.now()
         if let position { cursor?.position = position }
+        cursor?.pulledAt = now
         try await restartOthers()
         var commit = PageCommit(
-            table: query.table, page: page, rows: rows, cursor: cursor, removals: removals,
-            now: options.environment.now())
+            table: query.table, page: page, rows: rows, cursor: cursor, removals: removals, now: now)
         commit.savesCursor = position != nil
         commit.askedAt = mark
         commit.version = client.dialect.columns.version

@@ -88,6 +88,7 @@ final class SimulationWorld {
         case .pull: run(device) { await $0.pull(choice) }
         case .pullAll: run(device) { await $0.pullAll(choice) }
         case .group: run(device) { await $0.group(choice) }
+        case .transaction: run(device) { await $0.transaction(choice) }
         case .reconcile: run(device) { await $0.reconcile() }
         case .switchUser: run(device) { await $0.switchUser() }
         case .purge: run(device) { await $0.purge(choice) }

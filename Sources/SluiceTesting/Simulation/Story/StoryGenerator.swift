@@ -102,6 +102,9 @@ struct StoryGenerator {
         }
         // Not drawn, as that would tell all stories anew.
         setting.keepsMemos = seed % 5 == 2
+        setting.makesTransactions = seed % 9 == 4
+        if seed % 6 == 5 { setting.queuePart = Int(seed / 6 % 4) + 1 }
+        if seed % 8 == 3, setting.batchSize == 1 { (setting.takesBatches, setting.batchSize) = (true, 0) }
         setting.tellsTime = seed % 7 != 3
         setting.restartsToHeal = seed % 3 != 1
         if isContested { setting.queries = 1 }
@@ -127,6 +130,7 @@ struct StoryGenerator {
     private static func kinds(_ setting: SimulationSetting) -> [SimulationAction.Kind] {
         var kinds = Self.kinds
         if setting.makesGroups { kinds += Array(repeating: .group, count: 10) }
+        if setting.makesTransactions { kinds += Array(repeating: .transaction, count: 12) }
         if setting.repairs { kinds += Self.repairs }
         if setting.handsOver { kinds += Array(repeating: .handOver, count: 2) }
         if setting.restoresBackups { kinds += [.backup, .backup, .restoreBackup] }

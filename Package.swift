@@ -7,6 +7,7 @@ let package = Package(
         .library(name: "Sluice", targets: ["Sluice"]),
         .library(name: "SluiceCore", targets: ["SluiceCore"]),
         .library(name: "SluiceOData", targets: ["SluiceOData"]),
+        .library(name: "SluiceStores", targets: ["SluiceStores"]),
         .library(name: "SluiceHTTP", targets: ["SluiceHTTP"]),
         .library(name: "SluicePredicate", targets: ["SluicePredicate"]),
         .library(name: "SluiceSQLite", targets: ["SluiceSQLite"]),
@@ -68,6 +69,8 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         .target(name: "SluicePredicate", dependencies: ["SluiceCore"]),
+        // Defining requests, and which requests they cover.
+        .target(name: "SluiceStores", dependencies: ["SluiceBase", "SluiceSync"]),
         .target(name: "SluiceSQLite", dependencies: ["SluiceCore", "CSQLite"]),
         // YAML, read strictly: what the backend's and the command's configurations have in common.
         .target(name: "SluiceConfiguration", dependencies: ["SluiceCore", .product(name: "Yams", package: "Yams")]),
@@ -166,6 +169,8 @@ let package = Package(
         .testTarget(name: "SluicePredicateTests", dependencies: ["SluiceCore", "SluicePredicate"]),
         .testTarget(
             name: "SluiceSQLiteTests", dependencies: ["SluiceSQLite", "SluiceTesting", "SluiceTestSupport", "CSQLite"]),
+        .testTarget(
+            name: "SluiceStoresTests", dependencies: ["SluiceBase", "SluiceCore", "SluiceStores"]),
         // A store as someone else would write it: it needs the core only.
         .target(
             name: "AppendStore", dependencies: ["SluiceCore"], path: "Examples/append-store", exclude: ["README.md"]),

@@ -139,16 +139,3 @@ extension BackendConfiguration.Table {
         return name.utf8.allSatisfy(isWord) && !folded.hasPrefix("sqlite_") && !folded.hasPrefix("sluice_")
     }
 }
-
-extension QueryExpression {
-    /// The names of the columns in the expression.
-    var columns: Set<PropertyName> {
-        switch self {
-        case .literal: []
-        case .column(let name): [name]
-        case .unary(_, let operand), .membership(let operand, _): operand.columns
-        case .binary(_, let left, let right): left.columns.union(right.columns)
-        case .call(_, let arguments): arguments.reduce(into: []) { $0.formUnion($1.columns) }
-        }
-    }
-}

@@ -4,16 +4,30 @@
 /// the characters in the way, as the servers' own mapping of names to identifiers does it (XML names in .NET). So no
 /// name can change a query's meaning.
 enum ODataName {
-    private static let reserved: Set<String> = ["not", "null", "true", "false"]
+    /// Whether a text reads the name as something else: an operator or a constant.
+    private static func isReserved(_ name: String) -> Bool {
+        guard (3...5).contains(name.utf8.count) else { return false }
+        if name == "null" || name == "INF" || name == "NaN" { return true }
+        let word = name.lowercased()
+        return word == "not" || word == "true" || word == "false"
+    }
 
-    /// The name as it is written.
-    static func encoded(_ name: PropertyName) -> String {
+    /// A name that is no property's, as a type's: as it stands, if texts can have it.
+    static func plain(_ name: String) -> String {
+        let isName = name.unicodeScalars.allSatisfy {
+            ODataScanner.continuesIdentifier($0) || ".#()".unicodeScalars.contains($0)
+        }
+        return isName && !name.isEmpty ? name : encoded(PropertyName(name))
+    }
+
+    /// The name as it is written; `taken` are the variables that mean something else there.
+    static func encoded(_ name: PropertyName, taken: [PropertyName] = []) -> String {
         let scalars = Array(name.text.unicodeScalars)
         var output = ""
         for (index, scalar) in scalars.enumerated() {
             let isAllowed =
                 index == 0
-                ? ODataScanner.beginsIdentifier(scalar) && !reserved.contains(name.text)
+                ? ODataScanner.beginsIdentifier(scalar) && !isReserved(name.text) && !taken.contains(name)
                 : ODataScanner.continuesIdentifier(scalar)
             // What is not allowed will be written with an underscore as its first character.
             let code = code(scalars[index...]) { $0 == "_" || !ODataScanner.continuesIdentifier($0) }

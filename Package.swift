@@ -108,7 +108,7 @@ let package = Package(
         .target(
             name: "Sluice",
             dependencies: [
-                "SluiceCore", "SluiceHTTP", "SluicePredicate", "SluiceSQLite",
+                "SluiceCore", "SluiceHTTP", "SluiceOData", "SluicePredicate", "SluiceSQLite",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .executableTarget(

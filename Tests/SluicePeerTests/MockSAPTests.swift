@@ -39,7 +39,8 @@ struct MockSAPTests {
         let conflict = try #require(try await device.queue.operations().first)
         #expect(conflict.failure?.serverRecord?["WebAddress"] == "http://theirs")
         try await device.queue.resolve(conflict.id, .client)
-        #expect(try await device.push().isClean)
+        let last = try await device.push()
+        #expect(last.isClean, "\(last.failures.map { $0.failure?.message ?? "" })")
         #expect(try await peer.call("GET", path).json["d"]?["CompanyName"] == "Again")
 
         let second = try await device.pull(partners, named: "all")
@@ -101,7 +102,8 @@ struct MockSAPTests {
 
     @Test("faults of the service are told apart", arguments: [("lock", SluiceError.Code.serverFailure), ("busy", .serverFailure), ("forbidden", .forbidden), ("notfound", .notFound)])
     func faults(_ scenario: String, _ code: SluiceError.Code) async throws {
-        let client = try peer.client().with(Scenario(name: scenario))
+        let settings = ODataSettings(tables: ["ProductSet": .init(key: [.init("ProductID", .string)])])
+        let client = try peer.client(settings).with(Scenario(name: scenario))
         let error = await #expect(throws: SluiceError.self) { try await client.table("ProductSet").lookup(id: "HT-1000") }
         #expect(error?.code == code)
     }

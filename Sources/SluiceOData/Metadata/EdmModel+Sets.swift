@@ -26,6 +26,10 @@ extension EdmModel {
         found.assignsKey = keys.contains {
             $0.annotations.has("Computed") || $0.annotations["creatable"] == JSON("false")
         }
+        let fixed = type.properties.filter {
+            $0.annotations.has("Computed") || $0.annotations["updatable"] == JSON("false")
+        }
+        found.readOnly = Set(fixed.map(\.name))
         return found
     }
 

@@ -12,6 +12,8 @@ struct ListRead {
 
     /// How many of the service's pages make one of the tables wire at the most.
     private static let mostPages = 64
+    /// How many pages are looked through for rows by their ids.
+    private static let mostPagesByID = 10_000
     /// The longest filter that is read, in bytes.
     private static let longestFilter = 1 << 16
     /// A page that goes on where the service's link says.
@@ -42,6 +44,7 @@ struct ListRead {
     // MARK: Lists
 
     private func list() async throws -> Response {
+        if set.clientID != nil, let answer = try await listByID() { return answer }
         let top = query["$top"].flatMap { Int($0) }
         if top == 0, query["$count"] == nil { return page([], like: nil) }
         var path: String
@@ -78,6 +81,39 @@ struct ListRead {
             if isFull || visited.count > Self.mostPages {
                 return self.page(rows, count: count, next: isFull && top != nil ? nil : link, like: first)
             }
+            try Task.checkCancellation()
+        }
+    }
+
+    /// The answer to a query that asks for rows by their ids, where these are in two properties: the service cannot sort
+    /// and compare by both as one, so its rows are read and looked through here. Nil for any other query.
+    private func listByID() async throws -> Response? {
+        let filter = try filter()
+        if case .binary(.eq, .column("id"), .literal(.string(let id))) = filter {
+            let response = try await RowRead(transport, set, request).lookup(.string(id))
+            if response.status == 404 || response.status == 410 { return page([], like: nil) }
+            return response.status == 200 ? page([try response.body.json], like: response) : response
+        }
+        let order = query["$orderby"] ?? ""
+        guard order.split(separator: ",").contains(where: { $0.hasPrefix("id") }) || query["$filter"]?.contains("id") == true
+        else { return nil }
+        var all = Query(set.name, filter: filter, skip: query["$skip"].flatMap { Int($0) } ?? 0)
+        all.top = query["$top"].flatMap { Int($0) }
+        all.order = (try? Query.order(odata: order)) ?? []
+        let evaluator = try QueryEvaluator(all, schema: nil)
+        var rows: [JSON] = []
+        var path = exchange.path([set.name])
+        var visited: Set<String> = []
+        while true {
+            guard visited.insert(path).inserted, visited.count <= Self.mostPagesByID else {
+                throw SluiceError(.brokenProtocol, "the service's next links lead in a circle", table: set.name)
+            }
+            let response = try await exchange.send(exchange.request(.get, path, for: request))
+            guard response.status == 200 else { return response }
+            let part = try SetPage(try document(response), table: set.name)
+            rows += part.rows.compactMap { form.record(of: $0) }
+            guard let link = part.nextLink else { return page(evaluator.apply(to: rows), like: response) }
+            path = try ServiceLink.path(of: link, endpoint: exchange.endpoint)
             try Task.checkCancellation()
         }
     }

@@ -71,9 +71,11 @@ struct RowForm: Sendable {
         var members = key?.members(in: set, version: version) ?? []
         if let name = set.clientID, let clientID { members.append((name, JSON(clientID.text))) }
         let names = Set(set.key.map(\.name))
+        // A row that is made may name what no update may.
+        let fixed = key == nil && clientID == nil ? set.readOnly : []
         for (name, value) in record.members ?? []
-        where name != "id" && name != set.clientID && !names.contains(name) && !name.text.hasPrefix("__")
-            && !name.text.hasPrefix("@")
+        where name != "id" && name != set.clientID && !names.contains(name) && !fixed.contains(name)
+            && !name.text.hasPrefix("__") && !name.text.hasPrefix("@")
         {
             members.append((name, EdmValue.toWire(value, type: set.types[name], version: version)))
         }

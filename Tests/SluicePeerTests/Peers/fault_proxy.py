@@ -84,6 +84,7 @@ class Proxy(BaseHTTPRequestHandler):
             for name, value in kept:
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(content) + 10))
+            self.send_header("Connection", "close")
             self.end_headers()
             self.wfile.write(content[: len(content) // 2])
             self.close_connection = True

@@ -6,7 +6,7 @@ SWIFT ?= swift
 LAYERED := SluiceBase SluiceWire SluiceSync SluiceHTTP SluicePredicate SluiceSQLite SluiceLua SluicePluginTools \
 	SluiceTesting SluiceCLI
 
-.PHONY: demo test check lint format bench fuzz simulate planted docs setup torture storage-faults proof queries threads lib
+.PHONY: demo test check lint format bench fuzz simulate planted docs setup test-peers torture storage-faults proof queries threads lib
 
 demo: setup
 	$(SWIFT) build --product sluice
@@ -19,6 +19,11 @@ test: setup lint
 	@.ci/simulate 2000 1
 	@.ci/storage 29 5
 	@STORE=encrypted .ci/storage 29 5
+
+# The tests with OData services from PyPI, which run on loopback; skipped, with the reason, where they cannot be had.
+test-peers: setup
+	$(SWIFT) build --build-tests
+	@.ci/peers
 
 # Lint and the tests of what has changed since main: for the inner loop. make test runs every one.
 check: setup

@@ -30,6 +30,7 @@ struct SluiceCommand: AsyncParsableCommand {
     ]
     private static let programs: [any ParsableCommand.Type] = [
         DemoCommand.self, ServeCommand.self, BackendCommand.self, SimulateCommand.self, PluginCommand.self,
+        ODataCommand.self,
     ]
 
     /// All commands.

@@ -33,11 +33,11 @@ struct ClientSettings {
         endpoint = options.endpoint ?? file.endpoint ?? variable("SLUICE_ENDPOINT")
         store = options.store ?? file.store ?? variable("SLUICE_STORE")
         let name = options.dialect ?? file.dialect ?? Dialect.azureV2.name
-        guard let dialect = Dialect.all.first(where: { $0.name == name }) else {
+        guard let dialect = Dialect.known.first(where: { $0.name == name }) else {
             throw CommandFailure.usage(
-                "no dialect \(name); known are \(Dialect.all.map(\.name).joined(separator: ", "))")
+                "no dialect \(name); known are \(Dialect.known.map(\.name).joined(separator: ", "))")
         }
-        self.dialect = dialect
+        self.dialect = ODataVersion(rawValue: name).map { .odata($0, file.odata) } ?? dialect
         let policy = push?.conflicts
         guard let conflicts = policy.map(ConflictPolicy.init) ?? file.conflicts ?? .hold else {
             throw CommandFailure.usage("--conflicts cannot be \(policy ?? ""); use hold, server-wins or client-wins")

@@ -10,7 +10,8 @@ struct ConnectionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The server's wire: azure-v1, azure-v2 (the default), azure-v3 or datasync.", valueName: "name"))
+            "The server's wire: azure-v1, azure-v2 (the default), azure-v3, datasync, odata-v2 or odata-v4.",
+            valueName: "name"))
     var dialect: String?
 
     @Option(help: ArgumentHelp("A YAML file with all of these, and tables. Flags win over it.", valueName: "file"))

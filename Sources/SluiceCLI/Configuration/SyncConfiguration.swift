@@ -24,6 +24,8 @@ internal import SluiceConfiguration
 ///     columns: { title: string, year: integer }
 ///     indexes: [year, [rating, title]]
 ///     local: [note]               # columns that stay here; or true, for the whole table
+///     odata: { updated-at: ChangedAt }  # what the metadata does not say: see ODataConfiguration
+/// odata: { update: merge }        # of odata-v2 and odata-v4 alone
 /// migrations: …                   # see MigrationConfiguration
 /// ```
 struct SyncConfiguration {
@@ -47,6 +49,7 @@ struct SyncConfiguration {
     var secrets: String?
     var tables: [TableSchema] = []
     var localOnly = LocalOnly()
+    var odata = ODataSettings()
     var migrations: [StoreMigration] = []
 
     /// A configuration that says nothing.
@@ -60,7 +63,7 @@ struct SyncConfiguration {
             "endpoint", "store", "dialect", "conflicts", "batch", "concurrency", "durability", "token-file",
             "token-scheme", "user",
             "application-key-file", "key-file", "passphrase-file", "plugins", "secrets", "tables",
-            "migrations",
+            "migrations", "odata",
         ])
         let folder = (path as NSString).deletingLastPathComponent
         func file(_ key: String) throws -> String? {
@@ -68,7 +71,7 @@ struct SyncConfiguration {
         }
         endpoint = try members["endpoint"]?.text()
         store = try file("store")
-        dialect = try members["dialect"]?.choice(of: Dialect.all.map(\.name))
+        dialect = try members["dialect"]?.choice(of: Dialect.known.map(\.name))
         let policy = try members["conflicts"]?.choice(of: ConflictPolicy.allCases.map(\.rawValue))
         conflicts = policy.flatMap(ConflictPolicy.init)
         (batch, concurrency) = (try members["batch"]?.integer(), try members["concurrency"]?.integer())
@@ -79,12 +82,14 @@ struct SyncConfiguration {
         applicationKeyFile = try file("application-key-file")
         (keyFile, passphraseFile) = (try file("key-file"), try file("passphrase-file"))
         (plugins, secrets) = (try file("plugins"), try file("secrets"))
+        odata = try ODataConfiguration.settings(members["odata"])
         for (name, _, node) in try members["tables"]?.entries() ?? [] { tables.append(try table(name, node)) }
         migrations = try MigrationConfiguration.migrations(members["migrations"])
     }
 
     private mutating func table(_ name: String, _ node: ConfigurationNode) throws -> TableSchema {
-        let members = try node.named("table \(name)").members(["columns", "indexes", "local"])
+        let members = try node.named("table \(name)").members(["columns", "indexes", "local", "odata"])
+        if let node = members["odata"] { odata.tables[name] = try ODataConfiguration.table(node) }
         if let local = members["local"] {
             if let isWhole = try? local.flag() {
                 if isWhole { localOnly.tables.insert(name) }

@@ -8,13 +8,32 @@ struct RecordReads: Sendable {
 
     init(_ request: TableRequest) { self.request = request }
 
+    /// What a list has found, as it is stored and as hooks show it.
+    enum Found: Sendable {
+        /// A page of the records that match; `count` where it was asked for.
+        case records([JSON], count: Int?, hasMore: Bool)
+        /// A page of changes.
+        case changes(FoundChanges)
+    }
+
     /// A page of the records that match.
     func list() async throws -> Reply {
-        let session = try await request.session(.read)
         let parameters = try ListParameters(request)
+        switch try await find(parameters) {
+        case .records(let records, let count, let hasMore):
+            return page(
+                shown(records, selected: parameters.query.select), count: count,
+                next: hasMore ? parameters.next : nil)
+        case .changes(let changes): return reply(changes, selected: parameters.query.select)
+        }
+    }
+
+    /// Reads a page, by the rules for the table and with its hooks.
+    func find(_ parameters: ListParameters) async throws -> Found {
+        let session = try await request.session(.read)
         let scope = try await session.willRead(query: parameters.query)
         if let run = try ChangeRun(request, parameters, session.scope, narrowed: scope) {
-            return try await changes(run, session)
+            return .changes(try await changes(run, session))
         }
         let (rows, count) = try await request.backend.database.read {
             [table = request.table, wire, asked = request.asked] connection in
@@ -26,16 +45,16 @@ struct RecordReads: Sendable {
             query.select = wire.selection(query.select, asked: asked)
             // One row more than the page tells whether there is a next one.
             query.top = parameters.page + (parameters.wantsMore ? 1 : 0)
-            var rows = try table.records(matching: query, connection)
+            var page = query
+            page.filter = .all(query.filter, parameters.later)
+            var rows = try table.records(matching: page, connection)
             if wire.showsKnownProperties {
                 rows = try table.completed(rows, selected: query.select, connection)
             }
             return (rows, query.includesCount ? try table.count(matching: query, connection) : nil)
         }
-        let hasMore = rows.count > parameters.page
         let records = try await session.answering(Array(rows.prefix(parameters.page)))
-        return page(
-            shown(records, selected: parameters.query.select), count: count, next: hasMore ? parameters.next : nil)
+        return .records(records, count: count, hasMore: rows.count > parameters.page)
     }
 
     /// One record; a tombstone only where the client asks for such.

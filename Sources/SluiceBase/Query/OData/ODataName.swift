@@ -3,11 +3,11 @@
 /// A name that OData's grammar does not allow, or that it would read as something else, is written with `_xHHHH_` for
 /// the characters in the way, as the servers' own mapping of names to identifiers does it (XML names in .NET). So no
 /// name can change a query's meaning.
-enum ODataName {
+package enum ODataName {
     private static let reserved: Set<String> = ["not", "null", "true", "false"]
 
     /// The name as it is written.
-    static func encoded(_ name: PropertyName) -> String {
+    package static func encoded(_ name: PropertyName) -> String {
         let scalars = Array(name.text.unicodeScalars)
         var output = ""
         for (index, scalar) in scalars.enumerated() {
@@ -28,7 +28,7 @@ enum ODataName {
     }
 
     /// The name that was written so.
-    static func decoded(_ name: String) -> PropertyName {
+    package static func decoded(_ name: String) -> PropertyName {
         if !name.contains("_x") { return PropertyName(name) }
         let scalars = Array(name.unicodeScalars)
         var output = String.UnicodeScalarView()

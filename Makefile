@@ -6,7 +6,7 @@ SWIFT ?= swift
 LAYERED := SluiceBase SluiceWire SluiceSync SluiceHTTP SluicePredicate SluiceSQLite SluiceLua SluicePluginTools \
 	SluiceTesting SluiceCLI
 
-.PHONY: demo test check lint format bench fuzz simulate planted docs setup torture storage-faults proof queries threads lib
+.PHONY: demo test check lint format bench fuzz simulate planted docs setup torture storage-faults proof queries threads test-peers lib
 
 demo: setup
 	$(SWIFT) build --product sluice
@@ -43,6 +43,11 @@ bench: setup
 # (or json, or wire) runs one, SECONDS=60 runs shorter. See docs/fuzzing.md.
 fuzz: setup
 	@.ci/fuzz "$(ONLY)" "$(SECONDS)"
+
+# OData clients that others wrote, against a backend: see .ci/peers.
+test-peers: setup
+	$(SWIFT) build --product sluice
+	@.ci/peers
 
 # Asks 20,000 generated queries of the evaluator, the stores, the texts of OData and the backend; `make test` does so for a
 # minute.

@@ -49,6 +49,11 @@ bench: setup
 fuzz: setup
 	@.ci/fuzz "$(ONLY)" "$(SECONDS)"
 
+# OData clients that others wrote, against a backend: see .ci/peers.
+test-peers: setup
+	$(SWIFT) build --product sluice
+	@.ci/peers
+
 # Asks 20,000 generated queries of the evaluator, the stores, the texts of OData and the backend; `make test` does so for a
 # minute.
 queries: setup

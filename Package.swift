@@ -95,7 +95,8 @@ let package = Package(
         .target(
             name: "SluiceBackend",
             dependencies: [
-                "SluiceConfiguration", "SluiceCore", "SluiceSQLite",
+                "SluiceConfiguration", "SluiceCore", "SluiceOData", "SluiceSQLite",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -49,12 +49,15 @@ struct BackendTable: Sendable {
         return table
     }
 
-    /// What pulls filter and sort by, as the printer of queries writes it; in a table of several users by user.
+    /// What pulls filter and sort by, as the printer of queries writes it; in a table of several users by user; and what links are followed by.
     private func createIndexes(_ connection: SQLiteConnection) throws {
         let printer = SQLQueryPrinter(dialect: .sqlite, schema: schema, extraColumn: "_extra")
         let time = Query.SortKey(SystemColumn.updatedAt)
         var indexes = [("\(name)(updatedAt)", [time])]
         if let owner = rules.perUser { indexes.append(("\(name)(owner,updatedAt)", [.init(owner), time])) }
+        for column in Set(rules.references.map(\.column)).sorted() {
+            indexes.append(("\(name)(\(column))", [.init(column)]))
+        }
         for (index, keys) in indexes {
             try connection.execute(
                 "CREATE INDEX IF NOT EXISTS \(SQLDialect.sqlite.quoted(index)) ON "

@@ -21,7 +21,10 @@ struct BatchRun: Sendable {
         }
         self.backend = backend
         self.wire = wire
-        batch = try BatchRequest(RequestBody.object(of: request, wire), outer: request.head, target)
+        let reader = BatchPartReader(request.head, target)
+        batch = try BatchRequest(RequestBody.object(of: request, wire)) { (element, isInGroup) throws(Refusal) in
+            try reader.request(element, isInGroup: isInGroup)
+        }
     }
 
     func reply() async throws -> Reply {

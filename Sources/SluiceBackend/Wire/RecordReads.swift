@@ -9,30 +9,54 @@ struct RecordReads: Sendable {
 
     init(_ request: TableRequest) { self.request = request }
 
+    /// What a list has found, as it is stored and as hooks show it.
+    enum Found: Sendable {
+        /// A page of the records that match; `count` where it was asked for.
+        case records([JSON], count: Int?, hasMore: Bool)
+        /// The same as the text of a JSON list: nobody has looked at the records on their way.
+        case text([UInt8], count: Int?, hasMore: Bool)
+        /// A page of changes.
+        case changes(FoundChanges)
+    }
+
     /// A page of the records that match.
     func list() async throws -> Reply {
-        let session = try await request.session(.read)
         let parameters = try ListParameters(request)
+        switch try await find(parameters, asText: true) {
+        case .records(let records, let count, let hasMore):
+            return page(
+                shown(records, selected: parameters.query.select), count: count,
+                next: hasMore ? parameters.next : nil)
+        case .text(let text, let count, let hasMore):
+            return page(text: text, count: count, next: hasMore ? parameters.next : nil)
+        case .changes(let changes): return reply(changes, selected: parameters.query.select)
+        }
+    }
+
+    /// Reads a page, by the rules for the table and with its hooks; as text only if `asText`, and if no hook has to see
+    /// the records.
+    func find(_ parameters: ListParameters, asText: Bool = false) async throws -> Found {
+        let session = try await request.session(.read)
         let scope = try await session.willRead(query: parameters.query)
         if let run = try ChangeRun(request, parameters, session.scope, narrowed: scope) {
-            return try await changes(run, session)
+            return .changes(try await changes(run, session))
         }
         let query = query(parameters, scope)
-        if session.hooks == nil, let members = wire.members(of: request.table, query, asked: request.asked) {
-            return try await list(query, parameters, members)
+        var onePage = query
+        onePage.filter = .all(query.filter, parameters.later)
+        if asText, session.hooks == nil, let members = wire.members(of: request.table, query, asked: request.asked) {
+            return try await text(onePage, of: query, parameters, members)
         }
         let (rows, count) = try await request.backend.database.read {
-            [table = request.table, wire] connection in
-            var rows = try table.records(matching: query, connection)
+            [table = request.table, wire, onePage] connection in
+            var rows = try table.records(matching: onePage, connection)
             if wire.showsKnownProperties {
                 rows = try table.completed(rows, selected: query.select, connection)
             }
             return (rows, query.includesCount ? try table.count(matching: query, connection) : nil)
         }
-        let hasMore = rows.count > parameters.page
         let records = try await session.answering(Array(rows.prefix(parameters.page)))
-        return page(
-            shown(records, selected: parameters.query.select), count: count, next: hasMore ? parameters.next : nil)
+        return .records(records, count: count, hasMore: rows.count > parameters.page)
     }
 
     /// The query with what the request may see, and what the wire reads for it.
@@ -49,19 +73,19 @@ struct RecordReads: Sendable {
     }
 
     /// A page whose records nobody looks at on their way: each is written as it is read.
-    private func list(
-        _ query: Query, _ parameters: ListParameters, _ members: [RecordText.Member]
-    ) async throws -> Reply {
-        let page = try await request.backend.database.read {
+    private func text(
+        _ page: Query, of query: Query, _ parameters: ListParameters, _ members: [RecordText.Member]
+    ) async throws -> Found {
+        try await request.backend.database.read {
             [table = request.table, wire, asked = request.asked] connection in
             var text = Array("[".utf8)
             let hasMore = try table.append(
-                query, most: parameters.page, members, completes: wire.showsKnownProperties, to: &text, connection
+                page, most: parameters.page, members, completes: wire.showsKnownProperties, to: &text, connection
             ) { wire.record($0, asked: asked) }
             text.append(UInt8(ascii: "]"))
-            return (text, hasMore, query.includesCount ? try table.count(matching: query, connection) : nil)
+            let count = query.includesCount ? try table.count(matching: query, connection) : nil
+            return .text(text, count: count, hasMore: hasMore)
         }
-        return self.page(text: page.0, count: page.2, next: page.1 ? parameters.next : nil)
     }
 
     /// One record; a tombstone only where the client asks for such.

@@ -4,7 +4,7 @@ internal import SluiceSQLite
 
 /// Records as they look on a wire.
 extension ServerWire {
-    /// A stored record as the wire shows it: its names for the server's columns, times in milliseconds with the rest
+    /// A stored record as the wire shows it: its names for the server's columns, times with the wire's digits and the rest
     /// cut off, and of the server's columns those of `asked` alone.
     func record(_ stored: JSON, asked: Set<PropertyName>) -> JSON {
         var record = stored
@@ -18,7 +18,7 @@ extension ServerWire {
             record[column] = nil
             guard let name = names.wire(column), asked.contains(column) else { continue }
             let time = SystemColumn.times.contains(column) ? value.string.flatMap { Timestamp($0) } : nil
-            record[name] = time.map { JSON($0.text(fractionDigits: 3)) } ?? value
+            record[name] = time.map { JSON($0.text(fractionDigits: timeDigits)) } ?? value
         }
         return record
     }

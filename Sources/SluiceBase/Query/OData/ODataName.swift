@@ -3,7 +3,7 @@
 /// A name that OData's grammar does not allow, or that it would read as something else, is written with `_xHHHH_` for
 /// the characters in the way, as the servers' own mapping of names to identifiers does it (XML names in .NET). So no
 /// name can change a query's meaning.
-enum ODataName {
+package enum ODataName {
     /// Whether a text reads the name as something else: an operator or a constant.
     private static func isReserved(_ name: String) -> Bool {
         guard (3...5).contains(name.utf8.count) else { return false }
@@ -21,7 +21,7 @@ enum ODataName {
     }
 
     /// The name as it is written; `taken` are the variables that mean something else there.
-    static func encoded(_ name: PropertyName, taken: [PropertyName] = []) -> String {
+    package static func encoded(_ name: PropertyName, taken: [PropertyName] = []) -> String {
         let scalars = Array(name.text.unicodeScalars)
         var output = ""
         for (index, scalar) in scalars.enumerated() {
@@ -42,7 +42,7 @@ enum ODataName {
     }
 
     /// The name that was written so.
-    static func decoded(_ name: String) -> PropertyName {
+    package static func decoded(_ name: String) -> PropertyName {
         if !name.contains("_x") { return PropertyName(name) }
         let scalars = Array(name.unicodeScalars)
         var output = String.UnicodeScalarView()

@@ -47,7 +47,9 @@ struct MockSAPTests {
         #expect(second.grade == .changeTokens)
     }
 
-    @Test("v2: rows without entity tags are made, changed and deleted once, with lost answers", arguments: ["lose", "cut", "refuse"])
+    @Test(
+        "v2: rows without entity tags are made, changed and deleted once, with lost answers",
+        arguments: ["lose", "cut", "refuse"])
     func untagged(_ fault: String) async throws {
         let device = try await peer.device()
         let table = try device.table("ProductSet")
@@ -93,18 +95,27 @@ struct MockSAPTests {
         let peer = try #require(Peer.sapV4)
         let device = try await peer.device()
         let query = Query("A_BusinessPartner")
-        let set = try await peer.call("GET", peer.service + "/").json["value"]?.elements?.compactMap { $0["name"]?.string }
+        let set = try await peer.call("GET", peer.service + "/").json["value"]?.elements?.compactMap {
+            $0["name"]?.string
+        }
         let name = set?.first { $0 == query.table } ?? set?.first ?? ""
         let result = try await device.pull(Query(name), named: "all")
         #expect(result.grade == .changeTokens)
         #expect(result.stored > 0)
     }
 
-    @Test("faults of the service are told apart", arguments: [("lock", SluiceError.Code.serverFailure), ("busy", .serverFailure), ("forbidden", .forbidden), ("notfound", .notFound)])
+    @Test(
+        "faults of the service are told apart",
+        arguments: [
+            ("lock", SluiceError.Code.serverFailure), ("busy", .serverFailure), ("forbidden", .forbidden),
+            ("notfound", .notFound),
+        ])
     func faults(_ scenario: String, _ code: SluiceError.Code) async throws {
         let settings = ODataSettings(tables: ["ProductSet": .init(key: [.init("ProductID", .string)])])
         let client = try peer.client(settings).with(Scenario(name: scenario))
-        let error = await #expect(throws: SluiceError.self) { try await client.table("ProductSet").lookup(id: "HT-1000") }
+        let error = await #expect(throws: SluiceError.self) {
+            try await client.table("ProductSet").lookup(id: "HT-1000")
+        }
         #expect(error?.code == code)
     }
 

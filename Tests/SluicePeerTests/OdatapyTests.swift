@@ -17,7 +17,8 @@ struct OdatapyTests {
     /// Makes customers with those ids in a country.
     private func make(_ ids: ClosedRange<Int>, country: String = "US") async throws {
         for id in ids {
-            let body = #"{"ID":\#(id),"Name":"N\#(id)","Country":"\#(country)","Balance":100.2500,"Big":9007199254740993}"#
+            let body =
+                #"{"ID":\#(id),"Name":"N\#(id)","Country":"\#(country)","Balance":100.2500,"Big":9007199254740993}"#
             #expect(try await peer.call("POST", "/Customers", body).status == 201)
         }
     }
@@ -33,7 +34,6 @@ struct OdatapyTests {
     @Test("a pull follows delta links over pages of three, with deletions")
     func delta() async throws {
         try await make(1001...1007)
-        defer { Task { [peer] in for id in 1001...1010 { try await peer.call("DELETE", "/Customers(\(id))", nil, ["If-Match": "*"]) } } }
         let device = try await peer.device()
         let query = Query("Customers", filter: try QueryExpression(odata: "Country eq 'US'"))
         let first = try await device.pull(query, named: "us")
@@ -131,7 +131,9 @@ struct OdatapyTests {
         #expect(try await peer.changes() == ["POST", "PATCH", "DELETE"])
     }
 
-    @Test("a row whose key the service assigns is made once, although its answer is lost", arguments: ["lose", "cut", "refuse"])
+    @Test(
+        "a row whose key the service assigns is made once, although its answer is lost",
+        arguments: ["lose", "cut", "refuse"])
     func assigned(_ fault: String) async throws {
         let settings = ODataSettings(tables: ["Orders": .init(clientID: "Ref", assignsKey: true)])
         let device = try await peer.device(settings)

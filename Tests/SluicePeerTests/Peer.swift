@@ -59,7 +59,9 @@ struct Peer: Sendable {
     /// The changes that reached the service and were carried out since the last call, such as `PATCH 204`.
     func changes() async throws -> [String] {
         try await call("GET", "/__log").json.elements?.compactMap { entry in
-            guard let method = entry[0]?.string, method != "GET", let status = entry[2]?.int, status < 300 else { return nil }
+            guard let method = entry[0]?.string, method != "GET", let status = entry[2]?.int, status < 300 else {
+                return nil
+            }
             return method
         } ?? []
     }

@@ -95,7 +95,9 @@ struct ListRead {
             return response.status == 200 ? page([try response.body.json], like: response) : response
         }
         let order = query["$orderby"] ?? ""
-        guard order.split(separator: ",").contains(where: { $0.hasPrefix("id") }) || query["$filter"]?.contains("id") == true
+        guard
+            order.split(separator: ",").contains(where: { $0.hasPrefix("id") })
+                || query["$filter"]?.contains("id") == true
         else { return nil }
         var all = Query(set.name, filter: filter, skip: query["$skip"].flatMap { Int($0) } ?? 0)
         all.top = query["$top"].flatMap { Int($0) }

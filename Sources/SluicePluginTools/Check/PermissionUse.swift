@@ -46,7 +46,9 @@ struct PermissionUse {
             }
         }
         for use in outline.calls where use.path.count == 3 && use.path[1] == "headers" {
-            guard ["set", "add", "remove"].contains(use.path[2]), let name = use.argument?.lowercased() else { continue }
+            guard ["set", "add", "remove"].contains(use.path[2]), let name = use.argument?.lowercased() else {
+                continue
+            }
             for (names, permission) in ChangePermission.fields
             where names.contains(name) && written[permission.rawValue] == nil {
                 written[permission.rawValue] = (file, use)

@@ -18,14 +18,9 @@ struct OperationEdit {
         try queue.reader.refuseDoubt(inGroupOf: operation)
         let local = try store.record(id, in: table)
         let state = try queue.reader.state(of: id, in: table)
-<<<<<<< HEAD
         let after = try queue.reader.all(on: id, in: table).filter { $0.sequence > operation.sequence }
         let before = after.isEmpty ? local : operation.resultingRecord(local: local, mirror: state?.mirror)
-=======
-        let behind = try queue.reader.all(on: id, in: table).filter { $0.sequence > operation.sequence }
-        let before = behind.isEmpty ? local : operation.resultingRecord(local: local, mirror: state?.mirror)
         try RecordRules.validate(whole: record, besides: [before, state?.mirror], id: id, table: table)
->>>>>>> a0fd64eb (Hold answers with nothing of what was sent against the list; hide pieces of tokens; plugins forge no condition, method or address by other names; refuse merges with two names that differ in case; twin ids, lists without versions and groups in transfers in stories)
         try queue.audit(operation, "edit", local: before, at: environment.now())
 
         let target = RecordRules.record(record, withSystemColumns: columns.system, of: before, id: id)

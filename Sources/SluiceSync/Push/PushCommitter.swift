@@ -215,17 +215,13 @@ struct PushCommitter {
         }
     }
 
-<<<<<<< HEAD
-    /// What is known of the record, where it is unknown whether that or the answer is the later one.
-=======
     /// Notes where what the server did is a plugin's word.
     private func noteAnswer(_ operation: TableOperation, _ item: PushItem, _ queue: QueueWriter) throws {
         guard let witnesses = item.witnesses else { return }
         try queue.audit(operation, witnesses, local: item.local, at: environment.now())
     }
 
-    /// What is known of the record, where it cannot be told whether that or the answer is the later one.
->>>>>>> a0fd64eb (Hold answers with nothing of what was sent against the list; hide pieces of tokens; plugins forge no condition, method or address by other names; refuse merges with two names that differ in case; twin ids, lists without versions and groups in transfers in stories)
+    /// What is known of the record, where it is unknown whether that or the answer is the later one.
     private func doubted(
         _ operation: TableOperation, answered server: JSON, _ queue: QueueWriter
     ) throws -> RecordState? {

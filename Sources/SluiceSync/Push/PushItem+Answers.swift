@@ -16,11 +16,6 @@ extension PushItem {
         return record[columns.version] == known
     }
 
-<<<<<<< HEAD
-    /// The server's record by its answer to the change. What the answer leaves out is as that send left it: some
-    /// servers answer with the properties that were sent alone. A property that comes in other letters' case was not
-    /// left out.
-=======
     /// Whether the record has none of the values that were sent: an insert's, or those that an update changes.
     func isUntaken(_ record: JSON, _ columns: PushColumns) -> Bool {
         let isInsert = operation.kind == .insert
@@ -30,16 +25,16 @@ extension PushItem {
         }
         return !changed.isEmpty
             && changed.allSatisfy { name, value in
-                // What is left out says nothing.
+                // What is left out is no evidence.
                 guard let written = record[name] else { return false }
                 return isInsert
                     ? !columns.holds(record, JSON(members: [(name, value)]), forms) : written == base?[name] ?? .null
             }
     }
 
-    /// The server's record by its answer to the change. What the answer leaves out is as that send left it: some servers
-    /// answer with the properties that were sent alone. A property that comes in other letters' case was not left out.
->>>>>>> a0fd64eb (Hold answers with nothing of what was sent against the list; hide pieces of tokens; plugins forge no condition, method or address by other names; refuse merges with two names that differ in case; twin ids, lists without versions and groups in transfers in stories)
+    /// The server's record by its answer to the change. What the answer leaves out is as that send left it: some
+    /// servers answer with the properties that were sent alone. A property that comes in other letters' case was not
+    /// left out.
     func completing(_ answer: JSON, by sent: SentBody?, _ columns: PushColumns) -> JSON {
         var record = answer
         let kept = columns.replaces ? base?.members?.filter { columns.system.contains($0.name) } : nil

@@ -15,7 +15,9 @@ extension SimulatedDevice {
                 let ids = moved.map(\.0).filter { Self.key(of: $0) == key }.map(\.id)
                 parts.oracle.moves(ids, of: key, from: index, to: other.index)
             }
-            guard try await target.import(moved.map(\.1).joined(separator: "\n")).imported == moved.count else { return }
+            guard try await target.import(moved.map(\.1).joined(separator: "\n")).imported == moved.count else {
+                return
+            }
             for key in keys {
                 parts.trace.note(
                     "transfer", key.id.text, other.index,

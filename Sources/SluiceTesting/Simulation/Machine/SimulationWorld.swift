@@ -41,7 +41,8 @@ final class SimulationWorld {
     private func setUp() throws {
         let kind = parts.configuration.stores[story.setting.store % parts.configuration.stores.count]
         let zeros = parts.setting.fields.members(["a": 0, "b": 0])
-        parts.server.edit("items", (0..<5).map { (parts.setting.id($0), JSON(members: [("group", JSON($0 % 3))] + zeros)) })
+        parts.server.edit(
+            "items", (0..<5).map { (parts.setting.id($0), JSON(members: [("group", JSON($0 % 3))] + zeros)) })
         parts.server.edit("notes", [("r0", JSON(members: zeros))])
         if parts.setting.habits.contains(.hasOddRows) { parts.server.editOddRows() }
         let stores = Mutex<[@Sendable () throws -> any LocalStore]>([])

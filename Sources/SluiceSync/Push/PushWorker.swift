@@ -60,7 +60,9 @@ struct PushWorker: Sendable {
                 let event = await send(item)
                 gatherer.leave(item.operation.id)
                 return event
-            case .readBack(let item): return try await .readBack(readBack(item))
+            case .readBack(let item):
+                let found = try await readBack(item)
+                return .readBack(found.record, by: found.answeredBy)
             case .decide(let conflict): return try await .decided(decide(conflict))
             case .commit(let commit):
                 let committer = committer
@@ -126,7 +128,7 @@ struct PushWorker: Sendable {
         do {
             switch try await prepare(item) {
             case .item(let item): prepared = item
-            case .answer(let answer): return .answered(item, answer)
+            case .answer(let item, let answer): return .answered(item, answer)
             }
         } catch {
             return .unanswered(item, SluiceError(wrapping: error), wasSent: false)
@@ -159,7 +161,7 @@ struct PushWorker: Sendable {
             let response = try await client.send(request)
             try await options.environment.reached(.answered, .after)
             var item = sealed.withLock { $0.item }
-            item.answeredBy = response.madeBy
+            item.answeredBy += response.madeBy
             return .answered(item, answer(response, for: item))
         } catch {
             let last = sealed.withLock { $0 }

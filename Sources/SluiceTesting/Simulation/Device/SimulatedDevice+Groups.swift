@@ -18,7 +18,7 @@ extension SimulatedDevice {
         let oracle = parts.oracle
         var keys: [RecordKey] = []
         for number in 0..<2 + choice / 512 % 2 {
-            let key = Self.record(choice + number * 13)
+            let key = record(choice + number * 13)
             if !keys.contains(key) { keys.append(key) }
         }
         let plans = keys.enumerated().map { number, key in

@@ -86,6 +86,15 @@ public struct SimulationSetting: Sendable, Hashable {
     /// The properties that applications write.
     var fields: SimulatedFields { SimulatedFields(areTwins: habits.contains(.hasTwinNames)) }
 
+    /// The id of a record that stories are about, by its number.
+    func id(_ number: Int) -> RecordID {
+        switch number {
+        case 4 where habits.contains(.hasTwinIDs): "r\u{E9}"
+        case 5 where habits.contains(.hasTwinIDs): "re\u{301}"
+        default: RecordID("r\(number)")
+        }
+    }
+
     var json: JSON {
         [
             "devices": JSON(devices), "wire": JSON(wire), "store": JSON(store), "serverPage": JSON(serverPage),

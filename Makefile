@@ -6,7 +6,7 @@ SWIFT ?= swift
 LAYERED := SluiceBase SluiceWire SluiceSync SluiceHTTP SluicePredicate SluiceSQLite SluiceLua SluicePluginTools \
 	SluiceTesting SluiceService SluiceDaemon SluiceCLI
 
-.PHONY: demo test check lint format bench fuzz simulate planted docs setup torture storage-faults proof queries threads lib deb
+.PHONY: demo test check lint format bench fuzz simulate planted docs setup test-peers torture storage-faults proof queries threads lib deb
 
 demo: setup
 	$(SWIFT) build --product sluice
@@ -19,6 +19,11 @@ test: setup lint
 	@.ci/simulate 2000 1
 	@.ci/storage 29 5
 	@STORE=encrypted .ci/storage 29 5
+
+# The tests with OData services from PyPI, which run on loopback; skipped, with the reason, where they cannot be had.
+test-peers: setup
+	$(SWIFT) build --build-tests
+	@.ci/peers
 
 # Lint and the tests of what has changed since main: for the inner loop. make test runs every one.
 check: setup
@@ -43,6 +48,11 @@ bench: setup
 # (or json, or wire) runs one, SECONDS=60 runs shorter. See docs/fuzzing.md.
 fuzz: setup
 	@.ci/fuzz "$(ONLY)" "$(SECONDS)"
+
+# OData clients that others wrote, against a backend: see .ci/peers.
+test-peers: setup
+	$(SWIFT) build --product sluice
+	@.ci/peers
 
 # Asks 20,000 generated queries of the evaluator, the stores, the texts of OData and the backend; `make test` does so for a
 # minute.

@@ -7,6 +7,7 @@ let package = Package(
         .library(name: "Sluice", targets: ["Sluice"]),
         .library(name: "SluiceCore", targets: ["SluiceCore"]),
         .library(name: "SluiceOData", targets: ["SluiceOData"]),
+        .library(name: "SluiceStores", targets: ["SluiceStores"]),
         .library(name: "SluiceHTTP", targets: ["SluiceHTTP"]),
         .library(name: "SluiceService", targets: ["SluiceService"]),
         .library(name: "SluicePredicate", targets: ["SluicePredicate"]),
@@ -83,6 +84,8 @@ let package = Package(
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]),
         .target(name: "SluicePredicate", dependencies: ["SluiceCore"]),
+        // Defining requests, and which requests they cover.
+        .target(name: "SluiceStores", dependencies: ["SluiceBase", "SluiceSync"]),
         .target(name: "SluiceSQLite", dependencies: ["SluiceCore", "CSQLite"]),
         // YAML, read strictly: what the backend's and the command's configurations have in common.
         .target(name: "SluiceConfiguration", dependencies: ["SluiceCore", .product(name: "Yams", package: "Yams")]),
@@ -107,7 +110,8 @@ let package = Package(
         .target(
             name: "SluiceBackend",
             dependencies: [
-                "SluiceConfiguration", "SluiceCore", "SluiceSQLite",
+                "SluiceConfiguration", "SluiceCore", "SluiceOData", "SluiceSQLite",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -123,7 +127,7 @@ let package = Package(
         .target(
             name: "Sluice",
             dependencies: [
-                "SluiceCore", "SluiceHTTP", "SluicePredicate", "SluiceSQLite",
+                "SluiceCore", "SluiceHTTP", "SluiceOData", "SluicePredicate", "SluiceSQLite",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         // The daemon: configuration, sessions, the control socket, the gateway and the inspector.
@@ -207,9 +211,16 @@ let package = Package(
                 "SluiceCore", "SluiceOData", "SluiceTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
+        // With services that others wrote: .ci/peers starts them; without them its tests are skipped.
+        .testTarget(
+            name: "SluicePeerTests",
+            dependencies: ["Sluice", .product(name: "HTTPTypes", package: "swift-http-types")],
+            exclude: ["Peers"]),
         .testTarget(name: "SluicePredicateTests", dependencies: ["SluiceCore", "SluicePredicate"]),
         .testTarget(
             name: "SluiceSQLiteTests", dependencies: ["SluiceSQLite", "SluiceTesting", "SluiceTestSupport", "CSQLite"]),
+        .testTarget(
+            name: "SluiceStoresTests", dependencies: ["SluiceBase", "SluiceCore", "SluiceStores"]),
         // A store as someone else would write it: it needs the core only.
         .target(
             name: "AppendStore", dependencies: ["SluiceCore"], path: "Examples/append-store", exclude: ["README.md"]),

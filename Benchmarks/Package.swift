@@ -15,6 +15,10 @@ let package = Package(
             linkerSettings: [.linkedLibrary("sqlite3"), .linkedLibrary("jansson"), .linkedLibrary("lua5.4")]),
         // C over libsluice's header: what the calls of another language cost.
         .executableTarget(name: "abi", dependencies: [.product(name: "sluice-c", package: "sluice")]),
+        // The same on SQLCipher, which is found where programs find it: as a program of its own.
+        .executableTarget(
+            name: "cipher-floor", path: "Sources/CipherFloor", cSettings: [.headerSearchPath("../CFloor/include")],
+            linkerSettings: [.linkedLibrary("jansson"), .unsafeFlags(["-Xlinker", "-l:libsqlcipher.so.1"])]),
         .executableTarget(
             name: "bench",
             dependencies: [

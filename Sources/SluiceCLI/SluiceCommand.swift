@@ -30,8 +30,7 @@ struct SluiceCommand: AsyncParsableCommand {
     ]
     private static let programs: [any ParsableCommand.Type] = [
         DemoCommand.self, DaemonCommand.self, CtlCommand.self, ConfigCommand.self, ServeCommand.self,
-        BackendCommand.self,
-        SimulateCommand.self, PluginCommand.self,
+        BackendCommand.self, SimulateCommand.self, PluginCommand.self, ODataCommand.self,
     ]
 
     /// All commands.

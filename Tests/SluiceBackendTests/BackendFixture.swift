@@ -23,12 +23,15 @@ struct BackendFixture {
     init(
         tables: [BackendConfiguration.Table], database: BackendConfiguration.Database = .memory,
         authentication: BackendConfiguration.Authentication? = nil, hooks: [String: any TableHooks] = [:],
+        odata: BackendConfiguration.OData? = .init(), operations: [ODataOperation] = [],
         now: @escaping @Sendable () -> Timestamp = { Self.now },
         random: @escaping @Sendable () -> Double = { 0 }
     ) async throws {
         let ids = Mutex(0)
+        var configuration = BackendConfiguration(database: database, tables: tables, authentication: authentication)
+        configuration.odata = odata
         backend = try await Backend(
-            BackendConfiguration(database: database, tables: tables, authentication: authentication), hooks: hooks,
+            configuration, hooks: hooks, operations: operations,
             environment: SyncEnvironment(
                 now: now,
                 makeID: {

@@ -1,5 +1,11 @@
 #include "columns.h"
 
+// What the store keeps of a plain file; the program on SQLCipher says otherwise, as the store does.
+#ifndef FLOOR_CACHE
+#define FLOOR_CACHE "PRAGMA cache_size = -40000;"
+#define FLOOR_MOST_LOG 16000
+#endif
+
 #define COLUMN(name) {name, sizeof name - 1}
 
 const floor_column floor_columns[FLOOR_COLUMN_COUNT] = {
@@ -7,12 +13,12 @@ const floor_column floor_columns[FLOOR_COLUMN_COUNT] = {
     COLUMN("note"), COLUMN("quantity"), COLUMN("price"), COLUMN("active"), COLUMN("due"),
 };
 
-// SQLite's own automatic checkpoints, at 1000 pages, are the store's policy too.
+// Checkpoints are the program's own, by the store's rule: see floor_checkpoints.
 const char *const floor_schema =
     "PRAGMA journal_mode = WAL;"
     "PRAGMA synchronous = NORMAL;"
-    "PRAGMA wal_autocheckpoint = 1000;"
-    "PRAGMA cache_size = -8000;"
+    "PRAGMA wal_autocheckpoint = 0;"
+    FLOOR_CACHE
     "CREATE TABLE \"movements\" ("
     "\"id\" TEXT PRIMARY KEY NOT NULL, \"createdAt\" TEXT, \"updatedAt\" TEXT, \"version\" TEXT, \"deleted\" BOOLEAN,"
     " \"title\" TEXT, \"note\" TEXT, \"quantity\" INTEGER, \"price\", \"active\" BOOLEAN, \"due\" TEXT,"
@@ -27,3 +33,20 @@ const char *const floor_upsert =
     " \"title\" = excluded.\"title\", \"note\" = excluded.\"note\", \"quantity\" = excluded.\"quantity\","
     " \"price\" = excluded.\"price\", \"active\" = excluded.\"active\", \"due\" = excluded.\"due\","
     " \"_extra\" = excluded.\"_extra\", \"_absent\" = excluded.\"_absent\"";
+
+// A checkpoint is due when the log has a quarter of the file's pages: at least 1000, at most 16000.
+static int log_grew(void *context, sqlite3 *database, const char *name, int pages) {
+    (void)context;
+    if (pages < 1000) return SQLITE_OK;
+    sqlite3_stmt *count = NULL;
+    int file = 0;
+    if (sqlite3_prepare_v2(database, "PRAGMA page_count", -1, &count, NULL) == SQLITE_OK &&
+        sqlite3_step(count) == SQLITE_ROW)
+        file = sqlite3_column_int(count, 0);
+    sqlite3_finalize(count);
+    int due = file / 4 < 1000 ? 1000 : file / 4 > FLOOR_MOST_LOG ? FLOOR_MOST_LOG : file / 4;
+    if (pages >= due) sqlite3_wal_checkpoint_v2(database, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    return SQLITE_OK;
+}
+
+void floor_checkpoints(sqlite3 *database) { sqlite3_wal_hook(database, log_grew, NULL); }

@@ -1,6 +1,7 @@
 #ifndef SLUICE_CFLOOR_COLUMNS_H
 #define SLUICE_CFLOOR_COLUMNS_H
 
+#include <sqlite3.h>
 #include <stddef.h>
 
 enum { FLOOR_COLUMN_COUNT = 11 };
@@ -15,6 +16,9 @@ extern const floor_column floor_columns[FLOOR_COLUMN_COUNT];
 
 /// Pragmas and table, as the store makes them in `normal` durability.
 extern const char *const floor_schema;
+
+/// Has the connection checkpoint as the store does; after the pragmas, which take the hook's place.
+void floor_checkpoints(sqlite3 *database);
 
 /// The statement for one row.
 extern const char *const floor_upsert;

@@ -98,6 +98,7 @@ static long pull(sqlite3 *database, const char *directory, char *reason, size_t 
     long total = 0;
     int found = 1;
     if (sqlite3_exec(database, floor_schema, NULL, NULL, NULL) != SQLITE_OK) goto database_failure;
+    floor_checkpoints(database);
     for (int i = 0; i < 3; i++)
         if (sqlite3_prepare_v3(database, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &statements[i], NULL) != SQLITE_OK)
             goto database_failure;

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// `bench [--only pull|encryption|plugins|abi] [--rows N] [--pairs N] [--directory DIR] [--keep]`
+/// `bench [--only pull|encryption|plugins|write|abi] [--rows N] [--pairs N] [--directory DIR] [--keep]`
 @main
 enum Bench {
     /// Waits here for the end: a main thread that is given to the runtime does what valgrind cannot follow.
@@ -31,6 +31,9 @@ enum Bench {
         if options.only == nil || options.only == "encryption" {
             try EncryptionBenchmark(rows: options.rows, pairs: options.pairs, directory: directory).run()
         }
+        if options.only == nil || options.only == "write" {
+            try WriteBenchmark(rows: options.rows, pairs: options.pairs, directory: directory).run()
+        }
         if options.only == nil || options.only == "plugins" {
             try PluginBenchmark(rows: options.rows, pairs: options.pairs, directory: directory).run()
         }
@@ -55,6 +58,9 @@ enum Bench {
                 try await Measurement.of {
                     try await PullRuns.sluice(pages: first, database: second, encryption: ReadRuns.encryption())
                 }
+            case "inserts": try await Measurement.of { try await WriteRuns.inserts(count, database: second) }
+            case "write-floor": try await Measurement.of { try WriteRuns.floor(count, database: second) }
+            case "push": try await Measurement.of { try await WriteRuns.push(second) }
             case "reads": try await ReadRuns.points(count, database: second, nil)
             case "encrypted-reads": try await ReadRuns.points(count, database: second, ReadRuns.encryption())
             case "swift-reads": try await ABIRuns.reads(count, database: second)

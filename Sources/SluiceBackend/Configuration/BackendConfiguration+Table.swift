@@ -38,6 +38,8 @@ extension BackendConfiguration {
         /// How long after its delete a tombstone is removed; nil means ``recordsExpire``. A client that was away for
         /// longer does not hear of the delete.
         public var tombstonesExpire: Duration?
+        /// The tables that the records refer to, by columns of their own.
+        public var references: [Reference] = []
 
         /// A table. Without `access`, everyone may do everything, or every user where the table has `perUser`.
         public init(
@@ -71,10 +73,14 @@ extension BackendConfiguration {
             case integer
         }
 
-        /// The declared columns, that of the owner where it needs no declaration, and the hidden ones.
+        /// The declared columns, those of the owner and of references where they need no declaration, and the hidden ones.
         var storedColumns: [TableSchema.Column] {
             var stored = columns
-            if let perUser, columns.isEmpty { stored = [.init(perUser, .string)] }
+            if columns.isEmpty {
+                var names = perUser.map { [$0] } ?? []
+                for reference in references where !names.contains(reference.column) { names.append(reference.column) }
+                stored = names.map { .init($0, .string) }
+            }
             if ids == .integer { stored.append(.init(SystemColumn.number, .integer)) }
             if view != nil { stored.append(.init(SystemColumn.left, .date)) }
             return stored

@@ -34,6 +34,8 @@ public struct BackendConfiguration: Sendable, Hashable {
     /// For how long the effects of requests with an id (`Repeatability-Request-ID`) are remembered, so that their
     /// repeats do nothing twice.
     public var requestIdsExpire: Duration
+    /// How the tables are served as OData; nil where they are not.
+    public var odata: OData? = OData()
 
     /// A configuration.
     public init(

@@ -38,11 +38,30 @@ extension BackendConfiguration {
                 throw mistake
             }
         }
+        try checkReferences()
+        if let namespace = odata?.namespace {
+            let parts = namespace.split(separator: ".", omittingEmptySubsequences: false)
+            guard parts.allSatisfy({ Self.isIdentifier(String($0)) }), namespace.utf8.count <= 200 else {
+                throw ConfigurationMistake(
+                    reason: "the namespace of odata is names of letters, digits and _ with dots between them",
+                    key: "odata")
+            }
+        }
         guard requestIdsExpire >= .seconds(1) else {
             throw ConfigurationMistake(reason: "requestIdsExpire is at least one second", key: "requestIdsExpire")
         }
         if case .variable(let name)? = authentication?.secret.source, name.isEmpty || name.contains("=") {
             throw ConfigurationMistake(reason: "secretVariable is the name of a variable of the environment")
+        }
+    }
+}
+
+extension BackendConfiguration {
+    /// Whether the text begins with a letter and goes on with letters, digits and `_`, all of ASCII.
+    static func isIdentifier(_ text: String) -> Bool {
+        guard let first = text.utf8.first, first | 0x20 >= 0x61, first | 0x20 <= 0x7A else { return false }
+        return text.utf8.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || byte == UInt8(ascii: "_")
         }
     }
 }
@@ -137,18 +156,5 @@ extension BackendConfiguration.Table {
             return false
         }
         return name.utf8.allSatisfy(isWord) && !folded.hasPrefix("sqlite_") && !folded.hasPrefix("sluice_")
-    }
-}
-
-extension QueryExpression {
-    /// The names of the columns in the expression.
-    var columns: Set<PropertyName> {
-        switch self {
-        case .literal: []
-        case .column(let name): [name]
-        case .unary(_, let operand), .membership(let operand, _): operand.columns
-        case .binary(_, let left, let right): left.columns.union(right.columns)
-        case .call(_, let arguments): arguments.reduce(into: []) { $0.formUnion($1.columns) }
-        }
     }
 }

@@ -9,7 +9,7 @@ struct ConfigurationReader {
 
     func configuration(_ file: ConfigurationFile) throws(SluiceError) -> BackendConfiguration {
         let root = try file.root().named("the configuration")
-        let members = try root.members(["database", "auth", "tables", "requestIdsExpire"])
+        let members = try root.members(["database", "auth", "tables", "requestIdsExpire", "odata"])
         guard let database = members["database"] else {
             throw root.refusal("the key database is missing, such as database: sqlite:backend.db")
         }
@@ -19,13 +19,14 @@ struct ConfigurationReader {
         if let interval = members["requestIdsExpire"] {
             configuration.requestIdsExpire = try TableReader.interval(interval)
         }
+        if let odata = members["odata"] { configuration.odata = try self.odata(odata) }
         let entries = try tables.entries()
         guard !entries.isEmpty else { throw tables.refusal("tables is a mapping of names to their rules") }
         for entry in entries { configuration.tables.append(try TableReader(self, entry.key, entry.value).table()) }
         do {
             try configuration.check()
         } catch {
-            guard let index = error.index else { throw (members["auth"] ?? root).refusal(error.reason) }
+            guard let index = error.index else { throw (members[error.key ?? "auth"] ?? root).refusal(error.reason) }
             let entry = entries[index]
             let value = entry.value.isMapping ? try entry.value.entries().first { $0.key == error.key }?.value : nil
             throw (value ?? entry.place).refusal(error.reason, table: error.table)
@@ -40,6 +41,17 @@ struct ConfigurationReader {
         }
         let path = String(text.dropFirst(7))
         return path == ":memory:" ? .memory : .sqlite(path: absolute(path))
+    }
+
+    /// `off`, or a mapping of what differs from the defaults.
+    private func odata(_ node: ConfigurationNode) throws(SluiceError) -> BackendConfiguration.OData? {
+        var odata = BackendConfiguration.OData()
+        guard node.isMapping else { return try node.flag() ? odata : nil }
+        let members = try node.members(["namespace", "requireIfMatch", "requireCSRFToken"])
+        if let value = members["namespace"] { odata.namespace = try value.text() }
+        if let value = members["requireIfMatch"] { odata.requiresIfMatch = try value.flag() }
+        if let value = members["requireCSRFToken"] { odata.requiresCSRFToken = try value.flag() }
+        return odata
     }
 
     private func authentication(

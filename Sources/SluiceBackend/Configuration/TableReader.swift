@@ -5,7 +5,7 @@ internal import SluiceCore
 struct TableReader {
     private static let keys = [
         "seed", "pageSize", "maxTop", "softDelete", "columns", "ids", "access", "unauthorizedStatus", "perUser", "view",
-        "recordsExpire", "tombstonesExpire",
+        "recordsExpire", "tombstonesExpire", "references",
     ]
 
     private let reader: ConfigurationReader
@@ -37,6 +37,7 @@ struct TableReader {
         }
         if let value = members["access"] { table.access = try access(value, table.access) }
         if let value = members["unauthorizedStatus"] { table.unauthorizedStatus = try value.integer() }
+        if let value = members["references"] { table.references = try references(value) }
         table.view = try members["view"].map(Self.view)
         table.recordsExpire = try members["recordsExpire"].map(Self.interval)
         table.tombstonesExpire = try members["tombstonesExpire"].map(Self.interval)
@@ -53,6 +54,26 @@ struct TableReader {
             }
         }
         return columns
+    }
+
+    /// Names of references, each with its column, table and inverse.
+    private func references(
+        _ node: ConfigurationNode
+    ) throws(SluiceError) -> [BackendConfiguration.Table.Reference] {
+        var references: [BackendConfiguration.Table.Reference] = []
+        for (name, _, value) in try node.entries() {
+            let members = try value.members(["column", "table", "inverse"])
+            guard let column = members["column"], let table = members["table"] else {
+                throw value.refusal(
+                    "a reference has a column and a table, such as { column: customerId, table: customers }")
+            }
+            references.append(
+                .init(
+                    PropertyName(name), column: PropertyName(try column.text()), table: try table.text(),
+                    inverse: try members["inverse"].map { (node) throws(SluiceError) in PropertyName(try node.text()) })
+            )
+        }
+        return references
     }
 
     /// One level for all, or a mapping of operations to levels; `default` is for those that are not named.

@@ -23,6 +23,8 @@ public final class Backend: Sendable {
     private let tables: [String: BackendTable]
     /// Tells streams of changes that their table has changed.
     let signals: CommitSignals
+    /// What is served as OData; nil where nothing is.
+    let odata: ODataService?
     /// How many records were stamped anew because the database turned out, when it was opened, to be another than the
     /// one that was served last: a backup that was restored. Nil where it was the same.
     public let restoredRecords: Int?
@@ -32,12 +34,13 @@ public final class Backend: Sendable {
     /// - Parameters:
     ///   - configuration: the database and the tables' rules.
     ///   - hooks: code of the server's own around the requests of a table, by the table's name.
+    ///   - operations: code of the server's own that OData clients call by its name.
     ///   - environment: clock and ids.
     /// - Throws: ``SluiceError`` of a store code where the database cannot be used, `invalidArgument`, `invalidTable`
     ///   or `invalidRecord` where the configuration, a seed or the secret for tokens is wrong or missing.
     public init(
         _ configuration: BackendConfiguration, hooks: [String: any TableHooks] = [:],
-        environment: SyncEnvironment = .system
+        operations: [ODataOperation] = [], environment: SyncEnvironment = .system
     ) async throws {
         try configuration.validate()
         try Self.check(hooks, configuration)
@@ -74,6 +77,10 @@ public final class Backend: Sendable {
             throw error
         }
         do {
+            let tables = configuration.tables.compactMap { [tables] in tables[$0.name] }
+            odata = try configuration.odata.map { (rules) throws(SluiceError) in
+                try ODataService(rules, tables, operations)
+            }
             try await expire()
         } catch {
             try? await database.close()
@@ -107,7 +114,10 @@ public final class Backend: Sendable {
 
     /// Answers a request; whatever goes wrong is an answer too.
     package func respond(to request: Request) async -> Response {
-        await TableRoutes(backend: self).respond(to: request)
+        if let odata, request.head.isOData {
+            return await ODataRoutes(backend: self, service: odata).respond(to: request)
+        }
+        return await TableRoutes(backend: self).respond(to: request)
     }
 }
 

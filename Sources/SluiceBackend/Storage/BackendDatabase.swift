@@ -57,17 +57,21 @@ final class BackendDatabase: Sendable {
         }
     }
 
-    /// Runs `body` as one transaction, alone. What is committed is noted in the mark before the result is returned.
+    /// Runs `body` as one transaction; those of several requests at the same time are committed together. What is
+    /// committed is noted in the mark before the result is returned.
     func write<Result: Sendable>(_ body: @Sendable (SQLiteConnection) throws -> Result) async throws -> Result {
-        try await writer.run { connection in
-            let (result, mark) = try connection.transaction {
-                (try body(connection), try markFile.map { _ in try LastCommit(connection) })
-            }
+        try await writer.write(frame, body)
+    }
+
+    private var frame: TransactionFrame {
+        TransactionFrame(beforeCommit: { [markFile] connection in
+            let mark = try markFile.map { _ in try LastCommit(connection) }
             // The change is committed, whatever becomes of the mark: one that is behind the database does no harm.
-            if let mark { try? markFile?.write(mark) }
-            committed.withLock { $0 }?()
-            return result
-        }
+            return { _ in
+                if let mark { try? markFile?.write(mark) }
+                committed.withLock { $0 }?()
+            }
+        })
     }
 
     /// Writes the mark, so that it is known that it can be written.

@@ -11,6 +11,8 @@ struct ChangePage: Sendable {
     var position: Timestamp
     /// How many changes there are from this page on; nil where it was not asked for.
     var count: Int?
+    /// Whether no change comes behind the page.
+    var isLast = true
 }
 
 /// Which changes of a table somebody is told of.
@@ -60,6 +62,7 @@ extension BackendTable {
         let last = rows.last?[SystemColumn.updatedAt]?.string.flatMap { Timestamp($0) }
         let latest = try BackendCatalog.changes(of: name, connection).latest
         var page = ChangePage(position: rows.count < query.limit ? latest : last ?? query.position)
+        page.isLast = rows.count < query.limit
         if query.includesCount { page.count = try count(matching: Query(name, filter: filter), connection) }
         guard let last else { return page }
         let kept = try records(matching: Query(name, filter: query.kept(upTo: last), select: ["id"]), connection)

@@ -49,12 +49,15 @@ struct BackendTable: Sendable {
         return table
     }
 
-    /// What pulls filter and sort by, as the printer of queries writes it; in a table of several users by user.
+    /// What pulls filter and sort by, as the printer of queries writes it; in a table of several users by user; and what links are followed by.
     private func createIndexes(_ connection: SQLiteConnection) throws {
         let printer = SQLQueryPrinter(dialect: .sqlite, schema: schema, extraColumn: "_extra")
         let time = Query.SortKey(SystemColumn.updatedAt)
         var indexes = [("\(name)(updatedAt)", [time])]
         if let owner = rules.perUser { indexes.append(("\(name)(owner,updatedAt)", [.init(owner), time])) }
+        for column in Set(rules.references.map(\.column)).sorted() {
+            indexes.append(("\(name)(\(column))", [.init(column)]))
+        }
         for (index, keys) in indexes {
             try connection.execute(
                 "CREATE INDEX IF NOT EXISTS \(SQLDialect.sqlite.quoted(index)) ON "
@@ -107,10 +110,37 @@ struct BackendTable: Sendable {
     }
 
     func records(matching query: Query, _ connection: SQLiteConnection) throws -> [JSON] {
+        try records.records(matching: inOrder(query), on: connection)
+    }
+
+    private func inOrder(_ query: Query) -> Query {
         var query = query
         // What is equal comes by id: numbers as numbers.
         if rules.ids == .integer { query.order.append(Query.SortKey(SystemColumn.number)) }
-        return try records.records(matching: query, on: connection)
+        return query
+    }
+
+    /// The columns that are not the server's own.
+    var ownColumns: [PropertyName] {
+        schema.columns.map(\.name).filter { !SystemColumn.all.contains($0) && !SystemColumn.hidden.contains($0) }
+    }
+
+    /// Appends the records that match as JSON objects with commas between them, up to `most`.
+    ///
+    /// - Parameters:
+    ///   - completes: whether null is shown for what a record lacks and others have.
+    ///   - whole: shows a record that cannot be written column by column.
+    /// - Returns: whether there are more.
+    func append(
+        _ query: Query, most: Int, _ members: [RecordText.Member], completes: Bool, to text: inout [UInt8],
+        _ connection: SQLiteConnection, whole: @escaping (JSON) -> JSON
+    ) throws -> Bool {
+        let known = completes ? try KnownProperties.names(of: name, connection) : nil
+        var writer = RecordText(of: records, members, inexact: Set(ownColumns), completing: known) { record in
+            guard completes else { return whole(record) }
+            return whole(try completed([record], selected: [], connection).first ?? record)
+        }
+        return try writer.append(inOrder(query), most: most, to: &text, on: connection).hasMore
     }
 
     func count(matching query: Query, _ connection: SQLiteConnection) throws -> Int {

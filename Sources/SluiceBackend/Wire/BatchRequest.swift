@@ -23,8 +23,11 @@ struct BatchRequest: Sendable {
 
     /// Reads the requests. What is wrong with one of them alone is that one's own refusal.
     ///
+    /// - Parameter reading: makes a request of an element, which is in a group or not.
     /// - Throws: ``Refusal`` (400) for a batch that cannot be read as such.
-    init(_ document: JSON, outer: HTTPRequest, _ target: RequestTarget) throws(Refusal) {
+    init(
+        _ document: JSON, reading: (_ element: JSON, _ isInGroup: Bool) throws(Refusal) -> Request
+    ) throws(Refusal) {
         guard let elements = document["requests"]?.elements else {
             throw Self.refusal("a batch is an object with an array, requests")
         }
@@ -48,9 +51,7 @@ struct BatchRequest: Sendable {
             parts.append(
                 Part(
                     id: id, group: group, dependsOn: dependsOn,
-                    request: Result { () throws(Refusal) in
-                        try BatchPartReader(outer, target).request(element, isInGroup: group != nil)
-                    }))
+                    request: Result { () throws(Refusal) in try reading(element, group != nil) }))
         }
         self.parts = parts
     }

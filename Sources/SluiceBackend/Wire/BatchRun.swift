@@ -21,7 +21,10 @@ struct BatchRun: Sendable {
         }
         self.backend = backend
         self.wire = wire
-        batch = try BatchRequest(RequestBody.object(of: request, wire), outer: request.head, target)
+        let reader = BatchPartReader(request.head, target)
+        batch = try BatchRequest(RequestBody.object(of: request, wire)) { (element, isInGroup) throws(Refusal) in
+            try reader.request(element, isInGroup: isInGroup)
+        }
     }
 
     func reply() async throws -> Reply {
@@ -84,7 +87,8 @@ struct BatchRun: Sendable {
         answer["status"] = JSON(response.status)
         // What every answer has is said once, by the batch's own.
         answer["headers"] = JSON(
-            members: response.head.headerFields.filter { $0.name != .cacheControl && $0.name != Reply.serverVersion }
+            members: response.head.headerFields
+                .filter { ![.cacheControl, Reply.serverVersion, Reply.batchOffer].contains($0.name) }
                 .map { (name: $0.name.canonicalName, value: JSON($0.value)) })
         if !response.body.isEmpty {
             answer["body"] =

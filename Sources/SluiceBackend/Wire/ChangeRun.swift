@@ -90,9 +90,20 @@ extension TableRequest {
     }
 }
 
+/// A page of changes: the records as they are now, what a list holds no more, and how to go on.
+struct FoundChanges: Sendable {
+    var records: [JSON]
+    var gone: [JSON]
+    var count: Int?
+    /// Where the next page begins.
+    var token: ChangeToken
+    /// Whether the page holds all that there is to tell now.
+    var isLast: Bool
+}
+
 extension RecordReads {
     /// A page of changes, and the token after which the next one begins.
-    func changes(_ run: ChangeRun, _ session: TableSession) async throws -> Reply {
+    func changes(_ run: ChangeRun, _ session: TableSession) async throws -> FoundChanges {
         let (page, token) = try await request.backend.database.read { [table = request.table, wire] connection in
             let fingerprint = run.fingerprint(try BackendCatalog.identity(connection))
             let changes = try BackendCatalog.changes(of: table.name, connection)
@@ -116,11 +127,18 @@ extension RecordReads {
         let selected = run.parameters.query.select
         let columns = wire.selection(selected, asked: request.asked)
         let records = try await session.answering(page.records.map { QueryEvaluator.selecting(columns, from: $0) })
-        var reply = self.page(
-            shown(records, selected: selected) + page.gone.map(wire.removed), count: page.count, next: nil)
+        return FoundChanges(
+            records: records, gone: page.gone, count: page.count, token: token, isLast: page.isLast)
+    }
+
+    /// A page of changes as the tables' wires write it.
+    func reply(_ changes: FoundChanges, selected: [PropertyName]) -> Reply {
+        var reply = page(
+            shown(changes.records, selected: selected) + changes.gone.map(wire.removed), count: changes.count, next: nil
+        )
         if let applied = HTTPField.Name("Preference-Applied"), let field = HTTPField.Name("X-Sluice-Delta-Token") {
             reply.headers[applied] = "odata.track-changes"
-            reply.headers[field] = token.text
+            reply.headers[field] = changes.token.text
         }
         return reply
     }

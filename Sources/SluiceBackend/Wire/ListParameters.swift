@@ -8,7 +8,10 @@ struct ListParameters: Sendable {
     private(set) var deltaToken: String?
     /// The parameters as they came, for the link to the next page.
     private let parameters: [(name: String, value: String)]
-    private let rules: BackendConfiguration.Table
+    /// Which of the records that match come on this page and later ones; nil for all. The count does not look at it.
+    private(set) var later: QueryExpression?
+    /// The most rows of an answer.
+    private let pageSize: Int
 
     /// - Throws: ``Refusal`` (400) with the reason and the place.
     init(_ request: TableRequest) throws {
@@ -27,7 +30,7 @@ struct ListParameters: Sendable {
         undeclared: UndeclaredColumns, includesDeleted: Bool, columns: @escaping (PropertyName) -> PropertyName?
     ) throws {
         parameters = target.parameters
-        self.rules = rules
+        pageSize = rules.pageSize
         query = Query(rules.name)
         query.includesDeleted = includesDeleted
         var seen: Set<String> = []
@@ -65,8 +68,17 @@ struct ListParameters: Sendable {
         }
     }
 
+    /// The parameters of a list whose query was read elsewhere.
+    init(_ query: Query, later: QueryExpression?, deltaToken: String?, pageSize: Int) {
+        self.query = query
+        self.later = later
+        self.deltaToken = deltaToken
+        self.pageSize = pageSize
+        parameters = []
+    }
+
     /// The most rows that this answer may hold.
-    var page: Int { min(query.top ?? .max, rules.pageSize) }
+    var page: Int { min(query.top ?? .max, pageSize) }
 
     /// Whether there may be rows after this answer's that the client has asked for.
     var wantsMore: Bool { query.top ?? .max > page }
@@ -82,7 +94,7 @@ struct ListParameters: Sendable {
             .joined(separator: "&")
     }
 
-    private static func reading<Value>(_ name: String, _ body: () throws -> Value) throws -> Value {
+    static func reading<Value>(_ name: String, _ body: () throws -> Value) throws -> Value {
         do {
             return try body()
         } catch let error as QuerySyntaxError {
@@ -90,7 +102,7 @@ struct ListParameters: Sendable {
         }
     }
 
-    private static func flag(_ name: String, _ value: String, yes: String, no: String) throws -> Bool {
+    static func flag(_ name: String, _ value: String, yes: String, no: String) throws -> Bool {
         switch value.lowercased() {
         case yes: true
         case no: false
@@ -99,7 +111,7 @@ struct ListParameters: Sendable {
     }
 
     /// A number of rows; its bound leaves room for the next page's.
-    private static func count(_ name: String, _ value: String) throws -> Int {
+    static func count(_ name: String, _ value: String) throws -> Int {
         guard value.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(value), number <= 1 << 53 else {
             throw Refusal(.badRequest, "\(name) is a whole number that is not negative, not \(value)")
         }

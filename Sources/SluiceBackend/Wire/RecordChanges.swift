@@ -20,11 +20,14 @@ struct RecordChanges: Sendable {
         let session = try await request.session(.insert)
         let body = try RequestBody.object(of: request.request, wire)
         let properties = try wire.properties(of: body, verb: "insert")
-        let id = try await newID(body["id"])
+        let id = if let known = request.newID { known } else { try await newID(body["id"]) }
         let record = JSON(members: [("id", JSON(id))] + properties)
         return try await session.change(id, { _ in record }, reply: created) { changed, scope, connection in
             if let existing = try table.obstacle(id, in: scope, connection) {
-                throw ChangeConflict(server: existing, status: .conflict)
+                guard wire.insertsOverTombstones, existing[SystemColumn.deleted]?.bool == true else {
+                    throw ChangeConflict(server: existing, status: .conflict)
+                }
+                try Access.check(.undelete, table.rules, session.principal)
             }
             return try table.put(scope.stamped(changed ?? record), now: backend.environment.now(), connection)
         }

@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import SluiceCore
+internal import SluiceSQLite
 
 /// The reading requests of a table.
 struct RecordReads: Sendable {
@@ -8,34 +9,83 @@ struct RecordReads: Sendable {
 
     init(_ request: TableRequest) { self.request = request }
 
+    /// What a list has found, as it is stored and as hooks show it.
+    enum Found: Sendable {
+        /// A page of the records that match; `count` where it was asked for.
+        case records([JSON], count: Int?, hasMore: Bool)
+        /// The same as the text of a JSON list: nobody has looked at the records on their way.
+        case text([UInt8], count: Int?, hasMore: Bool)
+        /// A page of changes.
+        case changes(FoundChanges)
+    }
+
     /// A page of the records that match.
     func list() async throws -> Reply {
-        let session = try await request.session(.read)
         let parameters = try ListParameters(request)
+        switch try await find(parameters, asText: true) {
+        case .records(let records, let count, let hasMore):
+            return page(
+                shown(records, selected: parameters.query.select), count: count,
+                next: hasMore ? parameters.next : nil)
+        case .text(let text, let count, let hasMore):
+            return page(text: text, count: count, next: hasMore ? parameters.next : nil)
+        case .changes(let changes): return reply(changes, selected: parameters.query.select)
+        }
+    }
+
+    /// Reads a page, by the rules for the table and with its hooks; as text only if `asText`, and if no hook has to see
+    /// the records.
+    func find(_ parameters: ListParameters, asText: Bool = false) async throws -> Found {
+        let session = try await request.session(.read)
         let scope = try await session.willRead(query: parameters.query)
         if let run = try ChangeRun(request, parameters, session.scope, narrowed: scope) {
-            return try await changes(run, session)
+            return .changes(try await changes(run, session))
+        }
+        let query = query(parameters, scope)
+        var onePage = query
+        onePage.filter = .all(query.filter, parameters.later)
+        if asText, session.hooks == nil, let members = wire.members(of: request.table, query, asked: request.asked) {
+            return try await text(onePage, of: query, parameters, members)
         }
         let (rows, count) = try await request.backend.database.read {
-            [table = request.table, wire, asked = request.asked] connection in
-            var query = parameters.query
-            let hidesDeleted = table.rules.softDelete && !query.includesDeleted
-            let living = QueryExpression.binary(.eq, .column(SystemColumn.deleted), .literal(.bool(false)))
-            query.filter = scope.narrowed(to: hidesDeleted ? living : nil).applied(to: query.filter)
-            // What is asked for beside a selection comes beside it.
-            query.select = wire.selection(query.select, asked: asked)
-            // One row more than the page tells whether there is a next one.
-            query.top = parameters.page + (parameters.wantsMore ? 1 : 0)
-            var rows = try table.records(matching: query, connection)
+            [table = request.table, wire, onePage] connection in
+            var rows = try table.records(matching: onePage, connection)
             if wire.showsKnownProperties {
                 rows = try table.completed(rows, selected: query.select, connection)
             }
             return (rows, query.includesCount ? try table.count(matching: query, connection) : nil)
         }
-        let hasMore = rows.count > parameters.page
         let records = try await session.answering(Array(rows.prefix(parameters.page)))
-        return page(
-            shown(records, selected: parameters.query.select), count: count, next: hasMore ? parameters.next : nil)
+        return .records(records, count: count, hasMore: rows.count > parameters.page)
+    }
+
+    /// The query with what the request may see, and what the wire reads for it.
+    private func query(_ parameters: ListParameters, _ scope: RowScope) -> Query {
+        var query = parameters.query
+        let hidesDeleted = request.table.rules.softDelete && !query.includesDeleted
+        let living = QueryExpression.binary(.eq, .column(SystemColumn.deleted), .literal(.bool(false)))
+        query.filter = scope.narrowed(to: hidesDeleted ? living : nil).applied(to: query.filter)
+        // What is asked for beside a selection comes beside it.
+        query.select = wire.selection(query.select, asked: request.asked)
+        // One row more than the page tells whether there is a next one.
+        query.top = parameters.page + (parameters.wantsMore ? 1 : 0)
+        return query
+    }
+
+    /// A page whose records nobody looks at on their way: each is written as it is read.
+    private func text(
+        _ page: Query, of query: Query, _ parameters: ListParameters, _ members: [RecordText.Member]
+    ) async throws -> Found {
+        try await request.backend.database.read {
+            [table = request.table, wire, asked = request.asked] connection in
+            var text = Array("[".utf8)
+            let hasMore = try table.append(
+                page, most: parameters.page, members, completes: wire.showsKnownProperties, to: &text, connection
+            ) { wire.record($0, asked: asked) }
+            text.append(UInt8(ascii: "]"))
+            let count = query.includesCount ? try table.count(matching: query, connection) : nil
+            return .text(text, count: count, hasMore: hasMore)
+        }
     }
 
     /// One record; a tombstone only where the client asks for such.
@@ -71,7 +121,12 @@ struct RecordReads: Sendable {
 
     /// A list of what is shown.
     func page(_ rows: [JSON], count: Int?, next: String?) -> Reply {
-        ListReply(wire: wire, target: request.target, options: request.options).page(rows, count: count, next: next)
+        page(text: JSON(rows).bytes(), count: count, next: next)
+    }
+
+    /// A list whose records are the text of a JSON array.
+    private func page(text rows: [UInt8], count: Int?, next: String?) -> Reply {
+        ListReply(wire: wire, target: request.target, options: request.options).page(text: rows, count: count, next: next)
     }
 }
 
@@ -84,24 +139,36 @@ struct ListReply: Sendable {
 
     /// - Parameter next: the parameters of the next page; nil where there is none.
     func page(_ rows: [JSON], count: Int?, next: String?) -> Reply {
-        let records = JSON(rows)
+        page(text: JSON(rows).bytes(), count: count, next: next)
+    }
+
+    /// - Parameter rows: the records as the text of a JSON array.
+    func page(text rows: [UInt8], count: Int?, next: String?) -> Reply {
+        var reply = Reply(.ok)
         switch wire.list {
         case .array:
-            var reply = Reply(.ok, body: count.map { ["results": records, "count": JSON($0)] } ?? records)
+            reply.text = count.map { Self.object("results", rows, ["count": JSON($0)]) } ?? rows
             if let next, let link = HTTPField.Name("Link") {
                 reply.headers[link] = "\(address(next, origin: true)); rel=next"
             }
             return reply
         case .items(let writesNulls):
-            var body: JSON = ["items": records]
+            var body = JSON.object
             if let count { body["count"] = JSON(count) } else if writesNulls { body["count"] = .null }
             if let next {
                 body["nextLink"] = JSON(nextLink(next))
             } else if writesNulls {
                 body["nextLink"] = .null
             }
-            return Reply(.ok, body: body)
+            reply.text = Self.object("items", rows, body)
+            return reply
         }
+    }
+
+    /// The text of an object with one member that is a text already, and further ones.
+    private static func object(_ name: String, _ value: [UInt8], _ others: JSON) -> [UInt8] {
+        let rest = others.bytes().dropFirst()
+        return Array("{\"\(name)\":".utf8) + value + (others.count > 0 ? Array(",".utf8) : []) + rest
     }
 
     private func nextLink(_ query: String) -> String {

@@ -10,7 +10,7 @@ struct RepeatableRequest: Sendable {
     private static let longestID = 255
 
     /// The client and its id for the request.
-    private let id: String
+    private var id: String
     /// When the client first sent it, by the client's clock.
     private let firstSent: Timestamp
     /// What is asked for: a repeat asks for the same.
@@ -44,6 +44,13 @@ struct RepeatableRequest: Sendable {
         self.firstSent = firstSent
         fingerprint = Self.fingerprint(request)
         window = ExpiryInterval.ticks(request.backend.configuration.requestIdsExpire)
+    }
+
+    /// The id of one of several changes that the request is made of.
+    func part(_ index: Int) -> RepeatableRequest {
+        var part = self
+        part.id += "\n\(index)"
+        return part
     }
 
     /// Method, path, wire, conditions and body, except for how they are written: a request that was sent within a batch

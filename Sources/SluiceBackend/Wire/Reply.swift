@@ -4,10 +4,14 @@ internal import SluiceCore
 /// An answer in the making.
 struct Reply: Sendable {
     static let serverVersion = HTTPField.Name("x-zumo-server-version")
+    /// By it clients know that there is `$batch`, and how many requests one may have.
+    static let batchOffer = HTTPField.Name("X-Sluice-Batch")
 
     var status: HTTPResponse.Status
     var headers: HTTPFields = [:]
     var body: JSON?
+    /// The body as a JSON text, where it was never a document.
+    var text: [UInt8]?
 
     init(_ status: HTTPResponse.Status, body: JSON? = nil) {
         self.status = status
@@ -23,13 +27,17 @@ struct Reply: Sendable {
     }
 
     /// The answer with the headers that every answer has.
-    var response: Response { response(body.map { Body(json: $0) } ?? .empty, type: "application/json; charset=utf-8") }
+    var response: Response {
+        let body = text.map { Body(bytes: $0) } ?? body.map { Body(json: $0) }
+        return response(body ?? .empty, type: "application/json; charset=utf-8")
+    }
 
     /// The answer with another body in the place of its own.
     func response(_ body: Body, type: String) -> Response {
         var headers = headers
         headers[.cacheControl] = "no-cache"
         if let name = Self.serverVersion { headers[name] = "sluice-\(SluiceVersion.text)" }
+        if let name = Self.batchOffer { headers[name] = String(BatchRequest.mostParts) }
         if !body.isEmpty { headers[.contentType] = type }
         return Response(HTTPResponse(status: status, headerFields: headers), body: body)
     }

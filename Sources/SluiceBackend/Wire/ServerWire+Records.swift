@@ -1,9 +1,10 @@
 internal import HTTPTypes
 internal import SluiceCore
+internal import SluiceSQLite
 
 /// Records as they look on a wire.
 extension ServerWire {
-    /// A stored record as the wire shows it: its names for the server's columns, times in milliseconds with the rest
+    /// A stored record as the wire shows it: its names for the server's columns, times with the wire's digits and the rest
     /// cut off, and of the server's columns those of `asked` alone.
     func record(_ stored: JSON, asked: Set<PropertyName>) -> JSON {
         var record = stored
@@ -17,9 +18,23 @@ extension ServerWire {
             record[column] = nil
             guard let name = names.wire(column), asked.contains(column) else { continue }
             let time = SystemColumn.times.contains(column) ? value.string.flatMap { Timestamp($0) } : nil
-            record[name] = time.map { JSON($0.text(fractionDigits: 3)) } ?? value
+            record[name] = time.map { JSON($0.text(fractionDigits: timeDigits)) } ?? value
         }
         return record
+    }
+
+    /// The members of the records of a list as ``record(_:asked:)`` shows them, in the same order; nil where that takes
+    /// more than a look at each column.
+    func members(of table: BackendTable, _ query: Query, asked: Set<PropertyName>) -> [RecordText.Member]? {
+        guard query.select.isEmpty, !(showsIntegerIDs && table.rules.ids == .integer) else {
+            return nil
+        }
+        let own = table.ownColumns.map { RecordText.Member.column($0, as: $0) }
+        let system = SystemColumn.all.compactMap { column -> RecordText.Member? in
+            guard asked.contains(column), let name = names.wire(column) else { return nil }
+            return SystemColumn.times.contains(column) ? .milliseconds(column, as: name) : .column(column, as: name)
+        }
+        return own + [.others] + system
     }
 
     /// An answer that is one record, with its version as `ETag` and its time as `Last-Modified`.

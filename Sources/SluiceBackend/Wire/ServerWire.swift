@@ -83,6 +83,10 @@ struct ServerWire: Sendable {
     var isLenient = false
     /// Whether reads show null for a property that a record lacks and another has ever had.
     var showsKnownProperties = false
+    /// How many digits of a second the server's times show.
+    var timeDigits = 3
+    /// Whether a new record may take the place of a tombstone with its id; else it is a conflict.
+    var insertsOverTombstones = false
 
     /// The methods of a table's path.
     var tableMethods: String { isLenient ? "GET, PATCH, POST" : "GET, POST" }

@@ -10,6 +10,8 @@ struct TableRequest: Sendable {
     let request: Request
     /// Its id, where it may come again.
     var repeatable: RepeatableRequest?
+    /// The id of a new record, where it is known before.
+    var newID: RecordID?
     /// The changes that this one is carried out with, and which of them it is.
     var group: (writes: WriteGroup, part: Int)?
 

@@ -96,7 +96,9 @@ struct TableRoutes: Sendable {
 extension Backend {
     /// The refusal of a request that was not read whole.
     func refuse(_ request: Request, _ status: HTTPResponse.Status, _ reason: String) -> Response {
+        let refusal = Refusal(status, reason)
+        if odata != nil, request.head.isOData { return ODataRoutes.response(to: refusal, request.head) }
         let wire = (try? ServerWire.of(request.head, RequestTarget(request.head))) ?? .azureV2
-        return wire.response(to: Refusal(status, reason), asked: [])
+        return wire.response(to: refusal, asked: [])
     }
 }

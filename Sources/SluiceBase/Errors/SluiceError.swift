@@ -18,7 +18,7 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
         private enum Name: String, Sendable {
             case network, timeout, cancelled, unauthorized, forbidden, notFound, conflict, preconditionFailed, rejected
             case serverFailure, brokenProtocol, tooLarge, filter, aborted
-            case invalidArgument, invalidQuery, invalidRecord, invalidTable
+            case invalidArgument, invalidQuery, invalidRecord, invalidTable, unsupported
             case limitReached, removalsHeld
             case recordExists, recordMissing, operationRefused, operationsPending
             case storeNotADatabase, storeBusy, storeFull, storeInputOutput, storeCorrupt, storeSchema, storeClosed
@@ -66,6 +66,8 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
         public static let invalidArgument = Code(name: .invalidArgument)
         /// The query asks for something that cannot be.
         public static let invalidQuery = Code(name: .invalidQuery)
+        /// The query says something that is read but cannot be run here.
+        public static let unsupported = Code(name: .unsupported)
         /// The record has no id, an id that is not allowed, is not an object, or does not fit its type.
         public static let invalidRecord = Code(name: .invalidRecord)
         /// The table's name is not allowed.

@@ -133,6 +133,9 @@ public struct JSON: Sendable {
         try handle.forEachMember { try body($0, JSON(JSONHandle(sharing: $1))) }
     }
 
+    /// Calls `body` with the text of a string in UTF-8, which is there for the call; nil for any other value.
+    package func withText<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result? { handle.withText(body) }
+
     /// Calls `body` with the name of each member and whether its value is an object or an array. Makes no values.
     package func visitMembers(_ body: (_ name: UnsafeBufferPointer<UInt8>, _ isContainer: Bool) -> Void) {
         guard kind == .object else { return }

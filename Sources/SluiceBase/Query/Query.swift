@@ -9,15 +9,25 @@
 public struct Query: Sendable, Hashable {
     /// One key to sort by.
     public struct SortKey: Sendable, Hashable {
-        /// The property's name.
-        public var column: PropertyName
+        /// What to sort by.
+        public var expression: QueryExpression
         /// Whether the largest comes first.
         public var descending: Bool
 
-        /// Sorts by `column`.
+        /// Sorts by the property of that name.
         public init(_ column: PropertyName, descending: Bool = false) {
-            self.column = column
+            self.init(expression: .column(column), descending: descending)
+        }
+
+        /// Sorts by what the expression amounts to.
+        public init(expression: QueryExpression, descending: Bool = false) {
+            self.expression = expression
             self.descending = descending
+        }
+
+        /// The property's name; nil if the key is not a property alone.
+        public var column: PropertyName? {
+            if case .column(let name) = expression { name } else { nil }
         }
     }
 

@@ -15,6 +15,16 @@ public indirect enum QueryExpression: Sendable, Hashable {
     case call(QueryFunction, [QueryExpression])
     /// Whether a value equals one of the constants, as `eq` has it.
     case membership(QueryExpression, [QueryLiteral])
+    /// What a path of more than one name leads to: `Address/Street`, `Items/any(x:x/Price gt 5)`, `Items/$count`.
+    case path(QueryPath)
+    /// A list of values: `[1,Size,'x']`.
+    case list([QueryExpression])
+    /// An object of values: `{"Street":'x',"Number":Size}`.
+    case object([QueryArgument])
+    /// The value beside the first condition that is true, and null if none is: `case(X gt 0:1,true:0)`.
+    case choice([QueryChoice])
+    /// A value as one of a named type, or whether it is one. Without a value the record itself is meant.
+    case typed(TypeOperator, QueryExpression?, String)
 
     /// An operator on one value.
     public enum UnaryOperator: String, Sendable, Hashable {
@@ -26,8 +36,21 @@ public indirect enum QueryExpression: Sendable, Hashable {
 
     /// An operator between two values, spelled as in OData.
     public enum BinaryOperator: String, Sendable, Hashable, CaseIterable {
-        /// Logic, comparison and arithmetic.
-        case or, and, eq, ne, gt, ge, lt, le, add, sub, mul, div, mod
+        /// Logic, comparison and arithmetic. `divby` keeps the fraction also between integers.
+        case or, and, eq, ne, gt, ge, lt, le, add, sub, mul, div, mod, divby
+        /// Whether an enumeration's value has all of some flags.
+        case has
+        /// Whether a value equals an element of a list or of a collection. A list of constants is
+        /// ``QueryExpression/membership(_:_:)``.
+        case isIn = "in"
+    }
+
+    /// An operator on a value and the name of a type.
+    public enum TypeOperator: String, Sendable, Hashable {
+        /// The value as one of the type.
+        case cast
+        /// Whether the value is of the type.
+        case isof
     }
 }
 
@@ -51,18 +74,41 @@ public enum QueryLiteral: Sendable, Hashable {
     case guid(String)
     /// A place on the Earth.
     case point(GeographyPoint)
+    /// A length of time, in ticks of 100 ns.
+    case duration(Int64)
+    /// A value of an enumeration: the type's name, and the members' names or numbers with commas between them.
+    case enumeration(type: String, value: String)
+    /// Bytes, as their base64 text.
+    case binary(String)
+    /// A shape on the Earth or in a plane that is not a ``point(_:)``: `geography` or `geometry`, and its text.
+    case shape(kind: String, text: String)
+    /// More or less than every number.
+    case infinity(isNegative: Bool)
+    /// What is not a number.
+    case notANumber
 }
 
 /// A function that queries may call, spelled as in OData.
 public enum QueryFunction: String, Sendable, Hashable, CaseIterable {
     /// On strings. `contains(whole, part)` is v3's `substringof(part, whole)`.
     case contains, startswith, endswith, indexof, length, substring, replace, tolower, toupper, trim, concat
+    /// Whether a string has a part that a regular expression describes.
+    case matchesPattern
     /// On dates, in UTC.
-    case day, month, year, hour, minute, second
+    case day, month, year, hour, minute, second, fractionalseconds, date, time, totaloffsetminutes
+    /// On durations.
+    case totalseconds
+    /// Points in time.
+    case now, mindatetime, maxdatetime
+    /// On collections.
+    case hassubset, hassubsequence
     /// On numbers. `round` rounds halves away from zero.
     case floor, ceiling, round
     /// Between two places, in metres.
     case distance = "geo.distance"
+    /// A line's length, and whether a place is in an area.
+    case lineLength = "geo.length"
+    case intersects = "geo.intersects"
 }
 
 extension QueryLiteral {

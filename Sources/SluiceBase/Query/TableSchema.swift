@@ -33,19 +33,57 @@ public struct TableSchema: Sendable, Hashable {
         case json
     }
 
+    /// A way from a record to records of another table: a navigation property.
+    public struct Reference: Sendable, Hashable {
+        /// The navigation property's name.
+        public var name: PropertyName
+        /// The other table.
+        public var table: String
+        /// The property here whose value the other records have.
+        public var column: PropertyName
+        /// The property there.
+        public var targetColumn: PropertyName
+        /// Whether it leads to any number of records rather than to one at the most.
+        public var isCollection: Bool
+
+        /// A way to the record of `table` whose id, or `targetColumn`, is in `column`.
+        public init(
+            _ name: PropertyName, to table: String, by column: PropertyName, targetColumn: PropertyName = "id"
+        ) {
+            (self.name, self.table, self.column) = (name, table, column)
+            (self.targetColumn, isCollection) = (targetColumn, false)
+        }
+
+        /// A way to the records of `table` that have this record's id, or what is in `column`, in `targetColumn`.
+        public init(
+            _ name: PropertyName, toMany table: String, where targetColumn: PropertyName, column: PropertyName = "id"
+        ) {
+            (self.name, self.table, self.column) = (name, table, column)
+            (self.targetColumn, isCollection) = (targetColumn, true)
+        }
+    }
+
     /// The table's name.
     public var name: String
     /// The columns, without `id`, which every table has.
     public var columns: [Column]
     /// Columns to index, each list one index.
     public var indexes: [[PropertyName]]
+    /// The navigation properties, which queries may follow where the other tables can be asked too.
+    public var references: [Reference]
 
     /// A table with those columns.
-    public init(_ name: String, columns: [Column] = [], indexes: [[PropertyName]] = []) {
+    public init(
+        _ name: String, columns: [Column] = [], indexes: [[PropertyName]] = [], references: [Reference] = []
+    ) {
         self.name = name
         self.columns = columns
         self.indexes = indexes
+        self.references = references
     }
+
+    /// The navigation property of that name.
+    public func reference(_ name: PropertyName) -> Reference? { references.first { $0.name == name } }
 
     /// The column of that name.
     public func column(_ name: PropertyName) -> Column? { columns.first { $0.name == name } }

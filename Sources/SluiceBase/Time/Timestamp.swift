@@ -50,6 +50,10 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
         return range.contains(ticks) ? ticks : nil
     }
 
+    /// The first and the last moment that there is a value for.
+    package static let earliest = Timestamp(ticks: range.lowerBound)
+    package static let latest = Timestamp(ticks: range.upperBound)
+
     /// Whether `left` comes before `right`.
     public static func < (left: Timestamp, right: Timestamp) -> Bool { left.ticks < right.ticks }
 

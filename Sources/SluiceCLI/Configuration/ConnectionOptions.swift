@@ -10,7 +10,8 @@ struct ConnectionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The server's wire: azure-v1, azure-v2 (the default), azure-v3 or datasync.", valueName: "name"))
+            "The server's wire: azure-v1, azure-v2 (the default), azure-v3, datasync, odata-v2 or odata-v4.",
+            valueName: "name"))
     var dialect: String?
 
     @Option(help: ArgumentHelp("A YAML file with all of these, and tables. Flags win over it.", valueName: "file"))
@@ -69,7 +70,7 @@ struct PushOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How many changes go in one request, 1 to 100: more than 1 for a server that takes batches.",
+            "How many changes go in one request, 1 to 100; by default as many as the server says it takes.",
             valueName: "count"))
     var batch: Int?
 

@@ -36,21 +36,36 @@ struct TableStatus {
     var json: JSON {
         [
             "table": JSON(name), "rows": JSON(rows), "waiting": JSON(waiting), "held": JSON(held),
+            "lastPull": Self.json(lastPull), "grade": synced.map { JSON($0.grade.rawValue) } ?? .null,
             "queries": JSON(
                 cursors.map { cursor -> JSON in
                     [
                         "query": JSON(cursor.name), "updatedAt": JSON(cursor.updatedAt),
-                        "grade": JSON(cursor.grade.rawValue),
+                        "grade": JSON(cursor.grade.rawValue), "lastPull": Self.json(cursor.pulledAt),
                     ]
                 }),
             "next": JSON(next),
         ]
     }
 
+    private static func json(_ time: Timestamp?) -> JSON { time.map { JSON($0.description) } ?? .null }
+
+    /// When the table was pulled last, by any of its queries.
+    private var lastPull: Timestamp? { cursors.compactMap(\.pulledAt).max() }
+
+    /// How far `sluice sync` has come with the table.
+    private var synced: SyncStatus.CursorStatus? {
+        cursors.first { $0.name == SyncCommand.queryName } ?? cursors.first
+    }
+
+    /// Whether no change of the table waits.
+    var isSettled: Bool { waiting + held == 0 }
+
     var text: String {
         var parts = [Plain.count(rows, "row")]
         if waiting > 0 { parts.append("\(Plain.count(waiting, "change")) waiting") }
         if held > 0 { parts.append("\(Plain.count(held, "change")) held for a decision") }
+        if let lastPull { parts.append("last pulled \(lastPull)") }
         return "\(name): \(parts.joined(separator: ", ")); the next sync \(next)"
     }
 

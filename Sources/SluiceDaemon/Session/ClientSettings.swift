@@ -13,8 +13,9 @@ package struct ClientSettings: Sendable {
     package var store: String?
     package var dialect: Dialect
     package var conflicts: ConflictPolicy
-    /// How many changes go in one request, and how many requests are under way at once.
-    package var batch: Int
+    /// How many changes go in one request; nil for as many as the server says that it takes.
+    package var batch: Int?
+    /// How many requests are under way at once.
     package var concurrency: Int
     package var durability: SQLiteStore.Options.Durability
     package var token: TokenSource?
@@ -34,7 +35,6 @@ package struct ClientSettings: Sendable {
     package var limits: Limits
     package var attempts: Int
     package var pageSize: Int
-    package var tls: TLSFiles
 
     /// The values of an endpoint.
     ///
@@ -48,9 +48,8 @@ package struct ClientSettings: Sendable {
         let values = SettingValues(settings, endpoint: name, environment: environment)
         endpoint = values.text("endpoint")
         store = try values.path("store")
-        dialect = Dialect.all.first { $0.name == values.text("dialect") } ?? .azureV2
         conflicts = values.text("conflicts").flatMap(ConflictPolicy.init) ?? .hold
-        (batch, concurrency) = (values.integer("batch"), values.integer("concurrency"))
+        (batch, concurrency) = (values.number("batch"), values.integer("concurrency"))
         durability = values.text("durability") == "normal" ? .normal : .full
         token = try TokenSource(values)
         tokenScheme = values.text("token-scheme") == "bearer" || values.text("oauth.token-url") != nil ? .bearer : .zumo
@@ -71,9 +70,12 @@ package struct ClientSettings: Sendable {
         limits.deadline = values.duration("limits.request-time")
         limits.responseBytes = values.integer("limits.answer-bytes")
         (attempts, pageSize) = (values.integer("limits.attempts"), values.integer("limits.page-size"))
-        tls = try TLSFiles(values)
         let shapes = TablesReader(file, endpoint: name)
         (tables, localOnly) = try shapes.tables()
+        let wire = values.text("dialect")
+        dialect =
+            try wire.flatMap(ODataVersion.init).map { .odata($0, try shapes.odata()) }
+            ?? Dialect.known.first { $0.name == wire } ?? .azureV2
         migrations = try shapes.migrations()
         pulls = try shapes.pulls(tables, localOnly)
     }

@@ -13,6 +13,7 @@ internal import SluiceConfiguration
 /// queries:
 ///   recent: { table: movies, filter: "year ge 2010" }
 /// migrations: …                   # see MigrationReader
+/// odata: …                        # of odata-v2 and odata-v4 alone, as is a table's odata: see ODataConfiguration
 /// ```
 struct TablesReader {
     private let shapes: SettingsFile.Shapes
@@ -21,8 +22,20 @@ struct TablesReader {
         let (own, common) = (file.shapes[endpoint], file.shapes[""])
         shapes = SettingsFile.Shapes(
             tables: own?.tables ?? common?.tables, queries: own?.queries ?? common?.queries,
-            migrations: own?.migrations ?? common?.migrations)
+            migrations: own?.migrations ?? common?.migrations, odata: own?.odata ?? common?.odata)
     }
+
+    /// What is said of an OData service and its sets, for what its metadata does not say.
+    func odata() throws -> ODataSettings {
+        var settings = try ODataConfiguration.settings(shapes.odata)
+        for (name, _, node) in try shapes.tables?.entries() ?? [] {
+            guard let node = try node.named("table \(name)").members(Self.members)["odata"] else { continue }
+            settings.tables[name] = try ODataConfiguration.table(node)
+        }
+        return settings
+    }
+
+    private static let members = ["columns", "indexes", "local", "odata"]
 
     func migrations() throws -> [StoreMigration] { try MigrationReader.migrations(shapes.migrations) }
 
@@ -37,7 +50,7 @@ struct TablesReader {
     private static func table(
         _ name: String, _ node: ConfigurationNode, _ localOnly: inout LocalOnly
     ) throws -> TableSchema {
-        let members = try node.named("table \(name)").members(["columns", "indexes", "local"])
+        let members = try node.named("table \(name)").members(Self.members)
         if let local = members["local"] {
             if let isWhole = try? local.flag() {
                 if isWhole { localOnly.tables.insert(name) }

@@ -58,7 +58,7 @@ extension Setting {
     private static let connection: [Setting] = [
         Setting("endpoint", .text, "The server's base address."),
         Setting("store", .path, "The local store's file."),
-        Setting("dialect", .choice(Dialect.all.map(\.name)), "The server's wire.", or: Dialect.azureV2.name),
+        Setting("dialect", .choice(Dialect.known.map(\.name)), "The server's wire.", or: Dialect.azureV2.name),
         Setting(
             "durability", .choice(["full", "normal"]),
             "Whether a write that returned survives a power cut (full), or only the end of the process (normal).",
@@ -93,9 +93,6 @@ extension Setting {
             "OAuth 2.0: a file with a refresh token; replaced when the server issues another. Without it the client's "
                 + "own credentials are used."),
         Setting("oauth.scope", .text, "OAuth 2.0: what is asked for."),
-        Setting("tls.ca-file", .path, "Certificates of authorities (PEM) to trust in the place of the system's."),
-        Setting("tls.certificate-file", .path, "Mutual TLS: the client's certificates (PEM)."),
-        Setting("tls.key-file", .path, "Mutual TLS: the client's private key (PEM)."),
     ]
 
     private static let schedule: [Setting] = [
@@ -120,7 +117,8 @@ extension Setting {
 
     private static let limits: [Setting] = [
         Setting(
-            "batch", .integer(1...100), "How many changes go in one request, where the server takes batches.", or: "1"),
+            "batch", .integer(1...100),
+            "How many changes go in one request; by default as many as the server says that it takes."),
         Setting("concurrency", .integer(1...64), "How many requests are under way at once.", or: "1"),
         Setting(
             "limits.attempts", count, "After how many failed attempts an operation waits for a decision.", or: "10"),
@@ -154,14 +152,10 @@ extension Setting {
             "gateway.any-local-user", .flag, "Whether any user of this machine may use the port without a token.",
             or: "false", for: .daemon),
         Setting(
-            "inspector.port", .integer(0...65_535), "The inspector's port on 127.0.0.1; 0 is a free one.", for: .daemon),
-        Setting(
             "log.level", .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]),
             "The least severe level that is logged.", or: "info", for: .daemon),
         Setting(
             "log.form", .choice(["text", "json", "journald"]), "How a line of the log is written.", or: "text",
             for: .daemon),
-        Setting(
-            "tracing.endpoint", .text, "An OTLP collector that spans are sent to, as JSON over HTTP.", for: .daemon),
     ]
 }

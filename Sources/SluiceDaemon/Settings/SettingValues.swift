@@ -47,22 +47,3 @@ package struct SettingValues {
         return folder.isEmpty ? text : (folder as NSString).appendingPathComponent(text)
     }
 }
-
-/// The files that TLS is set up with; all nil for the system's authorities and no certificate of the client's.
-package struct TLSFiles: Sendable, Hashable {
-    package var authorities: String?
-    package var certificate: String?
-    package var key: String?
-
-    init(_ values: SettingValues) throws {
-        authorities = try values.path("tls.ca-file")
-        certificate = try values.path("tls.certificate-file")
-        key = try values.path("tls.key-file")
-        guard (certificate == nil) == (key == nil) else {
-            throw SluiceError(
-                .invalidArgument, "tls.certificate-file and tls.key-file belong together: mutual TLS needs both")
-        }
-    }
-
-    package var isEmpty: Bool { authorities == nil && certificate == nil }
-}

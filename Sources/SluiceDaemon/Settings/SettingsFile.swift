@@ -9,9 +9,10 @@ package struct SettingsFile {
         package var tables: ConfigurationNode?
         package var queries: ConfigurationNode?
         package var migrations: ConfigurationNode?
+        package var odata: ConfigurationNode?
     }
 
-    private static let shapes = ["tables", "queries", "migrations"]
+    private static let shapes = ["tables", "queries", "migrations", "odata"]
 
     /// The file's path; nil where there is none.
     package let path: String?
@@ -70,7 +71,8 @@ package struct SettingsFile {
         }
         let scope = String(prefix.split(separator: ".").last ?? "")
         shapes[scope] = Shapes(
-            tables: members["tables"], queries: members["queries"], migrations: members["migrations"])
+            tables: members["tables"], queries: members["queries"], migrations: members["migrations"],
+            odata: members["odata"])
         return members
     }
 

@@ -1,9 +1,9 @@
 /// What a plugin may change beside what its hooks are there for, each with a permission of its own: it is how a script
 /// could pretend to be the user, the application or the server.
 package enum ChangePermission: String, CaseIterable {
-    /// The address of a request.
+    /// The address of a request, and header fields that some servers read in its place.
     case url = "request.url"
-    /// Its method.
+    /// Its method, and header fields that some servers read in its place.
     case method = "request.method"
     /// The id in the body of a write.
     case id = "request.id"
@@ -17,8 +17,8 @@ package enum ChangePermission: String, CaseIterable {
     /// What the permission is for, in a refusal.
     var action: String {
         switch self {
-        case .url: "to change req.url"
-        case .method: "to change req.method"
+        case .url: "to change req.url, or a header field that a server may read for it,"
+        case .method: "to change req.method, or a header field that a server may read for it,"
         case .id: "to change the id in the body of a write"
         case .credentials: "to change a header field with credentials"
         case .conditions: "to change a header field with a condition"
@@ -26,13 +26,19 @@ package enum ChangePermission: String, CaseIterable {
         }
     }
 
+    /// Header fields, in small letters, that may not be set, changed or removed without the permission.
+    package static let fields: [(names: Set<String>, permission: ChangePermission)] = [
+        (credentialFields, .credentials), (conditionFields, .conditions),
+        (["x-http-method-override", "x-http-method", "x-method-override"], .method),
+        (["x-original-url", "x-rewrite-url"], .url),
+    ]
     /// Header fields with credentials, in small letters.
     static let credentialFields: Set<String> = [
         "authorization", "proxy-authorization", "x-zumo-auth", "x-zumo-application", "x-zumo-master", "x-api-key",
         "cookie", "set-cookie",
     ]
     /// Header fields with conditions, in small letters.
-    static let conditionFields: Set<String> = [
+    private static let conditionFields: Set<String> = [
         "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range",
     ]
 }

@@ -26,6 +26,14 @@ public struct EntitySet: Sendable, Hashable {
     /// The property that says when a row was last changed; nil where the service keeps no such time. Rows are then
     /// followed by delta links, or read whole.
     public var updatedAt: PropertyName?
+    /// Whether the service assigns the keys of new rows.
+    public var assignsKey = false
+    /// The properties that no update may name, since only the service sets them.
+    public var readOnly: Set<PropertyName> = []
+    /// The property in which a row that was made here keeps its id; nil where the key is the id.
+    public var clientID: PropertyName?
+    /// Whether the service may be asked for delta links.
+    public var tracksChanges = true
 
     /// A set.
     ///

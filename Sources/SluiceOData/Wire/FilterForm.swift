@@ -113,6 +113,14 @@ struct FilterForm: Sendable {
             for argument in arguments { renamedArguments.append(try renamed(argument)) }
             return .call(function, renamedArguments)
         case .membership(let operand, let literals): return .membership(try renamed(operand), literals)
+        case .path, .list, .object, .choice, .typed:
+            // Their names are the service's own.
+            let ours: Set<PropertyName> = ["id", "__updatedAt", "__deleted", "__version"]
+            guard expression.columns.isDisjoint(with: ours) else {
+                throw SluiceError(
+                    .unsupported, "the service is not asked for \(expression.odata(.v4))", table: set.name)
+            }
+            return expression
         }
     }
 

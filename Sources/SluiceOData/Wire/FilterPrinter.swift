@@ -26,7 +26,39 @@ struct FilterPrinter: Sendable {
             for literal in literals { terms.append(try text(of: .binary(.eq, operand, .literal(literal)))) }
             return terms.isEmpty ? "(1 eq 0)" : "(\(terms.joined(separator: " or ")))"
         case .call(let function, let arguments): return try call(function, arguments)
+        case .path(let path): return try self.path(path)
+        case .list, .object, .choice, .typed:
+            throw SluiceError(.unsupported, "the service is not asked for \(expression.odata(.v4))", table: set.name)
         }
+    }
+
+    /// A path of properties, and in v4 what is asked of a collection at its end.
+    private func path(_ path: QueryPath) throws(SluiceError) -> String {
+        var parts: [String] = []
+        switch path.root {
+        case .record: break
+        case .it: if version == .v4 { parts.append("$it") }
+        case .variable(let name): parts.append(try column(name))
+        default: throw unsupported(path)
+        }
+        for step in path.steps {
+            switch step {
+            case .property(let name): parts.append(try column(name))
+            case .count(nil, nil) where version == .v4: parts.append("$count")
+            case .any(nil) where version == .v4: parts.append("any()")
+            case .any(let lambda?) where version == .v4:
+                parts.append("any(\(try column(lambda.variable)):\(try text(of: lambda.condition)))")
+            case .all(let lambda) where version == .v4:
+                parts.append("all(\(try column(lambda.variable)):\(try text(of: lambda.condition)))")
+            default: throw unsupported(path)
+            }
+        }
+        return parts.joined(separator: "/")
+    }
+
+    private func unsupported(_ path: QueryPath) -> SluiceError {
+        SluiceError(
+            .unsupported, "the service is not asked for \(QueryExpression.path(path).odata(.v4))", table: set.name)
     }
 
     private func operand(_ expression: QueryExpression, beside other: QueryExpression) throws(SluiceError) -> String {
@@ -77,7 +109,11 @@ struct FilterPrinter: Sendable {
             guard version == .v4 else { throw refusal("OData v2 compares no time of day with a property of no type") }
             return time.timeOfDayText
         case .guid(let text): return version == .v2 ? "guid'\(text)'" : text
-        case .point: throw refusal("places are not asked for of OData services")
+        case .enumeration(let type, let value) where version == .v4: return "\(type)\(EdmLiteral.quoted(value))"
+        case .duration where version == .v4, .infinity where version == .v4, .binary where version == .v4:
+            return QueryExpression.literal(literal).odata(.v4)
+        case .point, .shape, .enumeration, .duration, .infinity, .binary, .notANumber:
+            throw refusal("there are no constants like \(QueryExpression.literal(literal).odata(.v4)) for this service")
         }
     }
 
@@ -92,7 +128,7 @@ struct FilterPrinter: Sendable {
         case .day(let day): type == .date ? String(day.text(fractionDigits: 0).prefix(10)) : day.text(fractionDigits: 0)
         case .timeOfDay(let time): type == .timeOfDay ? time.timeOfDayText : nil
         case .guid(let text): text
-        case .point: nil
+        case .point, .shape, .enumeration, .duration, .infinity, .binary, .notANumber: nil
         }
     }
 

@@ -51,6 +51,20 @@ final class ServiceExchange: Sendable {
         return request
     }
 
+    /// The path of an address below the service's root, with the endpoint's own query and these parameters.
+    func path(_ segments: [String], _ parameters: [(name: String, value: String)] = []) -> String {
+        // A dollar stays as it is: `$metadata`.
+        let path = segments.map { "/" + PercentEncoding.query($0, keeping: "$'(),=") }.joined()
+        let target = endpoint.target([], parameters)
+        let query = target.firstIndex(of: "?").map { target[$0...] } ?? ""
+        return endpoint.path + path + query
+    }
+
+    /// The path of a row.
+    func path(of key: EntityKey, in set: EntitySet) -> String {
+        path(["\(set.name)(\(key.predicate(in: set, version: version)))"])
+    }
+
     /// Sends a request. A refusal says in JSON what the service said, in whatever form.
     func send(_ request: Request) async throws -> Response {
         var response = try await passed(request)
@@ -72,7 +86,8 @@ final class ServiceExchange: Sendable {
         csrf.flatMap { response.head.headerFields[$0] }?.lowercased() == "required"
     }
 
-    private func passed(_ request: Request) async throws -> Response {
+    /// Sends a request with the service's cookies and token, as it is.
+    func passed(_ request: Request) async throws -> Response {
         var request = request
         let (token, cookies) = state.withLock { ($0.token, $0.cookies) }
         if !cookies.isEmpty {

@@ -16,7 +16,7 @@ struct PermissionUse {
 
     /// Where each permission is used first; a place without a line is one that cannot be told.
     private(set) var used: [String: (file: String, use: LuaOutline.Use)] = [:]
-    /// Where a request's address or method is written, by the permission.
+    /// Where a request's address, its method or one of its header fields is written, by the permission.
     private(set) var written: [String: (file: String, use: LuaOutline.Use)] = [:]
     /// Where a request is answered first.
     private(set) var responds: (file: String, use: LuaOutline.Use)?
@@ -43,6 +43,15 @@ struct PermissionUse {
         for use in outline.writes where use.path.count == 2 {
             for (permission, names) in Self.changes where written[permission] == nil && names.contains(use.path[1]) {
                 written[permission] = (file, use)
+            }
+        }
+        for use in outline.calls where use.path.count == 3 && use.path[1] == "headers" {
+            guard ["set", "add", "remove"].contains(use.path[2]), let name = use.argument?.lowercased() else {
+                continue
+            }
+            for (names, permission) in ChangePermission.fields
+            where names.contains(name) && written[permission.rawValue] == nil {
+                written[permission.rawValue] = (file, use)
             }
         }
     }

@@ -191,9 +191,9 @@ public struct PluginCheck: Sendable {
         }
         for (change, place) in use.written.sorted(by: { $0.key < $1.key })
         where !manifest.permissions.change.contains(change) && ["req", "request"].contains(place.use.path[0]) {
+            let what = place.use.argument.map { "the header \($0)" } ?? place.use.path.joined(separator: ".")
             report.warn(
-                "\(place.file):\(place.use.line)",
-                "to change \(place.use.path.joined(separator: ".")) may need the permission change: \(change)")
+                "\(place.file):\(place.use.line)", "to change \(what) may need the permission change: \(change)")
         }
     }
 

@@ -42,6 +42,9 @@ struct LuaOutline: Sendable {
     var uses: [Use] = []
     /// Assignments to members of local names: `req.url = …` as `["req", "url"]`.
     var writes: [Use] = []
+    /// Methods of local names that are called with a text written out: `req.headers:set("If-Match", …)` as
+    /// `["req", "headers", "set"]` with its argument.
+    var calls: [Use] = []
     /// All functions, the outer ones before those inside.
     var functions: [Function] = []
     /// Names that are kept under others: `{ on_conflict = decide_it }`.

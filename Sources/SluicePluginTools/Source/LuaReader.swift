@@ -354,8 +354,15 @@ struct LuaReader {
                 target = .other
             } else if token.is(":") || token.is("(") || token.is("{") || token.kind == .string {
                 let isMethod = skip(":")
-                note(target, isMethod ? try name() : nil)
-                if case .use(let index) = target, !isMethod { outline.uses[index].argument = firstText }
+                let method = isMethod ? try name() : nil
+                note(target, method)
+                switch target {
+                case .use(let index) where !isMethod: outline.uses[index].argument = firstText
+                case .local(let path):
+                    guard let method, let text = firstText else { break }
+                    outline.calls.append(.init(path: path + [method], line: lastLine, argument: text))
+                default: break
+                }
                 try arguments()
                 target = .other
             } else {

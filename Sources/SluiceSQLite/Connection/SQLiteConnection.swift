@@ -168,13 +168,7 @@ package final class SQLiteConnection {
         try execute(kind.rawValue)
         do {
             let result = try body()
-            do {
-                try execute("COMMIT")
-            } catch {
-                rollBack()
-                if kind == .immediate { coverRefusedCommit() }
-                throw error
-            }
+            try commit(kind)
             return result
         } catch {
             rollBack()
@@ -182,7 +176,33 @@ package final class SQLiteConnection {
         }
     }
 
-    private func rollBack() {
+    /// Commits the open transaction. It is rolled back where that fails.
+    func commit(_ kind: TransactionKind = .immediate) throws(SluiceError) {
+        do {
+            try execute("COMMIT")
+        } catch {
+            rollBack()
+            if kind == .immediate { coverRefusedCommit() }
+            throw error
+        }
+    }
+
+    /// Runs `body` as a part of the open transaction, which goes on without it if it throws.
+    func part<Result>(_ body: () throws -> Result) throws -> Result {
+        try run("SAVEPOINT part")
+        do {
+            let result = try body()
+            try run("RELEASE part")
+            return result
+        } catch {
+            // Some failures end the whole transaction; then there is no part left to take back.
+            if isInTransaction { try execute("ROLLBACK TO part; RELEASE part") }
+            throw error
+        }
+    }
+
+    /// Takes the open transaction back, if there still is one.
+    func rollBack() {
         // SQLite has rolled back by itself after some failures (a full disk, say).
         if isInTransaction { try? execute("ROLLBACK") }
     }

@@ -1,11 +1,16 @@
 internal import Dispatch
 internal import SluiceCore
+internal import Synchronization
 
 /// A connection on a queue of its own, so that waiting for the disk or a lock blocks no thread of Swift's pool.
 package actor SQLiteWorker {
     private nonisolated let executor: SQLiteExecutor
     private var open: (@Sendable () throws -> SQLiteConnection)?
     private var connection: SQLiteConnection?
+    /// The transaction that is open for further writes to join.
+    private var shared: SharedTransaction?
+    /// How many writes have been asked for and have not begun.
+    private nonisolated let coming = Atomic<Int>(0)
 
     /// The actor's jobs run on its queue.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -20,17 +25,111 @@ package actor SQLiteWorker {
     ///
     /// - Throws: what `body` throws, and ``SluiceError`` of code `storeClosed` after ``close(_:)``.
     package func run<Result: Sendable>(_ body: @Sendable (SQLiteConnection) throws -> Result) throws -> Result {
+        commitShared()
+        return try body(try connected())
+    }
+
+    private func connected() throws -> SQLiteConnection {
         guard let connection = try self.connection ?? open?() else {
             throw SluiceError(.storeClosed, "the store is closed; open it anew")
         }
         self.connection = connection
-        return try body(connection)
+        return connection
+    }
+
+    // MARK: Transactions
+
+    /// Runs `body` as a transaction, which is committed when this returns.
+    ///
+    /// Each commit waits for the disk. So where several tasks write at the same time, their transactions become parts
+    /// of one: each is taken back alone if its body throws, and none returns before the whole is committed. If that
+    /// fails, each runs again alone, so that no write fails for what another one did.
+    ///
+    /// - Parameter frame: what is done around a commit.
+    package nonisolated func write<Result: Sendable>(
+        _ frame: TransactionFrame, _ body: @Sendable (SQLiteConnection) throws -> Result
+    ) async throws -> Result {
+        coming.add(1, ordering: .relaxed)
+        do {
+            return try await part(frame, body)
+        } catch is SharedTransaction.Lost {
+            return try await alone(frame, body)
+        }
+    }
+
+    private func alone<Result: Sendable>(
+        _ frame: TransactionFrame, _ body: @Sendable (SQLiteConnection) throws -> Result
+    ) throws -> Result {
+        commitShared()
+        let connection = try connected()
+        let transaction = try SharedTransaction(frame, connection)
+        do {
+            let result = try body(connection)
+            try transaction.commit()
+            return result
+        } catch {
+            transaction.giveUp()
+            throw error
+        }
+    }
+
+    private func part<Result: Sendable>(
+        _ frame: TransactionFrame, _ body: @Sendable (SQLiteConnection) throws -> Result
+    ) async throws -> Result {
+        coming.subtract(1, ordering: .relaxed)
+        let connection = try connected()
+        guard let shared else {
+            let transaction = try SharedTransaction(frame, connection)
+            let result: Result
+            do {
+                result = try body(connection)
+                if coming.load(ordering: .relaxed) == 0 {
+                    try transaction.commit()
+                    return result
+                }
+            } catch {
+                transaction.giveUp()
+                throw error
+            }
+            self.shared = transaction
+            try await transaction.committed()
+            return result
+        }
+        let result: Result
+        do {
+            result = try connection.part { try body(connection) }
+        } catch {
+            shared.partFailed()
+            if !connection.isInTransaction || isLast(shared) { commitShared() }
+            throw error
+        }
+        guard isLast(shared) else {
+            try await shared.committed()
+            return result
+        }
+        self.shared = nil
+        try shared.commitForAll()
+        return result
+    }
+
+    /// Whether nobody else joins the transaction.
+    private func isLast(_ transaction: SharedTransaction) -> Bool {
+        coming.load(ordering: .relaxed) == 0 || transaction.isFull
+    }
+
+    /// Commits what waits for others to join.
+    private func commitShared() {
+        guard let transaction = shared else { return }
+        shared = nil
+        // Who waits for it is told what came of it.
+        try? transaction.commitForAll()
     }
 
     /// Closes the connection, after `last` has run with it if it was ever opened. Closing twice is allowed.
     package func close(_ last: @Sendable (SQLiteConnection) throws -> Void = { _ in }) throws {
         // With it goes a connection that nobody has used.
         open = nil
+        commitShared()
         guard let connection else { return }
         self.connection = nil
         try last(connection)

@@ -33,6 +33,19 @@ struct StoreLock: Sendable {
         return try await body()
     }
 
+    /// The lock while it is held.
+    struct Hold: Sendable {
+        fileprivate let descriptor: Int32
+
+        /// Gives it back; to be called once.
+        func release() { StoreLock.release(descriptor) }
+    }
+
+    /// Takes the lock until its hold is released.
+    ///
+    /// - Throws: ``SluiceError`` of code `storeBusy` if another holds it for longer than the timeout.
+    func take() throws -> Hold { Hold(descriptor: try taken()) }
+
     private func taken() throws -> Int32 {
         let descriptor = open(path + "-lock", O_RDWR | O_CREAT | O_CLOEXEC, StoreFolder.mode(beside: path))
         guard descriptor >= 0 else {

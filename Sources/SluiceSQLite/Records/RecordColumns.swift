@@ -52,3 +52,14 @@ enum RecordColumns {
         }
     }
 }
+
+extension SQLiteStatement {
+    /// Binds a value as a column of that type stores it.
+    func bind(_ index: Int, _ value: JSON, declared type: TableSchema.ColumnType) throws(SluiceError) {
+        switch (type, value.kind) {
+        case (.string, .string), (.date, .string):
+            try check(value.withText { bindText(index, $0, copied: true) } ?? 0)
+        default: try bind(index, SQLValue(value, declared: type))
+        }
+    }
+}

@@ -17,6 +17,7 @@ package struct RecordTable: Sendable {
     package let storage: String
     let selectSQL: String
     let upsertSQL: String
+    private let lookupSQL: String
 
     /// A table whose name in the database is `storage`, or the schema's name.
     package init(_ schema: TableSchema, storage: String? = nil) {
@@ -25,6 +26,7 @@ package struct RecordTable: Sendable {
         let names = Self.names(schema)
         let table = SQLDialect.sqlite.quoted(self.storage)
         selectSQL = "SELECT \(names.joined(separator: ", ")) FROM \(table)"
+        lookupSQL = selectSQL + " WHERE \"id\" = ?"
         upsertSQL =
             "INSERT INTO \(table) (\(names.joined(separator: ", "))) "
             + "VALUES (\(names.map { _ in "?" }.joined(separator: ", "))) "
@@ -116,19 +118,22 @@ package struct RecordTable: Sendable {
     package func put(_ record: JSON, on connection: SQLiteConnection) throws {
         let id = try StoreRules.id(of: record, in: schema.name)
         let statement = try connection.statement(upsertSQL)
-        var extra = record
-        extra["id"] = nil
         var absent: [PropertyName] = []
+        // The properties that a column has, the id among them.
+        var inColumns: Set<PropertyName> = ["id"]
         try statement.bind(1, id.text)
         for (index, column) in schema.columns.enumerated() {
             guard let value = record[column.name] else {
                 absent.append(column.name)
                 continue
             }
-            try statement.bind(index + 2, SQLValue(value, declared: column.type))
-            if RecordColumns.isExact(value, column.type) { extra[column.name] = nil }
+            try statement.bind(index + 2, value, declared: column.type)
+            if RecordColumns.isExact(value, column.type) { inColumns.insert(column.name) }
         }
-        if extra.count > 0 { try statement.bind(extraParameter, extra.description) }
+        if inColumns.count < record.count {
+            let extra = JSON(members: (record.members ?? []).filter { !inColumns.contains($0.name) })
+            try statement.bind(extraParameter, extra.description)
+        }
         if !absent.isEmpty { try statement.bind(absentParameter, JSON(absent.map { JSON($0) }).description) }
         try statement.run()
     }
@@ -149,15 +154,60 @@ package struct RecordTable: Sendable {
 
     /// The record with that id.
     package func record(_ id: RecordID, on connection: SQLiteConnection) throws -> JSON? {
-        let statement = try connection.statement(selectSQL + " WHERE \"id\" = ?")
+        let statement = try connection.statement(lookupSQL)
         defer { statement.reset() }
         try statement.bind(1, id.text)
         return try statement.step() ? record(statement) : nil
     }
 
+    /// The records whose columns have those texts, in the order of a column; see ``IndexedReader``.
+    func records(
+        where texts: [(column: PropertyName, text: String)], by order: PropertyName, on connection: SQLiteConnection
+    ) throws -> [JSON] {
+        func quoted(_ name: PropertyName) -> String { SQLDialect.sqlite.quoted(name.text) }
+        let condition = texts.map { "\(quoted($0.column)) = ?" }.joined(separator: " AND ")
+        let statement = try connection.statement("\(selectSQL) WHERE \(condition) ORDER BY \(quoted(order)), \"id\"")
+        defer { statement.reset() }
+        for (index, value) in texts.enumerated() { try statement.bind(index + 1, value.text) }
+        var records: [JSON] = []
+        while try statement.step() { records.append(try record(statement)) }
+        return records
+    }
+
+    /// The largest integer in a column; nil where there is none.
+    func largest(_ column: PropertyName, on connection: SQLiteConnection) throws -> Int64? {
+        let statement = try connection.statement(
+            "SELECT max(\(SQLDialect.sqlite.quoted(column.text))) FROM \(quotedStorage)")
+        defer { statement.reset() }
+        return try statement.step() && !statement.isNull(0) ? statement.int(0) : nil
+    }
+
     /// The records that match, in the query's order, with `skip`, `top` and `select` applied.
     package func records(matching query: Query, on connection: SQLiteConnection) throws -> [JSON] {
-        var sql = SQLText(selectSQL)
+        let chosen = chosen(query.select)
+        let sql = try selection(query, chosen)
+        let statement = try connection.statement(sql.text)
+        defer { statement.reset() }
+        try statement.bind(sql.values)
+        var records: [JSON] = []
+        while try statement.step() {
+            let record = try chosen.record(statement)
+            records.append(query.select.isEmpty ? record : QueryEvaluator.selecting(query.select, from: record))
+        }
+        return records
+    }
+
+    /// The table with those of its columns alone that a selection needs: others are not read.
+    private func chosen(_ select: [PropertyName]) -> RecordTable {
+        guard !select.isEmpty else { return self }
+        var schema = schema
+        schema.columns.removeAll { !select.contains($0.name) }
+        return schema.columns.count == self.schema.columns.count ? self : RecordTable(schema, storage: storage)
+    }
+
+    /// The statement that reads the query's records: its columns are those of ``record(_:)``.
+    func selection(_ query: Query, _ chosen: RecordTable? = nil) throws -> SQLText {
+        var sql = SQLText((chosen ?? self).selectSQL)
         sql.append(try condition(query))
         let printer = SQLQueryPrinter(dialect: .sqlite, schema: schema, extraColumn: Self.extra)
         sql.append(" ORDER BY ")
@@ -168,14 +218,7 @@ package struct RecordTable: Sendable {
             sql.append(" OFFSET ")
             sql.append(.integer(Int64(query.skip)), .sqlite)
         }
-        let statement = try connection.statement(sql.text)
-        defer { statement.reset() }
-        try statement.bind(sql.values)
-        var records: [JSON] = []
-        while try statement.step() {
-            records.append(QueryEvaluator.selecting(query.select, from: try record(statement)))
-        }
-        return records
+        return sql
     }
 
     /// How many records match the query's filter.

@@ -8,6 +8,8 @@ final class SQLAuthorizer {
     private let views: SQLViews
     /// Why the statement was refused; nil while it was not.
     private(set) var refusal: SluiceError?
+    /// The store's tables that the statement reads.
+    private(set) var tables: Set<String> = []
 
     init(views: SQLViews) { self.views = views }
 
@@ -23,7 +25,11 @@ final class SQLAuthorizer {
         switch action {
         case Int32(CSQLITE_SELECT), Int32(CSQLITE_RECURSIVE): return true
         case Int32(CSQLITE_READ):
-            if views.contains(first) || SQLFunctionNames.tables.contains(first.lowercased()) { return true }
+            if let table = views.table(first) {
+                tables.insert(table)
+                return true
+            }
+            if SQLFunctionNames.tables.contains(first.lowercased()) { return true }
             // Without a column, it may be the name of a part of the statement: a common table expression.
             if second.isEmpty, !views.hides(first) { return true }
             return refuse(.invalidTable, Self.reason(ofTable: first), table: first)

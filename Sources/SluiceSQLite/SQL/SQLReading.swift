@@ -9,7 +9,9 @@ struct SQLReading: Sendable {
     let watch: SQLWatch
 
     /// Runs the statement on one state of the store, and leaves the connection as it was.
-    func rows(on connection: SQLiteConnection) throws -> SQLRows {
+    ///
+    /// - Returns: the rows, and the store's tables that the statement reads.
+    func result(on connection: SQLiteConnection) throws -> (rows: SQLRows, tables: Set<String>) {
         // What SQLite sorts may not lie in a file in plain text.
         if connection.isEncrypted { try connection.execute("PRAGMA temp_store = MEMORY") }
         try connection.execute("BEGIN DEFERRED")
@@ -28,9 +30,10 @@ struct SQLReading: Sendable {
         let previous = connection.api.pointee.limit(connection.handle, Int32(CSQLITE_LIMIT_LENGTH), length)
         defer { _ = connection.api.pointee.limit(connection.handle, Int32(CSQLITE_LIMIT_LENGTH), previous) }
         do {
-            return try authorizer.guarding(connection) {
+            let rows = try authorizer.guarding(connection) {
                 try watch.guarding(connection) { try read(on: connection, views) }
             }
+            return (rows, authorizer.tables)
         } catch let error as SluiceError {
             throw authorizer.refusal ?? meaning(of: error)
         }

@@ -38,8 +38,8 @@ struct SQLViews {
             + "FROM main.\(table.quotedStorage)"
     }
 
-    /// Whether there is a view of that name.
-    func contains(_ name: String) -> Bool { tables[StoreRules.folded(name)] != nil }
+    /// The store's name for the table of the view of that name; nil where there is no such view.
+    func table(_ name: String) -> String? { tables[StoreRules.folded(name)]?.schema.name }
 
     /// Whether a table of that name may be in the database without a view.
     func hides(_ name: String) -> Bool {

@@ -33,7 +33,7 @@ extension SQLiteStore {
     public func sql(
         _ text: String, _ bindings: [JSON] = [], options: SQLOptions = SQLOptions()
     ) async throws -> SQLRows {
-        try await sql(text, .positional(bindings), options)
+        try await sql(text, .positional(bindings), options).rows
     }
 
     /// Reads with SQL, with values for named parameters: `:year`, `@year` and `$year` take the value `year`.
@@ -42,16 +42,19 @@ extension SQLiteStore {
     public func sql(
         _ text: String, _ bindings: [String: JSON], options: SQLOptions = SQLOptions()
     ) async throws -> SQLRows {
-        try await sql(text, .named(bindings), options)
+        try await sql(text, .named(bindings), options).rows
     }
 
-    private func sql(_ text: String, _ bindings: SQLBindings, _ options: SQLOptions) async throws -> SQLRows {
+    /// Reads with SQL, and says which of the store's tables were read.
+    func sql(
+        _ text: String, _ bindings: SQLBindings, _ options: SQLOptions
+    ) async throws -> (rows: SQLRows, tables: Set<String>) {
         try options.check()
         try SQLStatementText.checkReads(text)
         let watch = SQLWatch(limit: options.timeLimit)
         let reading = SQLReading(text: text, bindings: bindings, options: options, watch: watch)
         return try await withTaskCancellationHandler {
-            try await withSQLConnection { try reading.rows(on: $0) }
+            try await withSQLConnection { try reading.result(on: $0) }
         } onCancel: {
             watch.cancel()
         }

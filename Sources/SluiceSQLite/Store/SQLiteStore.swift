@@ -205,22 +205,26 @@ public final class SQLiteStore: LocalStore {
     private func transact<Result: Sendable>(
         _ body: @Sendable (SQLiteConnection) throws -> Result
     ) async throws -> Result {
-        try await writer.run { [file, lock] connection in
-            try lock.holding {
-                try file.checkInPlace()
+        try await writer.write(frame) { connection in
+            try connection.catalog.refresh(connection)
+            return try body(connection)
+        }
+    }
+
+    /// What is done around the store's transactions.
+    private var frame: TransactionFrame {
+        TransactionFrame(
+            begin: { [file, lock] in
+                let hold = try lock?.take()
                 do {
-                    let result = try connection.transaction {
-                        try connection.catalog.refresh(connection)
-                        return try body(connection)
-                    }
-                    file.checkpointIfDue(connection)
-                    return result
+                    try file.checkInPlace()
                 } catch {
-                    connection.catalog.forget()
+                    hold?.release()
                     throw error
                 }
-            }
-        }
+                return { hold?.release() }
+            },
+            beforeCommit: { [file] _ in { file.checkpointIfDue($0) } })
     }
 
     /// The path without symbolic links, so that every way to the file leads to one lock.

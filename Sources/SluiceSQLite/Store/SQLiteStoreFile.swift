@@ -6,10 +6,14 @@ struct SQLiteStoreFile: Sendable {
     /// `SLCE`: by it, tools tell what kind of database the file is.
     static let applicationID: Int64 = 0x534C_4345
     static let format: Int64 = 1
-    /// A checkpoint is due when the log has so many pages (4 MB, and 16 MB of encrypted ones).
+    /// A checkpoint is due when the log has so many pages (4 MB, and 16 MB of encrypted ones), or a quarter of the
+    /// file's if that is more: in a large table, rows of one transaction lie all over the index, and each checkpoint
+    /// would write nearly all of its pages anew.
     static let checkpointPages = 1000
-    /// When the log has grown so long because readers kept it (64 MB), it is cut as soon as they let go.
-    private var truncatePages: Int { cipher == nil ? 16_000 : 4_000 }
+    /// But it is due at the latest at so many (64 MB).
+    private var mostLogPages: Int { cipher == nil ? 16_000 : 4_000 }
+    /// When the log has grown so long because readers kept it, it is cut as soon as they let go.
+    private var truncatePages: Int { mostLogPages + Self.checkpointPages }
 
     let path: String
     let options: SQLiteStore.Options
@@ -115,7 +119,8 @@ struct SQLiteStoreFile: Sendable {
         }
         try connection.execute(
             "PRAGMA synchronous = \(options.durability == .full ? "FULL" : "NORMAL");"
-                + "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -\(cipher == nil ? 8000 : Self.encryptedCache)")
+                + "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -\(cipher == nil ? Self.cache : Self.encryptedCache)"
+        )
         if let size = options.maximumSize {
             let page = max(1, try connection.integer("PRAGMA page_size"))
             try connection.execute("PRAGMA max_page_count = \(max(1, Int64(size) / page))")
@@ -128,6 +133,10 @@ struct SQLiteStoreFile: Sendable {
     static func keepLogAtClose(_ connection: SQLiteConnection) {
         connection.configure(Int32(CSQLITE_DBCONFIG_NO_CKPT_ON_CLOSE), true)
     }
+
+    /// How many KiB of pages the writing connection keeps: enough for the inner pages and the most of the leaves of the
+    /// index of a million records.
+    private static let cache = 40_000
 
     /// How many KiB of pages each connection to an encrypted file keeps: of a plain one the system keeps them too, of an
     /// encrypted one it can keep them encrypted only.
@@ -150,6 +159,12 @@ struct SQLiteStoreFile: Sendable {
     func checkpointIfDue(_ connection: SQLiteConnection) {
         let pages = connection.logPages
         if pages >= connection.nextCheckpoint {
+            let quarter = ((try? connection.integer("PRAGMA page_count")) ?? 0) / 4
+            let due = min(max(Self.checkpointPages, Int(quarter)), mostLogPages)
+            if pages < due {
+                connection.nextCheckpoint = due
+                return
+            }
             let (length, moved) = connection.checkpoint(Int32(CSQLITE_CHECKPOINT_PASSIVE))
             let isDone = moved >= length
             if pages >= truncatePages {

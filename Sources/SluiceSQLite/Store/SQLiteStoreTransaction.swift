@@ -112,3 +112,17 @@ final class SQLiteStoreTransaction: StoreWriter {
         try inTable(table) { try connection.catalog.drop(table, connection) }
     }
 }
+
+extension SQLiteStoreTransaction: IndexedReader {
+    func records(
+        in table: String, where texts: [(column: PropertyName, text: String)], by order: PropertyName
+    ) throws -> [JSON]? {
+        try inTable(table) {
+            try connection.catalog.table(table)?.records(where: texts, by: order, on: connection) ?? []
+        }
+    }
+
+    func largest(_ column: PropertyName, in table: String) throws -> Int64? {
+        try inTable(table) { try connection.catalog.table(table)?.largest(column, on: connection) ?? 0 }
+    }
+}

@@ -58,7 +58,9 @@ struct KindChange {
         changed.revise()
         var wanted: JSON?
         if kind != .delete {
-            if let record { try RecordRules.validate(whole: record, id: id, table: table) }
+            if let record {
+                try RecordRules.validate(whole: record, besides: [local, state?.mirror], id: id, table: table)
+            }
             wanted = record ?? local ?? state?.mirror ?? (kind == .insert ? state?.base : nil)
             guard wanted != nil else { throw refuse("there is no body for it; give one") }
             wanted = wanted.map {

@@ -50,7 +50,7 @@ struct LocalChange: Sendable {
         if kind == .update, local == nil { throw missing }
         if isLocalOnly { return try applyLocally(local, queued, queue) }
         if kind != .undelete, let record = changed(local, nil) {
-            try RecordRules.validate(namesOf: record, besides: local, id: recordID, table: table)
+            try RecordRules.validate(namesOf: record, besides: [local], id: recordID, table: table)
         }
         guard let newest = queued.last else {
             try checkSettled(local)

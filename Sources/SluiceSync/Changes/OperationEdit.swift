@@ -16,11 +16,11 @@ struct OperationEdit {
                 table: table, recordID: id, operationID: operation.id)
         }
         try queue.reader.refuseDoubt(inGroupOf: operation)
-        try RecordRules.validate(whole: record, id: id, table: table)
         let local = try store.record(id, in: table)
         let state = try queue.reader.state(of: id, in: table)
         let after = try queue.reader.all(on: id, in: table).filter { $0.sequence > operation.sequence }
         let before = after.isEmpty ? local : operation.resultingRecord(local: local, mirror: state?.mirror)
+        try RecordRules.validate(whole: record, besides: [before, state?.mirror], id: id, table: table)
         try queue.audit(operation, "edit", local: before, at: environment.now())
 
         let target = RecordRules.record(record, withSystemColumns: columns.system, of: before, id: id)

@@ -68,10 +68,11 @@ struct RecordedChanges: Sendable {
 }
 
 /// Writes through to a store's writer and notes what was changed. A page's rows stay bytes on their way.
-final class ChangeRecorder: StoreWriter {
+final class ChangeRecorder: StoreWriter, WrappingReader {
     private let writer: any StoreWriter
     private let detail: ChangeDetail
     private(set) var changes = RecordedChanges()
+    var wrapped: any StoreReader { writer }
 
     init(_ writer: any StoreWriter, _ detail: ChangeDetail) {
         self.writer = writer

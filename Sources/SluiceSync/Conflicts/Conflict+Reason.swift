@@ -9,6 +9,10 @@ extension Conflict {
                 server == nil ? "the server has no such record any more" : "the record was deleted on the server"
             } else if operation.kind == .insert {
                 "the server has a record of this id already"
+            } else if let version = base?["version"] ?? base?["__version"], !version.isNull,
+                server?["version"] ?? server?["__version"] == version
+            {
+                "the server refused the change, although its record is the one that the change was made on"
             } else {
                 // A deletion here is no change of the record beside the server's.
                 "the record was changed on the server" + (operation.kind == .update ? " too" : "")

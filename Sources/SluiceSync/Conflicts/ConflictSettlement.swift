@@ -38,8 +38,8 @@ struct ConflictSettlement {
         case .delete: (decided, what) = (nil, "delete")
         case .defer, .ask, .abort, .next: return
         }
-        if decision == .server || decision == .discard || !keepsChange(decided) {
-            try queue.audit(operation, what, local: item.local, at: environment.now())
+        if decision == .server || decision == .discard || item.witnesses != nil || !keepsChange(decided) {
+            try queue.audit(operation, item.attributed(what), local: item.local, at: environment.now())
         }
         let recompute = QueueRecompute(columns: columns, environment: environment, queue: queue)
         let successors = try queue.reader.all(on: id, in: table).filter { $0.sequence > operation.sequence }

@@ -14,8 +14,7 @@ struct HeldConflict {
             SluiceError(code, reason, table: table, recordID: id, operationID: operation.id)
         }
         switch decision {
-        case .server, .client, .delete, .discard: break
-        case .merge(let record): try RecordRules.validate(whole: record, id: id, table: table)
+        case .server, .client, .delete, .discard, .merge: break
         case .defer, .ask, .abort, .next:
             throw refuse(.invalidArgument, "decide for server, client, a merged record, delete or discard")
         }
@@ -35,6 +34,9 @@ struct HeldConflict {
         let conflict = Conflict(
             operation: operation, client: client, server: state?.mirror ?? failure.serverRecord, base: state?.base,
             maybeApplied: operation.isUncertain, status: failure.status ?? 0, isDeletedOnServer: state?.mirror == nil)
+        if case .merge(let record) = decision {
+            try RecordRules.validate(whole: record, besides: [client, conflict.server], id: id, table: table)
+        }
         try ConflictSettlement(
             operation: operation, item: PushItem(operation: operation, local: client, base: state?.base),
             conflict: conflict, columns: columns, environment: environment, store: store, queue: queue

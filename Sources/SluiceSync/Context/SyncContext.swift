@@ -47,7 +47,8 @@ public final class SyncContext: Sendable {
         guard options.pageSize > 0 else {
             throw SluiceError(.invalidArgument, "the page size must be 1 or more, not \(options.pageSize)")
         }
-        guard options.maximumAttempts > 0, (1...64).contains(options.concurrency), (1...100).contains(options.batchSize)
+        guard options.maximumAttempts > 0, (1...64).contains(options.concurrency),
+            (1...100).contains(options.batchSize ?? 1)
         else {
             throw SluiceError(
                 .invalidArgument,

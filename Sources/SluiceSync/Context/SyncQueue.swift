@@ -18,6 +18,22 @@ public struct SyncQueue: Sendable {
         try await context.shared.read { try QueueReader($0).all(filter) }
     }
 
+    /// Some of the operations that the filter takes, in the order in which they will be sent: `top` of them after the
+    /// first `skip`. For a queue that is too long to be in memory as a whole.
+    public func operations(
+        _ filter: QueueFilter = QueueFilter(), skip: Int, top: Int
+    ) async throws -> [TableOperation] {
+        guard skip >= 0, top >= 0 else {
+            throw SluiceError(.invalidArgument, "skip and top cannot be negative")
+        }
+        return try await context.shared.read { try QueueReader($0).some(filter, skip: skip, top: top) }
+    }
+
+    /// How many operations the filter takes.
+    public func count(_ filter: QueueFilter = QueueFilter()) async throws -> Int {
+        try await context.shared.read { try QueueReader($0).count(filter) }
+    }
+
     /// The operation with that id, or nil.
     public func operation(_ id: String) async throws -> TableOperation? {
         try await context.shared.read { try QueueReader($0).operation(id) }

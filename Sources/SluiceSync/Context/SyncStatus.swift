@@ -1,4 +1,4 @@
-internal import SluiceBase
+public import SluiceBase
 internal import SluiceWire
 
 /// What a store holds and what it waits for.
@@ -30,6 +30,8 @@ public struct SyncStatus: Sendable, Hashable {
         public var updatedAt: String
         /// By what the server's changes are followed.
         public var grade: PullGrade
+        /// When the query was pulled last, by this machine's clock; nil where that was not noted.
+        public var pulledAt: Timestamp?
     }
 
     /// How many operations need someone's attention.
@@ -56,7 +58,8 @@ extension SyncContext {
                 }
                 return cursor.position.map {
                     .init(
-                        table: cursor.owner.table, name: cursor.owner.name, updatedAt: $0.updatedAt, grade: $0.grade)
+                        table: cursor.owner.table, name: cursor.owner.name, updatedAt: $0.updatedAt, grade: $0.grade,
+                        pulledAt: cursor.pulledAt)
                 }
             }
             return status

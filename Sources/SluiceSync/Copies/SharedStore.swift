@@ -23,8 +23,9 @@ struct SharedStore: LocalStore {
 }
 
 /// Reads records without the columns that stay here.
-private struct SharedReader: StoreReader {
+private struct SharedReader: StoreReader, WrappingReader {
     let reader: any StoreReader
+    var wrapped: any StoreReader { reader }
     let columns: [String: Set<PropertyName>]
 
     func record(_ id: RecordID, in table: String) throws -> JSON? {
@@ -51,9 +52,11 @@ extension JSON {
 }
 
 /// Puts records with the columns that stay here as the store has them.
-struct SharedWriter: StoreWriter {
+struct SharedWriter: StoreWriter, WrappingReader {
     let writer: any StoreWriter
     let columns: [String: Set<PropertyName>]
+    /// The engine's own tables are the same with and without what stays here.
+    var wrapped: any StoreReader { writer }
     private var reader: SharedReader { SharedReader(reader: writer, columns: columns) }
 
     init(writer: any StoreWriter, columns: [String: Set<PropertyName>]) {

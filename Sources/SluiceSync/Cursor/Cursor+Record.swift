@@ -11,6 +11,7 @@ extension Cursor {
             .init("grade", .string), .init("token", .string), .init("lastID", .string), .init("key", .integer),
             .init("reconcile", .boolean), .init("heldAll", .boolean), .init("pulls", .integer),
             .init("owed", .json), .init("untimedOwed", .boolean), .init("clock", .json),
+            .init("pulledAt", .date),
         ],
         indexes: [["table"]])
 
@@ -24,6 +25,7 @@ extension Cursor {
             "key": JSON(key), "reconcile": JSON(needsReconcile), "heldAll": JSON(heldAll), "pulls": JSON(pulls),
             "owed": toRecheck.isEmpty ? .null : JSON(toRecheck.map { JSON($0) }),
             "untimedOwed": JSON(position?.owesUntimed ?? false), "clock": position?.clock?.json ?? .null,
+            "pulledAt": pulledAt.map { JSON($0.description) } ?? .null,
         ]
     }
 
@@ -46,6 +48,7 @@ extension Cursor {
         needsReconcile = record["reconcile"]?.bool ?? false
         heldAll = record["heldAll"]?.bool ?? false
         pulls = record["pulls"]?.int ?? 0
+        pulledAt = record["pulledAt"]?.string.flatMap { Timestamp($0) }
         recheckLater(record["owed"]?.elements?.compactMap(\.textID) ?? [])
     }
 

@@ -40,6 +40,8 @@ package struct Cursor: Sendable, Hashable {
     var needsReconcile = false
     /// Whether the query held all rows of the table before it was changed.
     var heldAll = false
+    /// When a page was last stored under it; nil where that was not noted.
+    package var pulledAt: Timestamp?
     /// How many pulls have ended since the last reconcile.
     package var pulls: Int64 = 0
     /// Rows that the query may have lost while changes of theirs waited, or while they changed here: the server has

@@ -43,11 +43,11 @@ extension SyncContext {
 
     /// How many operations a group may have.
     func groupLimit() throws(SluiceError) -> Int {
-        guard options.batchSize > 1 else {
+        guard let size = options.batchSize, size > 1 else {
             throw SluiceError(
                 .operationRefused,
                 "a group needs a server that takes batches; set the batch size to more than 1 if it does")
         }
-        return options.batchSize
+        return size
     }
 }

@@ -27,8 +27,7 @@ public struct LiveQuery: AsyncSequence, Sendable {
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let context: SyncContext
         fileprivate let query: Query
-        private let changes: Mailbox<ChangeBacklog>
-        private let subscription: Subscription
+        private let watch: TableWatch
         private var records: [JSON]?
         /// Whether something was committed that no read has shown yet: the first result, or what a failed read missed.
         private var isDue = true
@@ -36,7 +35,7 @@ public struct LiveQuery: AsyncSequence, Sendable {
         fileprivate init(_ context: SyncContext, _ query: Query) {
             self.context = context
             self.query = query
-            (changes, subscription) = context.hub.tables.subscribe(into: ChangeBacklog())
+            watch = TableWatch(context)
         }
 
         /// Waits for the next result; nil once the task is cancelled.
@@ -45,10 +44,8 @@ public struct LiveQuery: AsyncSequence, Sendable {
         public mutating func next() async throws -> Update? {
             while !Task.isCancelled {
                 if !isDue {
-                    guard let batch = await changes.next() else { return nil }
-                    isDue = batch.concerns(query.table)
-                    while let further = changes.poll() { isDue = isDue || further.concerns(query.table) }
-                    guard isDue else { continue }
+                    guard await watch.next(concerning: [query.table]) else { return nil }
+                    isDue = true
                 }
                 let query = query
                 let new = try await context.store.read { try $0.records(matching: query) }

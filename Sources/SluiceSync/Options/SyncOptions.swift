@@ -12,10 +12,11 @@ public struct SyncOptions: Sendable {
     /// network, and answers that report a busy server (408, 429, 502, 503, 504) or wants other credentials (401), do
     /// not count; a try within a push counts once, however often it is repeated. Default 10.
     public var maximumAttempts: Int
-    /// How many operations a push may send in one request, up to 100. Above 1 they go to `tables/$batch`, as the
-    /// embedded backend takes them, and only then there can be groups: see ``SyncContext/group(options:_:)``. Default
-    /// 1.
-    public var batchSize: Int
+    /// How many operations a push may send in one request to `tables/$batch`, from 1 (no batches) to 100. The default,
+    /// nil, uses batches of up to 100 with servers that say that they take them, as the embedded backend does. A number
+    /// above 1 tries batches with every server, and only then there can be groups: see
+    /// ``SyncContext/group(options:_:)``.
+    public var batchSize: Int?
     /// How many rows a pull asks for at once; a server may send fewer.
     public var pageSize: Int
     /// How far a saved cursor stays behind the server's clock, because a transaction may be committed after one that
@@ -44,13 +45,15 @@ public struct SyncOptions: Sendable {
     public var hooks: [any SyncHook]
     /// What of the data stays on this machine: together with what the store remembers of such.
     public var localOnly: LocalOnly
+    /// How many operations of a long queue a push reads at a time.
+    package var queuePart = 2000
     /// Decide when a ``SyncScheduler`` runs, asked in this order.
     public var scheduleHooks: [any ScheduleHook]
 
     /// Options; each has a default.
     public init(
         conflictHandlers: [any ConflictHandler] = [], conflictPolicy: ConflictPolicy = .hold,
-        maximumAttempts: Int = 10, batchSize: Int = 1, pageSize: Int = 1000, commitLag: Duration = .seconds(30),
+        maximumAttempts: Int = 10, batchSize: Int? = nil, pageSize: Int = 1000, commitLag: Duration = .seconds(30),
         leaseTimeout: Duration = .seconds(5), user: String = "", dialect: Dialect = .azureV2,
         logger: Logger = Logger(label: "sluice.sync") { _ in SwiftLogNoOpLogHandler() },
         environment: SyncEnvironment = .system, concurrency: Int = 1, dependencies: [TableDependency] = [],

@@ -12,16 +12,19 @@ struct PullPage: Sendable {
     var localDate: Timestamp?
     /// The token after the page, from a server that issues some.
     package var token: String?
+    /// Whether the server says that nothing follows the token for now.
+    package var isLast: Bool
 
     package init(
         rows: [RowPage.Row], serverDate: Timestamp? = nil, askedDate: Timestamp? = nil, localDate: Timestamp? = nil,
-        token: String? = nil
+        token: String? = nil, isLast: Bool = false
     ) {
         self.rows = rows
         self.serverDate = serverDate
         self.askedDate = askedDate
         self.localDate = localDate
         self.token = token
+        self.isLast = isLast
     }
 
     /// Whether all orders in use sort the ids of its rows, and that one, alike.

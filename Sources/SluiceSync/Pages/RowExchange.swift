@@ -19,6 +19,10 @@ struct RowExchange: Sendable {
         var date: Timestamp?
         /// The token after the page.
         var token: String?
+        /// Whether the server says that nothing follows the page for now.
+        var isLast = false
+        /// Whether the server could not tell all of what has changed.
+        var hasGap = false
     }
 
     /// The answer to a list. An empty page that links to another is not the end, so the link is followed.
@@ -43,7 +47,8 @@ struct RowExchange: Sendable {
             }
             return Answer(
                 page: page, date: response.head.headerFields[.date].flatMap { HTTPDate.timestamp($0) },
-                token: ChangeTokens.token(in: response))
+                token: ChangeTokens.token(in: response), isLast: ChangeTokens.isLast(response),
+                hasGap: ChangeTokens.hasGap(response))
         }
     }
 

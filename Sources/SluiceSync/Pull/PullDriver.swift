@@ -105,7 +105,8 @@ struct PullDriver: Sendable {
         let answer = try await exchange.receive(try requests.request(for: request))
         let page = PullPage(
             rows: answer.page.rows, serverDate: answer.date, askedDate: askedDate,
-            localDate: options.environment.now(), token: answer.token)
+            localDate: options.environment.now(), token: answer.token, isLast: answer.isLast)
+        if answer.hasGap { cursor?.needsReconcile = true }
         return (answer.page, page)
     }
 
@@ -121,11 +122,12 @@ struct PullDriver: Sendable {
     }
 
     private mutating func commit(_ page: RowPage, _ rows: [Int], _ position: CursorPosition?) async throws {
+        let now = options.environment.now()
         if let position { cursor?.position = position }
+        cursor?.pulledAt = now
         try await restartOthers()
         var commit = PageCommit(
-            table: query.table, page: page, rows: rows, cursor: cursor, removals: removals,
-            now: options.environment.now())
+            table: query.table, page: page, rows: rows, cursor: cursor, removals: removals, now: now)
         commit.savesCursor = position != nil
         commit.askedAt = mark
         commit.version = client.dialect.columns.version
@@ -189,7 +191,7 @@ struct PullDriver: Sendable {
     /// Counts the pull, and reconciles where that is due, or looks again at the rows that the query may have lost.
     private mutating func endNamed() async throws {
         guard var cursor else { return }
-        let every = options.pull.reconcileEvery
+        let every = options.pull.reconcileEvery ?? client.dialect.reconcileEvery
         if every != nil { cursor.pulls += 1 }
         let isDue = cursor.needsReconcile || every.map { cursor.pulls >= Int64($0) } ?? false
         if isDue || !cursor.toRecheck.isEmpty {

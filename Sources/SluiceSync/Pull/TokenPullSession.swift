@@ -55,7 +55,10 @@ struct TokenPullSession: Sendable {
             return finish(nil)
         }
         let isNew = next != token
-        if page.rows.isEmpty {
+        if page.isLast {
+            // The server says so, and an empty answer need not be asked for. The newer token lives longer.
+            isLast = true
+        } else if page.rows.isEmpty {
             guard isNew else { return finish(nil) }
             // The newer token lives longer.
             isLast = true

@@ -77,7 +77,8 @@ extension PushCommitter {
             SluiceError(code, reason, table: table, recordID: id, operationID: operation.id)
         }
         if let record {
-            try RecordRules.validate(whole: record, id: id, table: table)
+            let known = [try store.record(id, in: table), try queue.reader.state(of: id, in: table)?.mirror]
+            try RecordRules.validate(whole: record, besides: known, id: id, table: table)
             guard try queue.reader.all(on: id, in: table).count == 1 else {
                 throw refuse(.operationRefused, "other changes of the record wait too")
             }

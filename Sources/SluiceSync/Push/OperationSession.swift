@@ -23,8 +23,9 @@ struct OperationSession: Sendable {
         /// The operation was not answered; `item` is as it was sealed last. `wasSent` is whether a request may have
         /// reached the server.
         case unanswered(PushItem, SluiceError, wasSent: Bool)
-        /// The server's record as it is now, read by its id; nil if it has none, not even a deleted one.
-        case readBack(JSON?)
+        /// The server's record as it is now, read by its id; nil if it has none, not even a deleted one. `by` names the
+        /// plugins that have made or rewritten that answer.
+        case readBack(JSON?, by: [String] = [])
         /// The handlers decided.
         case decided(ConflictDecision)
         /// The commit is done, or was not needed because the operation was changed or discarded meanwhile.
@@ -86,7 +87,7 @@ struct OperationSession: Sendable {
         /// What a hook wants is tried; if the queue does not allow it, the other commit is made.
         case attempting(PushItem, or: PushCommit, then: Outcome)
         case sending(PushItem)
-        case readingBack(PushItem, status: Int)
+        case readingBack(PushItem, status: Int, claim: JSON?)
         case deciding(PushItem, Conflict)
         case applying(PushItem, server: JSON)
         case confirming(PushItem, server: JSON, doubted: JSON?)
@@ -135,20 +136,22 @@ struct OperationSession: Sendable {
             return end(changes > Self.maximumRounds ? .kept : .again)
         case (.sending, .unanswered(let item, let error, let wasSent)): return fail(item, error, wasSent: wasSent)
         case (.sending(let item), .failed(let error)): return fail(item, error, wasSent: true)
-        case (.readingBack(let item, let status), .readBack(let record)):
+        case (.readingBack(var item, let status, let claim), .readBack(let record, let plugins)):
+            item.answeredBy += plugins
             return act(
-                on: .judge(item, readBack: record, columns: columns, status: status), item, status: status,
-                message: Self.contradiction(status))
-        case (.readingBack(let item, 400...), .failed(let error)) where error.code == .notFound:
+                on: .judge(item, readBack: record, columns: columns, status: status, claim: claim), item,
+                status: status, message: Self.contradiction(status))
+        case (.readingBack(let item, 400..., _), .failed(let error)) where error.code == .notFound:
             return keep(
                 item, .pending, .init(code: "notFound", message: "the server does not know the table", status: 404))
-        case (.readingBack(let item, _), .failed(let error)): return fail(item, error, wasSent: true)
+        case (.readingBack(let item, _, _), .failed(let error)): return fail(item, error, wasSent: true)
         case (.deciding(let item, let conflict), .decided(let decision)): return settle(item, conflict, decision)
         case (.deciding(let item, let conflict), .failed(let error)):
             if error.code == .cancelled { return hold(item, .pending, conflict, then: .stopped(error)) }
             return hold(item, .parked, conflict, error.code, "a conflict handler failed: \(error)")
         case (.applying(let item, let server), .doubted(let newest)): return confirm(item, server, newest)
-        case (.confirming(let item, let server, let doubted), .readBack(let record)):
+        case (.confirming(var item, let server, let doubted), .readBack(let record, let plugins)):
+            item.answeredBy += plugins
             let current = record.flatMap { columns.isDeleted($0) ? nil : $0 }
             return apply(item, server, by: Confirmation(doubted: doubted, current: current))
         case (.confirming(let item, _, _), .failed(let error)):
@@ -212,7 +215,7 @@ struct OperationSession: Sendable {
         _ message: String? = nil, then outcome: Outcome = .kept
     ) -> Effect {
         let failure = TableOperation.Failure(
-            code: code.description, message: message ?? conflict.reason, status: conflict.status,
+            code: code.description, message: item.attributed(message ?? conflict.reason), status: conflict.status,
             serverRecord: conflict.server)
         return commit(.held(item, kept, failure, conflict), then: outcome)
     }
@@ -244,7 +247,7 @@ struct OperationSession: Sendable {
     ) -> Effect {
         let operation = item.operation
         func failure(_ code: SluiceError.Code) -> TableOperation.Failure {
-            .init(code: code.description, message: message, status: status)
+            .init(code: code.description, message: item.attributed(message), status: status)
         }
         switch verdict {
         case .done(let record):
@@ -275,7 +278,7 @@ struct OperationSession: Sendable {
             state = .deciding(item, conflict)
             return .decide(conflict)
         case .readBack:
-            state = .readingBack(item, status: status)
+            state = .readingBack(item, status: status, claim: answer?.record)
             return .readBack(item)
         case .gone: return commit(.gone(item), then: .done)
         case .idRefused:
@@ -286,7 +289,7 @@ struct OperationSession: Sendable {
         case .refused(let code, let uncertain):
             var failure = failure(code)
             if let other = answer?.record.flatMap(columns.id), other != operation.recordID {
-                failure.message = "the server answered \(status) with another record, \(other)"
+                failure.message = item.attributed("the server answered \(status) with another record, \(other)")
             }
             return keep(item, .parked, failure, uncertain: uncertain, answer: answer)
         case .later(let code, let uncertain):
@@ -304,7 +307,9 @@ struct OperationSession: Sendable {
     ) -> Effect {
         if case .merge(let record) = decision {
             do {
-                try RecordRules.validate(whole: record, id: conflict.recordID, table: conflict.table)
+                try RecordRules.validate(
+                    whole: record, besides: [conflict.client, conflict.server], id: conflict.recordID,
+                    table: conflict.table)
             } catch {
                 return hold(
                     item, .parked, conflict, .conflict, "the conflict's merge is refused: \(error.message)")

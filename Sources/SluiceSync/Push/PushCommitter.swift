@@ -179,11 +179,7 @@ struct PushCommitter {
         _ store: any StoreWriter, _ queue: QueueWriter
     ) throws {
         let (table, id) = (operation.table, operation.recordID)
-        // What the server did is then a plugin's word.
-        if !item.answeredBy.isEmpty {
-            let names = item.answeredBy.joined(separator: ", ")
-            try queue.audit(operation, "answered by \(names)", local: item.local, at: environment.now())
-        }
+        try noteAnswer(operation, item, queue)
         try queue.remove(operation)
         let successors = try queue.reader.all(on: id, in: table)
         let isLast = successors.isEmpty
@@ -219,6 +215,12 @@ struct PushCommitter {
         }
     }
 
+    /// Notes where what the server did is a plugin's word.
+    private func noteAnswer(_ operation: TableOperation, _ item: PushItem, _ queue: QueueWriter) throws {
+        guard let witnesses = item.witnesses else { return }
+        try queue.audit(operation, witnesses, local: item.local, at: environment.now())
+    }
+
     /// What is known of the record, where it is unknown whether that or the answer is the later one.
     private func doubted(
         _ operation: TableOperation, answered server: JSON, _ queue: QueueWriter
@@ -250,6 +252,7 @@ struct PushCommitter {
         let before = sent?.local ?? operation.frozen
         let foreign = ForeignChanges(of: server, since: item.made(by: sent, columns), columns: columns)
         guard foreign.collide(with: successors, from: before, to: try store.record(id, in: table)) else { return false }
+        try noteAnswer(operation, item, queue)
         try queue.remove(operation)
         // A part of what the application has by now is on the server.
         next.isUncertain = true
@@ -272,6 +275,7 @@ struct PushCommitter {
             !isReplaced && operation.isMergeable && $0.isMergeable && operation.group == $0.group
         }
         if isAbsorbed == true, try contest(operation, item, server: server, sent: sent, store, queue) { return }
+        try noteAnswer(operation, item, queue)
         if isAbsorbed == false, !isReplaced {
             let foreign = ForeignChanges(of: server, since: item.made(by: sent, columns), columns: columns)
             if foreign.collide(with: successors, from: sent.local, to: try store.record(id, in: table)) {

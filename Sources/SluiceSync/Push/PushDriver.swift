@@ -13,10 +13,11 @@ struct PushDriver: Sendable {
 
     func run() async throws -> PushResult {
         let gatherer = BatchGatherer(
-            client.chain.transport, endpoint: client.endpoint, size: options.batchSize, support: batches)
+            client.chain.transport, endpoint: client.endpoint, wanted: options.batchSize, support: batches,
+            environment: options.environment)
         let worker = PushWorker(
             client: client.sending(through: gatherer), store: store, options: options, gatherer: gatherer,
-            forms: forms)
+            forms: forms, batches: batches)
         return await withTaskGroup(of: PushSession.Event.self) { group in
             await run(worker, in: &group)
         }
@@ -24,7 +25,8 @@ struct PushDriver: Sendable {
 
     private func run(_ worker: PushWorker, in group: inout TaskGroup<PushSession.Event>) async -> PushResult {
         var session = PushSession(
-            columns: client.dialect.pushColumns, pace: pace, dependencies: options.dependencies, selection: selection)
+            columns: client.dialect.pushColumns, pace: pace, dependencies: options.dependencies, selection: selection,
+            part: options.queuePart)
         var tally = PushTally(logger: options.logger)
         var effects = session.handle(.began)
         var underWay = 0
@@ -51,24 +53,34 @@ struct PushDriver: Sendable {
 
     /// As many at once as make a batch, while the server takes batches.
     private var pace: PushPace {
-        batches.isMissing || options.batchSize == 1
-            ? PushPace(atOnce: options.concurrency)
-            : PushPace(atOnce: options.concurrency * options.batchSize, inRounds: true)
+        let size = batches.size(options.batchSize)
+        return PushPace(atOnce: options.concurrency * size, inRounds: size > 1)
     }
 
     private func result(of end: PushEnd, _ tally: PushTally, waiting: Int = 0) async -> PushResult {
-        let operations = try? await store.read { try QueueReader($0).all() }
         var error: SluiceError?
         if case .stopped(let reason) = end { error = reason }
-        let now = options.environment.now()
+        let (now, user) = (options.environment.now(), options.user)
+        let (failed, postponed) = (tally.failed, tally.postponed)
         var result = PushResult(
-            end: .init(end), error: error, applied: tally.applied, conflicts: tally.conflicts,
-            failures: (operations ?? []).filter { tally.failed.contains($0.id) && $0.failure != nil },
-            remaining: operations?.count ?? 0, waiting: waiting)
-        let delayed = (operations ?? []).filter { $0.state == .pending && $0.waits(at: now) }
-        result.postponed = tally.postponed.union(delayed.map(\.id)).intersection((operations ?? []).map(\.id)).count
-        result.ofOthers = (operations ?? []).filter { !$0.belongs(to: options.user) }.count
-        result.nextDue = delayed.compactMap(\.notBefore).min()
+            end: .init(end), error: error, applied: tally.applied, conflicts: tally.conflicts, failures: [],
+            remaining: 0, waiting: waiting)
+        // Only what is told is read: the queue may be long.
+        let left = try? await store.read { reader in
+            let queue = QueueReader(reader)
+            return (
+                failures: try failed.compactMap { try queue.operation($0) }.filter { $0.failure != nil },
+                postponed: try postponed.filter { try queue.operation($0) != nil },
+                delayed: try queue.delayed().filter { $0.waits(at: now) }, remaining: try queue.count(),
+                ofOthers: try queue.count(notOf: user)
+            )
+        }
+        guard let left else { return result }
+        result.failures = left.failures.sorted { $0.sequence < $1.sequence }
+        result.remaining = left.remaining
+        result.postponed = left.postponed.union(left.delayed.map(\.id)).count
+        result.ofOthers = left.ofOthers
+        result.nextDue = left.delayed.compactMap(\.notBefore).min()
         return result
     }
 }

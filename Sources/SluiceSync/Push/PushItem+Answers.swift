@@ -16,6 +16,22 @@ extension PushItem {
         return record[columns.version] == known
     }
 
+    /// Whether the record has none of the values that were sent: an insert's, or those that an update changes.
+    func isUntaken(_ record: JSON, _ columns: PushColumns) -> Bool {
+        let isInsert = operation.kind == .insert
+        guard isInsert || operation.kind == .update, let sent = operation.sentAsIs?.final.members else { return false }
+        let changed = sent.filter { name, value in
+            name != columns.id && !columns.system.contains(name) && (isInsert || (base?[name] ?? .null) != value)
+        }
+        return !changed.isEmpty
+            && changed.allSatisfy { name, value in
+                // What is left out is no evidence.
+                guard let written = record[name] else { return false }
+                return isInsert
+                    ? !columns.holds(record, JSON(members: [(name, value)]), forms) : written == base?[name] ?? .null
+            }
+    }
+
     /// The server's record by its answer to the change. What the answer leaves out is as that send left it: some
     /// servers answer with the properties that were sent alone. A property that comes in other letters' case was not
     /// left out.

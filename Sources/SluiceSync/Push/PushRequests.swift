@@ -32,6 +32,7 @@ struct PushRequests {
         request.context.source = .push
         request.context.tags = operation.tags
         request.context.operationID = operation.requestID
+        request.context.mayBeRepeat = !operation.sent.isEmpty
         return request
     }
 

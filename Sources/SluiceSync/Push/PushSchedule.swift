@@ -67,6 +67,14 @@ struct PushSchedule: Sendable {
     /// Whether an operation is under way.
     var isRunning: Bool { !running.isEmpty }
 
+    /// Whether there are too few operations to begin as many as may be under way, where it is their turn. Of those that
+    /// wait for one under way, such as many on one record, it is enough to know some.
+    func needsMore(_ pace: PushPace, _ part: Int) -> Bool {
+        if pace.inRounds, isRunning { return false }
+        guard ready.count < pace.atOnce - running.count else { return false }
+        return open < max(part, 2 * pace.atOnce) || (ready.isEmpty && !isRunning)
+    }
+
     /// The record of an operation that is known and not through.
     func key(of place: Int64) -> RecordKey? { nodes[place]?.operation.key }
 

@@ -17,6 +17,10 @@ struct PushSession: Sendable {
         case began
         /// The operations of the queue after those that are known, in order.
         case queued([QueuedOperation])
+        /// The first operations of a long queue, in order, and its last place.
+        case firstPart([QueuedOperation], last: Int64)
+        /// The next operations of a long queue, in order; none where the last place is reached.
+        case nextPart([QueuedOperation])
         /// The queue cannot be read.
         case failed(SluiceError)
         /// Something about the operation at that place of the queue.
@@ -25,8 +29,11 @@ struct PushSession: Sendable {
 
     /// What the session asks its driver to do.
     enum Effect: Sendable {
-        /// Read the operations after that place of the queue.
+        /// Read the operations after that place of the queue; from its beginning, the first ones are enough where
+        /// it is long.
         case readQueue(after: Int64)
+        /// Read the next operations after that place, up to and with the other one.
+        case readPart(after: Int64, through: Int64)
         /// Read this operation, to send it.
         case load(QueuedOperation)
         /// Something for the operation at that place of the queue.
@@ -45,8 +52,15 @@ struct PushSession: Sendable {
     /// The last place of the queue when the push began, and the last that was looked at since.
     private var limit: Int64?
     private var lastRead: Int64 = 0
-    /// Records that may have later operations than those it knows: edits, or what a decision left to send.
-    private var toReadAgain: Set<RecordKey> = []
+    /// Whether operations up to the limit are still to be read: of a long queue a part is known at a time, so that a
+    /// push needs no more memory for a long queue than for a short one.
+    private var hasMore = false
+    private let part: Int
+    private var isReading = false
+    /// Records that may have later operations than those it knows: edits, or what a decision left to send. Their hashes
+    /// are kept, as there may be very many. Two records of one hash would at most have an edit sent that could have
+    /// waited.
+    private var toReadAgain: Set<Int> = []
     /// How often it has looked for those.
     private var looks = 0
     private var passedBy: Set<String> = []
@@ -56,10 +70,11 @@ struct PushSession: Sendable {
 
     package init(
         columns: PushColumns, pace: PushPace = PushPace(), dependencies: [TableDependency] = [],
-        selection: PushSelection = PushSelection()
+        selection: PushSelection = PushSelection(), part: Int = 2000
     ) {
         self.columns = columns
         self.pace = pace
+        self.part = part
         schedule = PushSchedule(dependencies: dependencies, selection: selection)
     }
 
@@ -75,9 +90,17 @@ struct PushSession: Sendable {
             limit = limit ?? lastRead
             schedule.add(taken)
             return taken.isEmpty ? finish() : start()
+        case .firstPart(let operations, let last):
+            (limit, hasMore) = (last, true)
+            take(operations)
+            return start()
+        case .nextPart(let operations):
+            isReading = false
+            take(operations)
+            return start()
         case .failed(let error):
             self.error = self.error ?? error
-            return finish()
+            return start()
         case .operation(let place, let event):
             if error != nil, event.isUnsent {
                 // The push ends, and nothing of this one has been sent.
@@ -89,12 +112,20 @@ struct PushSession: Sendable {
         }
     }
 
+    /// Takes in a part of a long queue.
+    private mutating func take(_ operations: [QueuedOperation]) {
+        let limit = limit ?? 0
+        lastRead = operations.last?.sequence ?? limit
+        hasMore = lastRead < limit
+        schedule.add(operations)
+    }
+
     /// Those of the operations that came meanwhile which belong to this push.
     private mutating func admit(_ operations: [QueuedOperation]) -> [QueuedOperation] {
         looks += 1
         if looks > OperationSession.maximumRounds { toReadAgain = [] }
         let taken = operations.filter { operation in
-            toReadAgain.contains(operation.key) && (operation.group.map(schedule.knows) ?? true)
+            toReadAgain.contains(operation.key.hashValue) && (operation.group.map(schedule.knows) ?? true)
                 && !schedule.waits(operation, forOthersOf: operations)
         }
         toReadAgain = []
@@ -108,7 +139,7 @@ struct PushSession: Sendable {
         // Of what was taken in after that, only what a decision leaves to send.
         var mayHaveMore = place <= limit ?? 0
         if case .again = outcome { mayHaveMore = true }
-        if mayHaveMore, let key = schedule.key(of: place) { toReadAgain.insert(key) }
+        if mayHaveMore, let key = schedule.key(of: place) { toReadAgain.insert(key.hashValue) }
         switch outcome {
         case .again, .skipped: sessions[place]?.restart()
         case .done, .kept, .left: sessions[place] = nil
@@ -122,6 +153,11 @@ struct PushSession: Sendable {
 
     private mutating func start() -> [Effect] {
         guard error == nil else { return schedule.isRunning ? [] : finish() }
+        if isReading { return [] }
+        if hasMore, schedule.needsMore(pace, part) {
+            isReading = true
+            return [.readPart(after: lastRead, through: limit ?? 0)]
+        }
         let started = schedule.start(pace)
         for operation in started where sessions[operation.sequence] == nil {
             sessions[operation.sequence] = OperationSession(columns: columns)

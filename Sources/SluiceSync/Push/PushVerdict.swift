@@ -44,6 +44,8 @@ enum PushVerdict: Sendable, Hashable {
             }
             // The record as it was, or the request's own body: something on the way has answered, and done nothing.
             if item.isOld(record, columns) { return .readBack }
+            // Under a version that nobody has seen, and with nothing of what was sent: it may be another's.
+            if !isTombstone, item.isUntaken(record, columns) { return .readBack }
             return isTombstone
                 ? .conflict(server: record, isDeleted: true)
                 : .done(item.completing(record, by: operation.sentAsIs, columns))
@@ -78,8 +80,10 @@ enum PushVerdict: Sendable, Hashable {
     }
 
     /// Judges a record that was read back by its id.
+    ///
+    /// - Parameter claim: the record that the answer had.
     package static func judge(
-        _ item: PushItem, readBack record: JSON?, columns: PushColumns, status: Int
+        _ item: PushItem, readBack record: JSON?, columns: PushColumns, status: Int, claim: JSON? = nil
     ) -> PushVerdict {
         guard let record else {
             switch item.operation.kind {
@@ -91,6 +95,12 @@ enum PushVerdict: Sendable, Hashable {
                 let claimsSuccess = status < 300
                 return .later(claimsSuccess ? .brokenProtocol : .conflict, uncertain: claimsSuccess)
             }
+        }
+        // The server keeps to its word: it makes another value of all that it is sent, or of a column of its own.
+        if status < 300, item.operation.kind != .delete, let claim, !item.isOld(claim, columns),
+            claim[columns.version] == record[columns.version], !columns.isDeleted(record)
+        {
+            return .done(item.completing(record, by: item.operation.sentAsIs, columns))
         }
         let verdict = compare(item, with: record, columns: columns, isRefusal: status >= 300)
         guard item.isUnmoved(record, columns), item.operation.kind != .undelete, !columns.isDeleted(record) else {

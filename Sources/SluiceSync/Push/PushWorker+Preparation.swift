@@ -8,7 +8,7 @@ extension PushWorker {
         /// The operation, with all that its request needs.
         case item(PushItem)
         /// Nothing has to be sent: this is as good as an answer.
-        case answer(PushAnswer)
+        case answer(PushItem, PushAnswer)
     }
 
     /// Reads the record first where nothing is known that the change could be made on: its version becomes the
@@ -28,16 +28,20 @@ extension PushWorker {
         case .undelete: if version(item.base) != nil { return .item(item) }
         }
         let isPut = operation.kind == .undelete && client.dialect.undelete == .put
-        guard let record = try await readBack(item) else {
+        let found = try await readBack(item)
+        var item = item
+        item.answeredBy += found.answeredBy
+        guard let record = found.record else {
             // A server that shows no deleted records has to answer itself whether there is one.
             if operation.kind == .undelete, !isPut { return .item(item) }
-            return .answer(PushAnswer(status: 404, message: "the server has no such record, not even a deleted one"))
+            return .answer(
+                item, PushAnswer(status: 404, message: "the server has no such record, not even a deleted one"))
         }
-        var item = item
         if version(record) != nil {
             // A tombstone that is seen only after a send may be a newer one than that send found.
             guard operation.kind == .undelete, columns.isDeleted(record), !operation.isUncertain else {
                 return .answer(
+                    item,
                     PushAnswer(
                         status: 412, record: record, message: "the change was not made on the server's record"))
             }

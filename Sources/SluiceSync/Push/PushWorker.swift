@@ -9,6 +9,7 @@ struct PushWorker: Sendable {
     let options: SyncOptions
     let gatherer: BatchGatherer
     let forms: WrittenForms
+    let batches: BatchSupport
 
     private var columns: PushColumns { client.dialect.pushColumns }
     private var committer: PushCommitter {
@@ -21,11 +22,17 @@ struct PushWorker: Sendable {
         case .readQueue(let place):
             do {
                 try Task.checkCancellation()
-                let dependencies = options.dependencies
-                return .queued(
-                    try await store.read {
-                        try QueueOutline(store: $0, dependencies: dependencies).operations(after: place)
-                    })
+                let options = options
+                return try await store.read { try QueueOutline(store: $0, options).event(after: place) }
+            } catch {
+                return .failed(SluiceError(wrapping: error))
+            }
+        case .readPart(let place, let last):
+            do {
+                try Task.checkCancellation()
+                let options = options
+                return .nextPart(
+                    try await store.read { try QueueOutline(store: $0, options).part(after: place, through: last) })
             } catch {
                 return .failed(SluiceError(wrapping: error))
             }
@@ -53,7 +60,9 @@ struct PushWorker: Sendable {
                 let event = await send(item)
                 gatherer.leave(item.operation.id)
                 return event
-            case .readBack(let item): return try await .readBack(readBack(item))
+            case .readBack(let item):
+                let found = try await readBack(item)
+                return .readBack(found.record, by: found.answeredBy)
             case .decide(let conflict): return try await .decided(decide(conflict))
             case .commit(let commit):
                 let committer = committer
@@ -77,7 +86,7 @@ struct PushWorker: Sendable {
     }
 
     private func load(_ queued: QueuedOperation) async throws -> OperationSession.Event {
-        let (dependencies, version) = (options.dependencies, client.dialect.columns.version)
+        let (options, version) = (options, client.dialect.columns.version)
         return try await store.read { reader in
             let queue = QueueReader(reader)
             // Out of a group, too, it goes only by a decision: then the others are the group.
@@ -91,7 +100,7 @@ struct PushWorker: Sendable {
             let onRecord = try queue.all(on: id, in: table)
             if operation.waits(at: options.environment.now()) { return .notLoaded(.held) }
             guard !operation.isHeld, onRecord.first?.id == operation.id else { return .notLoaded(.held) }
-            if try QueueOutline(store: reader, dependencies: dependencies).isAheadOfParent(queued) {
+            if try QueueOutline(store: reader, options).isAheadOfParent(queued) {
                 return .notLoaded(.moved)
             }
             let state = try queue.state(of: id, in: table)
@@ -119,7 +128,7 @@ struct PushWorker: Sendable {
         do {
             switch try await prepare(item) {
             case .item(let item): prepared = item
-            case .answer(let answer): return .answered(item, answer)
+            case .answer(let item, let answer): return .answered(item, answer)
             }
         } catch {
             return .unanswered(item, SluiceError(wrapping: error), wasSent: false)
@@ -145,12 +154,14 @@ struct PushWorker: Sendable {
                 sealed.withLock { $0.wasSealed(as: outgoing.operation) }
                 return outgoing.request
             }
-            if options.batchSize > 1 || item.operation.group != nil { request.context.batchMember = item.operation.id }
+            if batches.size(options.batchSize) > 1 || item.operation.group != nil {
+                request.context.batchMember = item.operation.id
+            }
             request.context.unsealed = { sealed.withLock { $0.wasUnsent = true } }
             let response = try await client.send(request)
             try await options.environment.reached(.answered, .after)
             var item = sealed.withLock { $0.item }
-            item.answeredBy = response.madeBy
+            item.answeredBy += response.madeBy
             return .answered(item, answer(response, for: item))
         } catch {
             let last = sealed.withLock { $0 }

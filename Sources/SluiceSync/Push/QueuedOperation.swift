@@ -62,12 +62,60 @@ extension TableOperation.Kind {
 struct QueueOutline {
     let store: any StoreReader
     let dependencies: [TableDependency]
+    /// How many operations are read at a time.
+    let part: Int
+
+    init(store: any StoreReader, _ options: SyncOptions) {
+        self.store = store
+        (dependencies, part) = (options.dependencies, options.queuePart)
+    }
+
+    /// The queue behind that place: all of it, or its first part.
+    ///
+    /// An operation can be judged by those before it on its record alone where no tables depend on each other and no
+    /// changes go together. Then a long queue is read in parts.
+    func event(after sequence: Int64) throws -> PushSession.Event {
+        guard sequence == 0, dependencies.isEmpty, try !hasGroups() else {
+            return .queued(try operations(after: sequence))
+        }
+        let first = try operations(after: 0, most: part)
+        guard first.count == part else { return .queued(first) }
+        return .firstPart(first, last: try QueueReader(store).nextSequence() - 1)
+    }
+
+    private func hasGroups() throws -> Bool {
+        let inGroup = QueryExpression.binary(.ne, .column("group"), .literal(.null))
+        return try !store.records(matching: Query(TableOperation.schema.name, filter: inGroup, top: 1, select: ["id"]))
+            .isEmpty
+    }
 
     /// The operations after that place of the queue, in order.
-    func operations(after sequence: Int64) throws -> [QueuedOperation] {
-        let after = QueryExpression.binary(.gt, .column("sequence"), .literal(.number(JSONNumber(sequence))))
+    ///
+    /// They are read in parts, because the records of a long queue take much more memory than what is kept of each.
+    private func operations(after sequence: Int64) throws -> [QueuedOperation] {
+        var operations: [QueuedOperation] = []
+        while true {
+            let next = try self.operations(after: operations.last?.sequence ?? sequence, most: part)
+            operations += next
+            if next.count < part { return operations }
+        }
+    }
+
+    /// The next part of the queue after that place, up to and with the other one.
+    func part(after sequence: Int64, through last: Int64) throws -> [QueuedOperation] {
+        try operations(after: sequence, through: last, most: part)
+    }
+
+    private func operations(
+        after sequence: Int64, through last: Int64 = .max, most: Int
+    ) throws -> [QueuedOperation] {
+        func isPlace(_ comparison: QueryExpression.BinaryOperator, _ place: Int64) -> QueryExpression {
+            .binary(comparison, .column("sequence"), .literal(.number(JSONNumber(place))))
+        }
         let query = Query(
-            TableOperation.schema.name, filter: sequence > 0 ? after : nil, order: [.init("sequence")],
+            TableOperation.schema.name,
+            filter: .binary(.and, isPlace(.gt, sequence > 0 ? sequence : .min), isPlace(.le, last)),
+            order: [.init("sequence")], top: most,
             select: ["id", "sequence", "table", "record", "kind", "state", "group", "tags", "user"])
         return try store.records(matching: query).map(operation)
     }

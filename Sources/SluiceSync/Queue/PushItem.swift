@@ -23,4 +23,14 @@ struct PushItem: Sendable, Hashable {
         self.local = local
         self.base = base
     }
+
+    /// Whose word the server's answer is, where plugins have made or rewritten it.
+    var witnesses: String? {
+        var seen: Set<String> = []
+        let names = answeredBy.filter { seen.insert($0).inserted }
+        return names.isEmpty ? nil : "answered by \(names.joined(separator: ", "))"
+    }
+
+    /// The text, and whose word the answer is that it speaks of.
+    func attributed(_ text: String) -> String { witnesses.map { "\(text) (\($0))" } ?? text }
 }

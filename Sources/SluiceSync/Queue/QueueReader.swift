@@ -7,11 +7,9 @@ package struct QueueReader {
 
     package init(_ store: any StoreReader) { self.store = store }
 
-    private func operations(
-        _ filter: QueryExpression?, top: Int? = nil, newestFirst: Bool = false
-    ) throws -> [TableOperation] {
+    private func operations(_ filter: QueryExpression?, skip: Int = 0, top: Int? = nil) throws -> [TableOperation] {
         let query = Query(
-            TableOperation.schema.name, filter: filter, order: [.init("sequence", descending: newestFirst)], top: top)
+            TableOperation.schema.name, filter: filter, order: [.init("sequence")], skip: skip, top: top)
         return try store.records(matching: query).map { try TableOperation(record: $0) }
     }
 
@@ -24,6 +22,42 @@ package struct QueueReader {
         try operations(filter.expression).filter(filter.matches)
     }
 
+    /// Some of the operations that the filter takes, in the queue's order.
+    func some(_ filter: QueueFilter, skip: Int, top: Int) throws -> [TableOperation] {
+        guard filter.tag != nil else { return try operations(filter.expression, skip: skip, top: top) }
+        // Tags are no columns: all are looked at, a part at a time.
+        var (found, left, place): ([TableOperation], Int, Int) = ([], skip, 0)
+        while found.count < top {
+            let part = try operations(filter.expression, skip: place, top: Self.partSize)
+            for operation in part where filter.matches(operation) {
+                if left > 0 { left -= 1 } else if found.count < top { found.append(operation) }
+            }
+            guard part.count == Self.partSize else { break }
+            place += Self.partSize
+        }
+        return found
+    }
+
+    /// How many operations the filter takes.
+    func count(_ filter: QueueFilter) throws -> Int {
+        let query = Query(TableOperation.schema.name, filter: filter.expression)
+        guard filter.tag != nil else { return try store.count(matching: query) }
+        return try some(filter, skip: 0, top: .max).count
+    }
+
+    private static let partSize = 1000
+
+    /// The pending operations that wait for a time.
+    func delayed() throws -> [TableOperation] {
+        try operations(
+            .binary(
+                .and, Self.equals("state", TableOperation.State.pending.rawValue),
+                .binary(.ne, .column("notBefore"), .literal(.null))))
+    }
+
+    /// How many operations there are.
+    func count() throws -> Int { try store.count(matching: Query(TableOperation.schema.name)) }
+
     /// All operations, or those of a table, in the queue's order.
     package func all(in table: String? = nil) throws -> [TableOperation] {
         try operations(table.map { Self.equals("table", $0) })
@@ -31,7 +65,10 @@ package struct QueueReader {
 
     /// The operations on a record, in the queue's order.
     package func all(on recordID: RecordID, in table: String) throws -> [TableOperation] {
-        try operations(.binary(.and, Self.equals("table", table), Self.equals("record", recordID.text)))
+        let found = try (store as? any IndexedReader)?.records(
+            in: TableOperation.schema.name, where: [("table", table), ("record", recordID.text)], by: "sequence")
+        if let found { return try found.map { try TableOperation(record: $0) } }
+        return try operations(.binary(.and, Self.equals("table", table), Self.equals("record", recordID.text)))
     }
 
     /// The operations of a group, in the queue's order.
@@ -106,6 +143,11 @@ package struct QueueReader {
 
     /// The sequence of a new operation at the end of the queue.
     func nextSequence() throws -> Int64 {
-        try (operations(nil, top: 1, newestFirst: true).first?.sequence ?? 0) + 1
+        if let last = try (store as? any IndexedReader)?.largest("sequence", in: TableOperation.schema.name) {
+            return last + 1
+        }
+        let last = Query(
+            TableOperation.schema.name, order: [.init("sequence", descending: true)], top: 1, select: ["sequence"])
+        return try (store.records(matching: last).first?["sequence"]?.int ?? 0) + 1
     }
 }

@@ -11,7 +11,7 @@ struct QueueWriter {
     }
 
     package func put(_ operation: TableOperation) throws {
-        try store.put(operation.record, in: TableOperation.schema.name)
+        try store.put(operation.row, in: TableOperation.schema.name)
     }
 
     package func remove(_ operation: TableOperation) throws {

@@ -32,6 +32,17 @@ extension TableOperation {
         return record
     }
 
+    /// The record with null for what it does not have: a store that keeps columns then need not note which are absent.
+    var row: JSON {
+        var row = record
+        for name in Self.optionalNames where row[name] == nil { row[name] = .null }
+        return row
+    }
+
+    private static let optionalNames: [PropertyName] = [
+        "tags", "group", "mergeable", "failedAttempts", "frozen", "notBefore", "user",
+    ]
+
     /// The operation that a record of ``schema`` stands for.
     package init(record: JSON) throws(SluiceError) {
         guard let id = record["id"]?.string, let sequence = record["sequence"]?.int,

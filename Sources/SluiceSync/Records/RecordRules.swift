@@ -19,9 +19,13 @@ package enum RecordRules {
 
     /// Checks what is to take a record's place, in an edit or a merge.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidRecord` for what is no object, has another id, or no operation could
-    ///   keep.
-    package static func validate(whole record: JSON, id: RecordID, table: String) throws(SluiceError) {
+    /// - Parameter formers: the record as it is here and on the server: names that differ in case alone may stay where
+    ///   one of them has both.
+    /// - Throws: ``SluiceError`` of code `invalidRecord` for what is no object, has another id, two names that differ in
+    ///   case alone, or no operation could keep.
+    package static func validate(
+        whole record: JSON, besides formers: [JSON?], id: RecordID, table: String
+    ) throws(SluiceError) {
         guard record.kind == .object, record["id"].map({ $0.textID == id }) ?? true else {
             throw SluiceError(
                 .invalidRecord, "what takes a record's place is a whole record, and its id cannot be another",
@@ -33,21 +37,22 @@ package enum RecordRules {
                 "the property \(name) differs from id in the case of letters only, and a server may take it for that",
                 table: table, recordID: id)
         }
+        try validate(namesOf: record, besides: formers, id: id, table: table)
         try validate(depthOf: record, id: id, table: table)
     }
 
     /// Refuses a change that gives a record two properties whose names differ in the case of ASCII letters only: the
     /// databases of many servers take them for one column, and one of the values would be lost.
     ///
-    /// - Parameter former: the record before the change; what it has already may stay.
+    /// - Parameter formers: the record before the change; what one of them has already may stay.
     /// - Throws: ``SluiceError`` of code `invalidRecord` that names both.
     static func validate(
-        namesOf record: JSON, besides former: JSON?, id: RecordID, table: String
+        namesOf record: JSON, besides formers: [JSON?], id: RecordID, table: String
     ) throws(SluiceError) {
         var known: [[UInt8]: PropertyName] = [:]
         for name in record.names {
             guard let other = known.updateValue(name, forKey: StoreRules.folded(name.text)),
-                former?[name] == nil || former?[other] == nil
+                !formers.contains(where: { $0?[name] != nil && $0?[other] != nil })
             else { continue }
             throw SluiceError(
                 .invalidRecord,

@@ -82,10 +82,10 @@ struct MemoryStoreIndexes: Sendable {
             }
             if values.count == index.columns.count { return index.keys[values].map(Array.init) ?? [] }
         }
-        guard query.order.count == 1, let key = query.order.first,
-            let index = inOrder.first(where: { $0.column == key.column }), index.missing == 0
+        guard query.order.count == 1, let key = query.order.first, let column = key.column,
+            let index = inOrder.first(where: { $0.column == column }), index.missing == 0
         else { return nil }
-        let after = terms.lazy.compactMap { Self.bound($0, below: key.column) }.first
+        let after = terms.lazy.compactMap { Self.bound($0, below: column) }.first
         let top = query.top.map { top in
             let (sum, isTooLarge) = top.addingReportingOverflow(query.skip)
             return isTooLarge ? .max : sum

@@ -45,6 +45,8 @@ public final class ModelServer: Transport {
         public var sorts = true
         /// Whether rows of one time come in the order of their ids; else in one of its own.
         public var sortsTiesByID = true
+        /// How many requests it says that one batch may have; nil where it says nothing.
+        public var saysBatchSize: Int?
 
         /// A server that sorts, and no more.
         public init() {}
@@ -197,10 +199,18 @@ public final class ModelServer: Transport {
 
     private func answer(_ request: Request) -> Response {
         state.withLock { state in
-            guard state.features.contains(.batches), ModelBatch.isBatch(request) else { return state.answer(request) }
-            guard let batch = ModelBatch(request) else { return .model(400, ["error": "that is no batch"]) }
-            return state.answer(batch)
+            var response = Self.answer(request, &state)
+            if let size = state.traits.saysBatchSize, let name = HTTPField.Name("X-Sluice-Batch") {
+                response.head.headerFields[name] = String(size)
+            }
+            return response
         }
+    }
+
+    private static func answer(_ request: Request, _ state: inout State) -> Response {
+        guard state.features.contains(.batches), ModelBatch.isBatch(request) else { return state.answer(request) }
+        guard let batch = ModelBatch(request) else { return .model(400, ["error": "that is no batch"]) }
+        return state.answer(batch)
     }
 }
 

@@ -27,4 +27,25 @@ package enum ChangeTokens {
         else { return nil }
         return token
     }
+
+    /// Whether nothing more follows the answer's page for now, so that nobody need ask.
+    package static func isLast(_ response: Response) -> Bool { flag("X-Sluice-Delta-End", in: response) }
+
+    /// Whether something has changed of which the page could not tell: a reconcile finds it.
+    package static func hasGap(_ response: Response) -> Bool { flag("X-Sluice-Delta-Gap", in: response) }
+
+    private static func flag(_ name: String, in response: Response) -> Bool {
+        HTTPField.Name(name).flatMap { response.head.headerFields[$0] } == "true"
+    }
+
+    /// Makes an answer one of a server that follows changes: with the token behind its page.
+    package static func answer(_ response: inout Response, token: String, isLast: Bool, hasGap: Bool) {
+        let fields = [
+            ("X-Sluice-Delta-Token", token), ("X-Sluice-Delta-End", isLast ? "true" : nil),
+            ("X-Sluice-Delta-Gap", hasGap ? "true" : nil),
+        ]
+        for (name, value) in fields {
+            if let name = HTTPField.Name(name) { response.head.headerFields[name] = value }
+        }
+    }
 }

@@ -53,6 +53,14 @@ public struct Dialect: Sendable, CustomStringConvertible {
     var reportsFeatures: Bool
     /// Whether the server reports where a list's next page is; else it has to be asked for until one is empty.
     package var linksPages: Bool
+    /// Whether a version is a whole entity tag, quotes and `W/` included, and goes back as it is.
+    package var versionsAreTags: Bool
+    /// After how many pulls a named pull reconciles where the options do not say; nil means never. For servers whose
+    /// word on what has changed is not always good.
+    package var reconcileEvery: Int?
+    /// Puts around a client's transport what makes the wire's requests of those of the tables wire; nil where those are
+    /// the wire's own.
+    package var adapter: (@Sendable (Endpoint, any Transport) -> any Transport)?
 
     package init(
         name: String, headers: [(name: String, value: String)] = [],
@@ -62,7 +70,8 @@ public struct Dialect: Sendable, CustomStringConvertible {
         includeCount: (name: String, value: String) = ("$inlinecount", "allpages"), odata: ODataStyle = .v3,
         shape: RowPage.Shape = .tables, allowsIntegerIDs: Bool = false,
         keptInQueries: String = PercentEncoding.kept, agent: ClientAgent = .zumo, sendsApplicationKey: Bool = false,
-        reportsFeatures: Bool = false, linksPages: Bool = true
+        reportsFeatures: Bool = false, linksPages: Bool = true, versionsAreTags: Bool = false,
+        reconcileEvery: Int? = nil, adapter: (@Sendable (Endpoint, any Transport) -> any Transport)? = nil
     ) {
         self.name = name
         self.headers = headers
@@ -81,6 +90,9 @@ public struct Dialect: Sendable, CustomStringConvertible {
         self.sendsApplicationKey = sendsApplicationKey
         self.reportsFeatures = reportsFeatures
         self.linksPages = linksPages
+        self.versionsAreTags = versionsAreTags
+        self.reconcileEvery = reconcileEvery
+        self.adapter = adapter
     }
 
     /// The wire's name.

@@ -18,7 +18,7 @@ package enum ServerMessage {
     }
 
     /// Whether the body begins as a web page does.
-    static func isHTML(_ response: Response) -> Bool {
+    package static func isHTML(_ response: Response) -> Bool {
         response.body.bytes.first { !" \t\r\n\u{FEFF}".utf8.contains($0) } == UInt8(ascii: "<")
     }
 

@@ -48,6 +48,8 @@ public struct RequestContext: Sendable {
     package var unsealed: (@Sendable () -> Void)?
     /// The operation, where its request may go with others in one batch.
     package var batchMember: String?
+    /// Whether a request for the same change may have reached the server before.
+    package var mayBeRepeat = false
     /// Which system columns to ask for, by the wire's names, in the place of the client's selection; nil leaves it.
     package var systemProperties: [PropertyName]?
     /// The bounds that transports keep to; the limits filter sets them.

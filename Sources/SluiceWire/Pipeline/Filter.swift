@@ -24,12 +24,3 @@ public protocol Filter: Sendable {
 
 /// The rest of the chain, as a filter sees it.
 public typealias Next = @Sendable (Request) async throws -> Response
-
-/// The end of the chain: carries a request to a server and brings back the answer.
-///
-/// A transport follows no redirect, adds no credential, keeps to `request.context.limits`, and throws ``SluiceError``
-/// of code `network`, `timeout`, `tooLarge` or `cancelled`. An answer of any status is an answer, not an error.
-public protocol Transport: Sendable {
-    /// Sends the request and waits for the whole answer.
-    func send(_ request: Request) async throws -> Response
-}

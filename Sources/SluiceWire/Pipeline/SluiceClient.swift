@@ -40,11 +40,13 @@ public struct SluiceClient: Sendable {
         options: ClientOptions = ClientOptions()
     ) {
         self.init(
-            endpoint: endpoint, dialect: dialect, transport: transport, filters: filters, options: options,
+            endpoint: endpoint, dialect: dialect, transport: dialect.adapter?(endpoint, transport) ?? transport,
+            filters: filters, options: options,
             pace: ServerPace(budget: options.retry.budget), credentials: CredentialBook(),
             refresh: options.tokenProvider.map { TokenRefresh($0, options) })
     }
 
+    /// - Parameter transport: with the dialect's adapter around it.
     private init(
         endpoint: Endpoint, dialect: Dialect, transport: any Transport, filters: [any Filter],
         options: ClientOptions, pace: ServerPace, credentials: CredentialBook, refresh: TokenRefresh?
@@ -101,8 +103,8 @@ public struct SluiceClient: Sendable {
     /// The same client on another transport.
     package func sending(through transport: any Transport) -> SluiceClient {
         SluiceClient(
-            endpoint: endpoint, dialect: dialect, transport: transport, filters: filters, options: options,
-            pace: pace, credentials: credentials, refresh: refresh)
+            endpoint: endpoint, dialect: dialect, transport: dialect.adapter?(endpoint, transport) ?? transport,
+            filters: filters, options: options, pace: pace, credentials: credentials, refresh: refresh)
     }
 
     /// Sends a request through the chain. An answer of any status is an answer.

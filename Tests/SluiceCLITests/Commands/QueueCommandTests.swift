@@ -48,4 +48,23 @@ import Testing
             #expect(try await Program.sluice("queue", "audit", "--store", store).output.contains("undo"))
         }
     }
+
+    @Test("a long queue is listed page by page, with what each table holds and waits for")
+    func pages() async throws {
+        try await withScratch { scratch in
+            let store = scratch.file("local.db")
+            let lines = (0..<25).map { #"{"id":"n\#($0)"}"# }.joined(separator: "\n")
+            let file = try scratch.write("notes.jsonl", lines)
+            #expect(try await Program.sluice("import", "notes", file, "--store", store).status == 0)
+            let list = ["queue", "list", "--store", store, "--top", "10"]
+            let first = try await Program.sluice.run(list + ["--json"]).json
+            #expect(first["operations"]?.count == 10 && first["count"] == 25 && first["next"] == 10)
+            #expect(first["tables"]?[0]?["waiting"] == 25 && first["tables"]?[0]?["rows"] == 25)
+            #expect(first["tables"]?[0]?["next"]?.string?.contains("sends 25 changes") == true)
+            let last = try await Program.sluice.run(list + ["--skip", "20", "--json"]).json
+            #expect(last["operations"]?.elements?.last?["record"] == "n24" && last["next"] == JSON.null)
+            #expect(try await Program.sluice.run(list).output.contains("10 of 25 changes: go on with --skip 10"))
+            #expect(try await Program.sluice.run(list + ["--skip", "-1"]).status == 2)
+        }
+    }
 }

@@ -18,12 +18,16 @@ struct HideCredentialsTests {
     /// The ways in which a server may write what it was sent.
     enum Writing: String, CaseIterable {
         case plain, capitals, percentEncoded, percentEncodedTwice, base64, base64URL, base64WithScheme, hexadecimal
-        case jsonEscaped, htmlEscaped, cut
+        case jsonEscaped, htmlEscaped, cut, cutInFront, reversed, wrapped, indented
 
         func text(_ secret: String) -> String {
             let bytes = Array(secret.utf8)
             func hexadecimal(_ prefix: String, _ suffix: String = "") -> String {
                 bytes.map { prefix + String(format: "%02X", $0) + suffix }.joined()
+            }
+            func lines(_ separator: String) -> String {
+                stride(from: 0, to: bytes.count, by: 6)
+                    .map { String(decoding: bytes[$0...].prefix(6), as: UTF8.self) }.joined(separator: separator)
             }
             switch self {
             case .plain: return secret
@@ -38,6 +42,10 @@ struct HideCredentialsTests {
             case .jsonEscaped: return hexadecimal(#"\u00"#)
             case .htmlEscaped: return hexadecimal("&#x", ";")
             case .cut: return String(secret.prefix(secret.utf8.count - 3))
+            case .cutInFront: return String(secret.dropFirst(4))
+            case .reversed: return String(secret.reversed())
+            case .wrapped: return lines("\\r\\n")
+            case .indented: return lines(" ")
             }
         }
 
@@ -95,6 +103,17 @@ struct HideCredentialsTests {
         let part = String(Self.token.split(separator: ".")[index])
         let error = try await error(client(.json(400, #"{"error":"bad part \#(part)"}"#)))
         #expect(error.message == "bad part (hidden)")
+    }
+
+    @Test("nor what is left of one that is shortened in the middle", arguments: ["...", "…", " [cut] "])
+    func shortened(_ ellipsis: String) async throws {
+        for left in [8, 20, 40] {
+            let written = "\(Self.token.prefix(left))\(ellipsis)\(Self.token.suffix(left))"
+            let error = try await error(client(.json(403, #"{"error":"the token \#(written) is not good"}"#)))
+            #expect(!told(error).contains(Self.token.suffix(20)), "\(error)")
+            #expect(!told(error).contains(Self.token.prefix(20)), "\(error)")
+            #expect(error.message.hasPrefix("the token ") && error.message.hasSuffix(" is not good"))
+        }
     }
 
     @Test("user and password of Basic stand in none, decoded or not", arguments: Writing.allCases)

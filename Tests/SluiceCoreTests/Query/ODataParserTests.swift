@@ -57,7 +57,12 @@ import Testing
             ("a in (1,2) and b", .binary(.and, .membership(a, [literal("1"), literal("2")]), b)),
             ("not a in (true)", .membership(.unary(.not, a), [.bool(true)])),
             ("a in (1) in (true)", .membership(.membership(a, [literal("1")]), [.bool(true)])),
-            ("a in (1,b)", .binary(.or, .binary(.eq, a, number("1")), .binary(.eq, a, b))),
+            ("a in [1,b]", .binary(.isIn, a, .list([number("1"), b]))),
+            ("a in (b)", .binary(.isIn, a, b)),
+            ("a IN [\"x\",'y']", .membership(a, [.string("x"), .string("y")])),
+            ("a in ()", .membership(a, [])),
+            ("A Eq 1 AND Not b", .binary(.and, .binary(.eq, .column("A"), number("1")), .unary(.not, b))),
+            ("ToLower(a) eq TRUE", .binary(.eq, .call(.tolower, [a]), .literal(.bool(true)))),
             (
                 "geo.distance(a, geography'POINT(13.4 52.5)') lt 5e3",
                 .binary(.lt, .call(.distance, [a, .literal(point(13.4, 52.5))]), number("5e3"))
@@ -129,13 +134,13 @@ import Testing
         "what is not an expression is refused at its place",
         arguments: [
             ("", 0), ("   ", 3), ("(", 1), ("(a", 2), ("a)", 1), ("a eq", 4), ("a eq eq b", 8), ("a b", 2),
-            ("a EQ b", 2), ("(year - 1900) ge 100", 6), ("a eq 'x", 5), ("a eq 'it's'", 9), ("fizz(a)", 0),
+            ("(year - 1900) ge 100", 6), ("a eq 'x", 5), ("a eq 'it's'", 9), ("fizz(a)", 0),
             ("a or length(a, b)", 5), ("substring(a)", 0), ("length()", 0), ("a eq 1x", 5), ("a eq 1.", 5),
-            ("a eq datetime'x'", 5), ("binary'00' eq a", 0), ("a eq cast(1994,Edm.Date)", 5), ("cast(1,Edm.Foo)", 0),
-            ("a in 1", 5), ("a in ()", 6), ("a eq 2013-02-30", 5), ("a/b eq 1", 1), ("é eq ;", 5), ("a eq 1;b", 6),
+            ("a eq datetime'x'", 5), ("a eq cast(1994,Edm.Date)", 5), ("cast(1,Edm.Foo)", 0),
+            ("a in 1", 5), ("a eq 2013-02-30", 5), ("é eq ;", 5), ("a eq 1;b", 6),
             ("--", 2), ("not", 3), ("a eq 12.5L", 5), ("contains(a,'x') 1", 16), ("a eq guid'12'", 5),
-            ("geo.length(a) eq 1", 0), ("geo.distance(a)", 0), ("geo.", 4), ("a eq geography'POINT(1)'", 5),
-            ("a eq geography'POINT(1 91)'", 5), ("a eq geography'LINESTRING(1 1,2 2)'", 5), ("a eq time'PT25H'", 5),
+            ("geo.distance(a)", 0), ("geo.", 4), ("a eq geography'POINT(1)'", 5),
+            ("a in (1,b)", 9), ("a in (b,1)", 7), ("X'00' eq a", 0), ("a eq time'PT25H'", 5),
             ("a eq time'PT1S1H'", 5), ("a eq time'PT'", 5), ("cast(1977-05-04,Edm.TimeOfDay)", 0),
         ])
     func refused(_ text: String, _ position: Int) {
@@ -173,7 +178,7 @@ import Testing
 
     @Test("a list of expressions does not grow without bound", arguments: [2, 3])
     func repeatedLists(_ levels: Int) {
-        let list = "(" + Array(repeating: "a", count: 1000).joined(separator: ",") + ")"
+        let list = "[" + Array(repeating: "a", count: 1000).joined(separator: ",") + "]"
         let text = "concat(a,b)" + String(repeating: " in " + list, count: levels)
         let error = #expect(throws: QuerySyntaxError.self) { try QueryExpression(odata: text) }
         #expect(error?.reason == "the lists of the query repeat too much")
@@ -240,7 +245,7 @@ import Testing
 
     @Test(
         "what is not an order is refused at its place",
-        arguments: [("duration fizz", 9), ("", 0), ("a,", 2), ("a desc b", 7), ("'a'", 0), ("a DESC", 2)])
+        arguments: [("duration fizz", 9), ("", 0), ("a,", 2), ("a desc b", 7), ("'a'", 0)])
     func orderRefused(_ text: String, _ position: Int) {
         let error = #expect(throws: QuerySyntaxError.self) { try Query.order(odata: text) }
         #expect(error?.position == position)

@@ -105,6 +105,7 @@ extension QueryExpression {
                 QueryExpression.binary(.eq, operand.withoutV4, QueryExpression.literal($0).withoutV4)
             }
             return terms.dropFirst().reduce(terms[0]) { .binary(.or, $0, $1) }
+        default: return mappingChildren(\.withoutV4)
         }
     }
 }

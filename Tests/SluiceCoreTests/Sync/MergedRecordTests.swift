@@ -10,7 +10,7 @@ import Testing
 struct MergedRecordTests {
     private static let noRecords: [JSON] = [
         .null, [1, 2], "text", 5, true, ["id": "b", "n": 9], ["id": 7, "n": 9], ["id": .null, "n": 9],
-        ["id": "a", "ID": "b", "n": 9], ["Id": "b", "n": 9],
+        ["id": "a", "ID": "b", "n": 9], ["Id": "b", "n": 9], ["id": "a", "n": 8, "N": 9],
     ]
 
     private func device(_ kind: StoreKind, handlers: [any ConflictHandler] = []) async throws -> Device {
@@ -22,7 +22,7 @@ struct MergedRecordTests {
         return device
     }
 
-    @Test("a handler's is refused, and the operation held", arguments: StoreKind.allCases, 0..<10)
+    @Test("a handler's is refused, and the operation held", arguments: StoreKind.allCases, 0..<11)
     func handler(_ kind: StoreKind, _ index: Int) async throws {
         let record = Self.noRecords[index]
         let device = try await device(kind, handlers: [ConflictClosure { _ in .merge(record) }])
@@ -37,7 +37,7 @@ struct MergedRecordTests {
         #expect(device.remote("a")?["n"] == 2)
     }
 
-    @Test("so is that of a decision by hand", arguments: StoreKind.allCases, 0..<10)
+    @Test("so is that of a decision by hand", arguments: StoreKind.allCases, 0..<11)
     func resolve(_ kind: StoreKind, _ index: Int) async throws {
         let device = try await device(kind)
         _ = try await device.context.push()

@@ -53,6 +53,26 @@ struct PluginCheckTests {
         #expect(lines.contains("plugin.json: warning: the permission random is not used"))
     }
 
+    @Test(
+        "header fields that are written need the permission that a request with them is refused without",
+        arguments: [
+            ("set('If-Match', '*')", "the header If-Match may need the permission change: request.conditions"),
+            ("remove 'authorization'", "the header authorization may need the permission change: request.credentials"),
+            ("add('X-HTTP-Method', 'PUT')", "the header X-HTTP-Method may need the permission change: request.method"),
+        ])
+    func headers(call: String, expected: String) async throws {
+        func lines(_ line: String, _ permissions: JSON) async throws -> [String] {
+            let script = "return { request = function(req)\n\(line)\nreturn decide.next()\nend }"
+            return await PluginCheck.run(try .sample(["request"], script, extra: ["permissions": permissions])).lines
+                .filter { $0.contains("permission") }
+        }
+        let found = try await lines("req.headers:\(call)", .object)
+        #expect(found.contains { $0.hasPrefix("main.lua:2: warning: ") && $0.hasSuffix(expected) }, "\(found)")
+        let permission = String(expected.split(separator: " ").last ?? "")
+        #expect(try await lines("req.headers:\(call)", ["change": [JSON(permission)]]).isEmpty)
+        #expect(try await lines("req.headers:set('X-Plain', '*')", .object).isEmpty)
+    }
+
     @Test("a script that is no Lua, and hooks that differ from the manifest")
     func loading() async throws {
         let broken = await PluginCheck.run(try .sample(["on_conflict"], "local x =\nreturn {}"))

@@ -16,6 +16,7 @@ struct PretendedAnswerTests {
             [("If-Match", #""1""#), ("Authorization", "Bearer a"), ("X-Plain", "1")], action: .update)
         request.context.source = .push
         request.context.recordID = "1"
+        request.context.version = "1"
         return request
     }
 
@@ -70,12 +71,19 @@ struct PretendedAnswerTests {
         ("req.headers:remove('If-Match')", "request.conditions"),
         ("req.headers:set('If-Match', '*')", "request.conditions"),
         ("req.headers:set('if-none-match', '*')", "request.conditions"),
+        ("req.body:set_json { id = '1', title = 'x', version = '2' }", "request.conditions"),
+        ("req.body:set_json { id = '1', title = 'x', Version = '2' }", "request.conditions"),
+        ("req.headers:set('X-HTTP-Method-Override', 'DELETE')", "request.method"),
+        ("req.headers:add('x-http-method', 'DELETE')", "request.method"),
+        ("req.headers:set('X-Original-URL', '/tables/other/1')", "request.url"),
         ("req.body:set_json { id = '2', title = 'x' }", "request.id"),
         ("req.body:set_json { id = '1', ID = '2' }", "request.id"),
         ("req.body:set_text('{\"id\":\"1\"')", "request.id"),
     ]
 
-    @Test("credentials, conditions and the id of a body each need a permission", arguments: fields)
+    @Test(
+        "credentials, conditions, what stands for method and address, and the id of a body each need a permission",
+        arguments: fields)
     func forged(line: String, permission: String) async throws {
         let body = "local req = a \(line)"
         let others = ChangePermission.allCases.map(\.rawValue).filter { $0 != permission }
@@ -91,7 +99,7 @@ struct PretendedAnswerTests {
         "other fields and properties need none",
         arguments: [
             "req.headers:set('X-Plain', '2')", "req.body:set_json { id = '1', title = 'x' }",
-            "req.body:set_json { title = 'x' }",
+            "req.body:set_json { title = 'x' }", "req.body:set_json { id = '1', version = '1' }",
         ])
     func harmless(line: String) async throws {
         _ = try await send("request", "local req = a \(line)", change: [])
@@ -128,6 +136,29 @@ struct PretendedAnswerTests {
         #expect(try await device.context.queue.operations().isEmpty)
         #expect(device.server.rows("todos")["1"]?["title"] == "milk")
         #expect(try await device.context.queue.audit().map(\.what) == ["answered by probe"])
+    }
+
+    @Test(
+        "so is what such an answer leaves in the queue, a refusal or a conflict, in the reason why it waits",
+        arguments: [
+            "{ status = 422, json = { error = 'no' } }", "{ status = 500 }", "{ status = 409 }",
+            "{ status = 412, json = { id = '1', version = '9', title = 'theirs' } }",
+            "{ status = 200, json = { id = '2', version = '9', title = 'theirs' } }",
+        ])
+    func leftWaiting(answer: String) async throws {
+        let body = """
+            return { request = function(req)
+              if req.method == "PATCH" then return decide.respond \(answer) end
+            end }
+            """
+        let device = try await FaultInjectionTests.Device(
+            PluginText(["request"], body, extra: ["permissions": ["change": ["push.answer"]]]))
+        device.server.seed("todos", [["id": "1", "title": "milk"]])
+        try await device.pull()
+        try await device.todos.update(["id": "1", "title": "oat milk"])
+        _ = try await device.context.push()
+        let operation = try #require(try await device.context.queue.operations().first)
+        #expect(operation.failure?.message.hasSuffix("(answered by probe)") == true, "\(operation)")
     }
 
     @Test(

@@ -8,6 +8,21 @@ enum ODataFuzz {
         try checkSchema(text)
         try checkOrder(text)
         try checkSelect(text)
+        try checkOptions(text)
+    }
+
+    /// Query options that are read are printed as options that say the same.
+    private static func checkOptions(_ text: String) throws(FuzzFinding) {
+        guard var options = try? ODataOptions(text) else { return }
+        let printed = options.parameters
+        // Aliases are printed as their values.
+        options.aliases = [:]
+        guard let again = try? ODataOptions(printed) else { throw FuzzFinding("the options \(printed) are not read") }
+        try demand(again.parameters.count == printed.count, "the options \(printed) are \(again.parameters)")
+        for (before, after) in zip(printed, again.parameters) {
+            try demand(before.name.isExactly(after.name), "the options \(printed) are \(again.parameters)")
+            try demand(before.value.isExactly(after.value), "the options \(printed) are \(again.parameters)")
+        }
     }
 
     /// What is read, printed and read again is the same tree, and means the same for every record.
@@ -82,7 +97,10 @@ enum ODataFuzz {
         let again = (try? Query.order(odata: printed)) ?? []
         let isSame =
             again.count == query.order.count
-            && zip(again, query.order).allSatisfy { $0.column == $1.column && $0.descending == $1.descending }
+            && zip(again, query.order).allSatisfy { before, after in
+                QueryOutline.text(before.expression, as: .v4).isExactly(QueryOutline.text(after.expression, as: .v4))
+                    && before.descending == after.descending
+            }
         try demand(isSame, "the order \(query.order) is printed as \(printed), which is \(again)")
         _ = try? QueryEvaluator(query, schema: nil).apply(to: records)
     }

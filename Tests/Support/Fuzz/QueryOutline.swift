@@ -41,11 +41,68 @@ enum QueryOutline {
                 }
             case .call(let function, let arguments):
                 list(function.rawValue) { writer in for argument in arguments { writer.expression(argument) } }
+            case .membership(_, let literals) where literals.isEmpty: condition(.literal(.bool(false)))
             case .membership where style == .v3: chain(.or, expression)
             case .membership(let operand, let literals):
                 list("in") { writer in
                     writer.expression(operand)
                     for literal in literals { writer.literal(literal) }
+                }
+            case .path(let path): self.path(path)
+            case .list(let elements): list("list") { writer in for element in elements { writer.expression(element) } }
+            case .object(let members):
+                list("object") { writer in
+                    for member in members {
+                        writer.name(member.name ?? "")
+                        writer.expression(member.value)
+                    }
+                }
+            case .choice(let choices):
+                list("case") { writer in
+                    for choice in choices {
+                        writer.expression(choice.condition)
+                        writer.expression(choice.value)
+                    }
+                }
+            case .typed(let operation, let operand, let type):
+                list("\(operation.rawValue) \(type)") { writer in if let operand { writer.expression(operand) } }
+            }
+        }
+
+        private mutating func name(_ name: String) {
+            text += "[\(name.unicodeScalars.map { String($0.value, radix: 16) })]"
+        }
+
+        /// A path's root, and its steps with what is in them; both generations write them alike.
+        private mutating func path(_ path: QueryPath) {
+            list("path \(path.root)") { writer in
+                for step in path.steps {
+                    switch step {
+                    case .property(let property): writer.name(property.text)
+                    case .type(let type): writer.list("type \(type)") { _ in }
+                    case .annotation(let annotation): writer.list("annotation \(annotation)") { _ in }
+                    case .key(let values): writer.arguments("key", values)
+                    case .function(let function, let values): writer.arguments("function \(function)", values)
+                    case .filter(let condition): writer.list("filter") { $0.expression(condition) }
+                    case .count(let condition, let search):
+                        writer.list("count \(String(describing: search))") { writer in
+                            if let condition { writer.expression(condition) }
+                        }
+                    case .any(let lambda):
+                        writer.list("any \(lambda?.variable ?? "")") { writer in
+                            if let lambda { writer.expression(lambda.condition) }
+                        }
+                    case .all(let lambda): writer.list("all \(lambda.variable)") { $0.expression(lambda.condition) }
+                    }
+                }
+            }
+        }
+
+        private mutating func arguments(_ title: String, _ values: [QueryArgument]) {
+            list(title) { writer in
+                for value in values {
+                    writer.name(value.name ?? "")
+                    writer.expression(value.value)
                 }
             }
         }
@@ -95,6 +152,8 @@ enum QueryOutline {
             case .point(let point): text += "point:\(point.longitude + 0):\(point.latitude + 0)"
             case .bool(let value): text += "\(value)"
             case .null: text += "null"
+            case .duration(let ticks): text += "duration:\(ticks)"
+            case .enumeration, .binary, .shape, .infinity, .notANumber: text += "\(literal)"
             }
             text += ";"
         }

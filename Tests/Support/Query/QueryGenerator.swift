@@ -19,12 +19,15 @@ package struct QueryGenerator {
     /// A generator whose queries and records follow from `seed` alone.
     package init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
-    private mutating func pick<T>(_ choices: [T]) -> T { choices[Int.random(in: 0..<choices.count, using: &random)] }
+    mutating func pick<T>(_ choices: [T]) -> T { choices[below(choices.count)] }
+
+    mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &random) }
 
     /// A filter, nested so deep.
     package mutating func condition(_ depth: Int) -> QueryExpression {
         if depth == 0 { return pick([.column("done"), .literal(.bool(true)), free()]) }
-        switch Int.random(in: 0..<11, using: &random) {
+        switch Int.random(in: 0..<13, using: &random) {
+        case 11, 12: return pathCondition(depth - 1)
         case 8: return membership(depth - 1)
         case 9: return .binary(comparison(), pick([text(depth - 1), free()]), .literal(pick([time(), guid(), day()])))
         case 10: return .binary(comparison(), .call(.distance, [pick([.column("tags"), free()]), point()]), number(0))
@@ -68,6 +71,7 @@ package struct QueryGenerator {
         where Int.random(in: 0..<4, using: &random) > 0 {
             record[name] = value(for: name)
         }
+        for name in Self.nested where below(3) > 0 { record[name] = nestedValue() }
         return record
     }
 
@@ -102,7 +106,7 @@ package struct QueryGenerator {
         case 3: return .call(.indexof, [text(depth - 1), text(depth - 1)])
         case 4: return .call(pick([.day, .month, .year, .hour, .minute, .second]), [pick([.column("made"), date()])])
         case 5: return .call(pick([.hour, .minute, .second]), [pick([text(depth - 1), .literal(time())])])
-        default: return .binary(pick([.add, .sub, .mul, .div, .mod]), number(depth - 1), number(depth - 1))
+        default: return .binary(pick([.add, .sub, .mul, .div, .divby, .mod]), number(depth - 1), number(depth - 1))
         }
     }
 
@@ -134,13 +138,15 @@ package struct QueryGenerator {
     package mutating func order() -> [Query.SortKey] {
         let names: [PropertyName] = ["name", "count", "weight", "done", "made", "tags", "id"] + undeclared
         return (0..<Int.random(in: 0...3, using: &random)).map { _ in
-            Query.SortKey(pick(names), descending: Bool.random(using: &random))
+            let isDescending = Bool.random(using: &random)
+            if below(6) == 0 { return Query.SortKey(expression: sortExpression(), descending: isDescending) }
+            return Query.SortKey(pick(names), descending: isDescending)
         }
     }
 
     private mutating func free() -> QueryExpression { .column(pick(undeclared)) }
     private mutating func date() -> QueryExpression { .literal(.date(timestamp())) }
-    private mutating func comparison() -> QueryExpression.BinaryOperator { pick([.eq, .ne, .gt, .ge, .lt, .le]) }
+    mutating func comparison() -> QueryExpression.BinaryOperator { pick([.eq, .ne, .gt, .ge, .lt, .le]) }
 
     private mutating func day() -> QueryLiteral { .day(timestamp().beginningOfDay) }
     private mutating func time() -> QueryLiteral {

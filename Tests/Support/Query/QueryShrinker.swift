@@ -55,44 +55,51 @@ package enum QueryShrinker {
 
     /// Expressions with a part in the place of the whole, somewhere.
     static func smaller(_ expression: QueryExpression) -> [QueryExpression] {
+        var smaller = expression.children
         switch expression {
-        case .column: []
-        case .literal(let literal): simpler(literal).map(QueryExpression.literal)
-        case .unary(let operation, let operand): [operand] + smaller(operand).map { .unary(operation, $0) }
-        case .binary(let operation, let left, let right):
-            [left, right] + smaller(left).map { .binary(operation, $0, right) }
-                + smaller(right).map { .binary(operation, left, $0) }
-        case .call(let function, let arguments):
-            arguments
-                + arguments.indices.flatMap { index in
-                    smaller(arguments[index]).map { argument in
-                        var changed = arguments
-                        changed[index] = argument
-                        return .call(function, changed)
-                    }
-                }
+        case .literal(let literal): smaller += simpler(literal).map(QueryExpression.literal)
+        case .membership(let operand, let literals) where literals.count > 1:
+            smaller += literals.indices.map { .membership(operand, without($0, literals)) }
         case .membership(let operand, let literals):
-            [operand] + smaller(operand).map { .membership($0, literals) }
-                + (literals.count < 2
-                    ? []
-                    : literals.indices.map { index in
-                        var fewer = literals
-                        fewer.remove(at: index)
-                        return .membership(operand, fewer)
-                    })
-                + literals.indices.flatMap { index in
-                    simpler(literals[index]).map { literal in
-                        var changed = literals
-                        changed[index] = literal
-                        return .membership(operand, changed)
-                    }
+            for (index, literal) in literals.enumerated() {
+                smaller += simpler(literal).map { simple in
+                    var changed = literals
+                    changed[index] = simple
+                    return .membership(operand, changed)
                 }
+            }
+        case .binary(.isIn, let operand, .list(let elements)):
+            smaller += elements.indices.map { .binary(.isIn, operand, .list(without($0, elements))) }
+        case .choice(let choices) where choices.count > 1:
+            smaller += choices.indices.map { .choice(without($0, choices)) }
+        case .path(let path) where path.steps.count > 1:
+            smaller += path.steps.indices.map { .path(QueryPath(path.root, without($0, path.steps))) }
+        default: break
         }
+        // With one of the expressions in it smaller.
+        for (index, child) in expression.children.enumerated() {
+            for simple in self.smaller(child) {
+                var next = -1
+                smaller.append(
+                    expression.mappingChildren { other in
+                        next += 1
+                        return next == index ? simple : other
+                    })
+            }
+        }
+        return smaller
+    }
+
+    private static func without<Element>(_ index: Int, _ list: [Element]) -> [Element] {
+        var list = list
+        list.remove(at: index)
+        return list
     }
 
     private static func simpler(_ literal: QueryLiteral) -> [QueryLiteral] {
         switch literal {
-        case .null, .bool, .guid, .point: []
+        case .null, .bool, .guid, .point, .enumeration, .binary, .shape, .infinity, .notANumber: []
+        case .duration(let ticks): ticks == 0 ? [] : [.duration(0)]
         case .number(let number): simpler(number).map(QueryLiteral.number)
         case .string(let text): simpler(text).map(QueryLiteral.string)
         case .date(let date): date.ticks == 0 ? [] : [.date(Timestamp(ticks: 0))]
@@ -107,7 +114,14 @@ package enum QueryShrinker {
         case .bool: [.null]
         case .number: [.null] + (value.number.map(simpler) ?? []).map { JSON($0) }
         case .string: [.null] + simpler(value.string ?? "").map { JSON($0) }
-        case .array, .object: [.null]
+        case .array: [.null] + (value.elements ?? []).indices.map { JSON(without($0, value.elements ?? [])) }
+        case .object:
+            [.null]
+                + value.names.map { name in
+                    var smaller = value
+                    smaller[name] = nil
+                    return smaller
+                }
         }
     }
 

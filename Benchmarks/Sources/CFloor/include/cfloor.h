@@ -9,6 +9,17 @@
 /// Returns the number of rows, or -1 with the reason in `reason` (a text of at most `capacity` bytes).
 long cfloor_pull(const char *directory, const char *database, char *reason, size_t capacity);
 
+/// Inserts `count` records and an operation for each into the tables of a new database at `database`: two prepared
+/// statements, one transaction.
+///
+/// Returns the number of records, or -1 with the reason in `reason`.
+long cfloor_write(long count, const char *database, char *reason, size_t capacity);
+
+/// Steps the statement `select` of the database `times` times and writes its rows as a JSON array, each time anew.
+///
+/// Returns the number of rows of all times, or -1 with the reason in `reason`.
+long cfloor_list(const char *database, const char *select, long times, char *reason, size_t capacity);
+
 /// Compares the table of movies of two databases value by value, types included.
 ///
 /// Returns the number of rows they both hold, or -1 with the reason in `reason` if they differ.

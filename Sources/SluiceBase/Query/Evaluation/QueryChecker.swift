@@ -5,6 +5,31 @@ struct QueryChecker {
 
     let schema: TableSchema?
     var undeclared = UndeclaredColumns.allowed
+    /// The other tables, if paths may follow navigation properties.
+    var relations: (any QueryRelations)?
+    /// What names are about.
+    var item: Item
+    /// Whether that is an element of a collection and not the record.
+    var isAboutElement = false
+    /// The variables of the `any` and `all` around, and what they stand for.
+    var variables: [(name: PropertyName, item: Item)] = []
+
+    /// What a name may be about.
+    enum Item: Sendable {
+        /// A record of a table with those columns, or of one that declares none.
+        case record(TableSchema?)
+        /// Something inside a record.
+        case element
+    }
+
+    init(
+        schema: TableSchema?, undeclared: UndeclaredColumns = .allowed, relations: (any QueryRelations)? = nil
+    ) {
+        self.schema = schema
+        self.undeclared = undeclared
+        self.relations = relations
+        item = .record(schema)
+    }
 
     /// A filter: an expression that is true or false.
     ///
@@ -15,15 +40,41 @@ struct QueryChecker {
         return typed
     }
 
-    /// The column of that name, to sort by or to select.
+    /// Any value.
+    func expression(
+        _ expression: QueryExpression, at places: ODataPlaces? = nil
+    ) throws(QueryFault) -> TypedExpression { try check(expression, at: places, depth: 1) }
+
+    /// What to sort by.
+    func key(_ expression: QueryExpression, at places: ODataPlaces? = nil) throws(QueryFault) -> TypedExpression {
+        let typed = try check(expression, at: places, depth: 1)
+        let isOfRecord =
+            switch typed.node {
+            case .column, .path: true
+            default: false
+            }
+        switch typed.type {
+        case .null, .bool, .number, .string, .date: return typed
+        case .any where isOfRecord, .json where isOfRecord: return typed
+        default: throw unsupported("sorting by a value of the kind \(typed.type.rawValue)", at: places)
+        }
+    }
+
+    /// The column of that name.
     func column(_ name: PropertyName, at place: Int? = nil) throws(QueryFault) -> TypedExpression {
+        guard case .record(let schema) = item else { return TypedExpression(.column(name, nil), .any) }
+        if let reference = schema?.reference(name) {
+            throw QueryFault(
+                unsupported: "\(name) is a navigation property, which needs a property of \(reference.table) after it",
+                at: place)
+        }
         if undeclared == .refused, name != "id", schema?.column(name) == nil {
             throw QueryFault("there is no column \"\(name)\"", at: place)
         }
         return TypedExpression(column: name, of: schema)
     }
 
-    private func check(
+    func check(
         _ expression: QueryExpression, at places: ODataPlaces?, depth: Int
     ) throws(QueryFault) -> TypedExpression {
         guard depth <= Self.maximumDepth else {
@@ -31,7 +82,7 @@ struct QueryChecker {
         }
         switch expression {
         case .literal(let literal):
-            return TypedExpression(constant: QueryValue(literal))
+            return TypedExpression(constant: try value(literal, at: places))
         case .column(let name):
             return try column(name, at: places?.place)
         case .unary(let operation, let operand):
@@ -41,20 +92,27 @@ struct QueryChecker {
                 try expect(operand, .bool, "not", at: places?[0])
                 return TypedExpression(.not, .bool, [operand])
             case .negate:
+                if operand.type == .duration { return TypedExpression(.negate, .duration, [operand]) }
                 try expect(operand, .number, "the sign -", at: places?[0])
                 return TypedExpression(.negate, .number, [operand])
             }
         case .binary(let operation, _, _) where operation == .and || operation == .or:
             return try chain(of: operation, expression, at: places, depth: depth)
+        case .binary(.isIn, let left, let right):
+            return try element(left, in: right, expression, at: places, depth: depth)
         case .binary(let operation, let left, let right):
             let operands = [
                 try check(left, at: places?[0], depth: depth + 1), try check(right, at: places?[1], depth: depth + 1),
             ]
             return TypedExpression(.binary(operation), try type(of: operation, operands, at: places), operands)
+        // Nothing is in an empty list, whatever it is.
+        case .membership(_, let literals) where literals.isEmpty: return TypedExpression(constant: .bool(false))
         case .membership(let operand, let literals):
             let operand = try check(operand, at: places?[0], depth: depth + 1)
-            let values = literals.map { QueryValue($0) }
-            for (index, value) in values.enumerated() {
+            var values: [QueryValue] = []
+            for (index, literal) in literals.enumerated() {
+                values.append(try value(literal, at: places?[index + 1]))
+                let value = values[index]
                 try expectComparable("in", operand, TypedExpression(constant: value), at: places?[index + 1])
             }
             return TypedExpression(.membership(values), .bool, [operand])
@@ -63,8 +121,38 @@ struct QueryChecker {
             for (index, argument) in arguments.enumerated() {
                 typed.append(try check(argument, at: places?[index], depth: depth + 1))
             }
-            return TypedExpression(.call(function), try type(of: function, typed, at: places), typed)
+            return try called(function, typed, at: places)
+        case .path(let path): return try self.path(path, of: expression, at: places, depth: depth)
+        case .choice(let choices): return try choice(choices, at: places, depth: depth)
+        case .list: throw unsupported("a list", at: places)
+        case .object: throw unsupported("an object", at: places)
+        case .typed(let operation, _, let type):
+            throw unsupported("\(operation.rawValue) with the type \(type)", at: places)
         }
+    }
+
+    /// The value that a constant stands for.
+    private func value(_ literal: QueryLiteral, at places: ODataPlaces?) throws(QueryFault) -> QueryValue {
+        switch literal {
+        case .binary: throw unsupported("a constant of bytes", at: places)
+        case .shape: throw unsupported("a shape that is no point of the Earth", at: places)
+        case .notANumber: throw unsupported("NaN", at: places)
+        default: return QueryValue(literal)
+        }
+    }
+
+    private func choice(
+        _ choices: [QueryChoice], at places: ODataPlaces?, depth: Int
+    ) throws(QueryFault) -> TypedExpression {
+        var operands: [TypedExpression] = []
+        for (index, choice) in choices.enumerated() {
+            let condition = try check(choice.condition, at: places?[index * 2], depth: depth + 1)
+            try expect(condition, .bool, "a condition of case", at: places?[index * 2])
+            operands += [condition, try check(choice.value, at: places?[index * 2 + 1], depth: depth + 1)]
+        }
+        let types = stride(from: 1, to: operands.count, by: 2).map { operands[$0].type }.filter { $0 != .null }
+        let isOfOneType = types.dropFirst().allSatisfy { $0 == types[0] } && types.first != .json
+        return TypedExpression(.choice, isOfOneType ? types.first ?? .null : .any, operands)
     }
 
     /// A chain of one logical operator as a tree that is no deeper than need be: how the terms are grouped changes
@@ -87,7 +175,7 @@ struct QueryChecker {
         return balanced(terms[...], operation)
     }
 
-    private func balanced(
+    func balanced(
         _ terms: ArraySlice<TypedExpression>, _ operation: QueryExpression.BinaryOperator
     ) -> TypedExpression {
         if terms.count == 1, let only = terms.first { return only }

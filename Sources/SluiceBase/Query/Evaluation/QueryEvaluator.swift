@@ -9,23 +9,38 @@ public struct QueryEvaluator: Sendable {
     private let query: Query
     private let filter: TypedExpression?
     private let keys: [TypedExpression]
+    private let relations: (any QueryRelations)?
 
     /// Checks the query once, for any number of records.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery` for a query that means nothing: a function with the wrong
     ///   number of arguments, an operator on what a declared column cannot be, nesting deeper than 64, a negative
-    ///   `skip` or `top`.
+    ///   `skip` or `top`; of code `unsupported` for what is read but not run.
     public init(_ query: Query, schema: TableSchema?) throws(SluiceError) {
         try self.init(query, schema: schema, undeclared: .allowed)
+    }
+
+    /// Checks the query as ``init(_:schema:)`` does; its paths follow the navigation properties that the schemas declare
+    /// as references, to the records that `relations` gives.
+    ///
+    /// - Throws: as ``init(_:schema:)``.
+    public init(_ query: Query, schema: TableSchema?, relations: any QueryRelations) throws(SluiceError) {
+        try self.init(query, schema: schema, undeclared: .allowed, relations: relations)
     }
 
     /// Checks the query as ``init(_:schema:)`` does, and its columns' names if it is to.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery` also for a filter, an order or a selection that names an
     ///   undeclared column, if those are refused.
-    package init(_ query: Query, schema: TableSchema?, undeclared: UndeclaredColumns) throws(SluiceError) {
-        let checker = QueryChecker(schema: schema, undeclared: undeclared)
+    package init(
+        _ query: Query, schema: TableSchema?, undeclared: UndeclaredColumns, relations: (any QueryRelations)? = nil
+    ) throws(SluiceError) {
+        try self.init(query, QueryChecker(schema: schema, undeclared: undeclared, relations: relations))
+    }
+
+    private init(_ query: Query, _ checker: QueryChecker) throws(SluiceError) {
         self.query = query
+        relations = checker.relations
         do throws(QueryFault) {
             if query.skip < 0 { throw QueryFault("skip is negative: \(query.skip)") }
             if let top = query.top, top < 0 { throw QueryFault("top is negative: \(top)") }
@@ -35,7 +50,7 @@ public struct QueryEvaluator: Sendable {
                 self.filter = nil
             }
             var keys: [TypedExpression] = []
-            for key in query.order { keys.append(try checker.column(key.column)) }
+            for key in query.order { keys.append(try checker.key(key.expression)) }
             self.keys = keys
             for name in query.select { _ = try checker.column(name) }
         } catch {
@@ -46,23 +61,38 @@ public struct QueryEvaluator: Sendable {
     /// Whether the record passes the query's filter.
     public func matches(_ record: JSON) -> Bool {
         guard let filter else { return true }
-        return Self.value(of: filter, record).bool == true
+        return QueryEvaluation.value(of: filter, record, nil, relations).bool == true
+    }
+
+    /// Checks a query of the elements of a collection, in which `$this` is the element.
+    init(elements query: Query) throws(SluiceError) {
+        var checker = QueryChecker(schema: nil)
+        (checker.item, checker.isAboutElement) = (.element, true)
+        try self.init(query, checker)
     }
 
     /// The records that match, in the query's order and then by id, with `skip`, `top` and `select` applied.
     public func apply(to records: [JSON]) -> [JSON] {
+        found(records, thenBy: { $0["id"]?.string ?? "" })
+    }
+
+    /// The records that match, in the query's order and then in the one they have.
+    func page(of records: [JSON]) -> [JSON] { found(records, thenBy: { _ in "" }) }
+
+    private func found(_ records: [JSON], thenBy id: (JSON) -> String) -> [JSON] {
         let matching = records.filter(matches).map { record in
-            (record: record, values: keys.map { Self.value(of: $0, record) }, id: record["id"]?.string ?? "")
+            (record: record, values: keys.map { QueryEvaluation.value(of: $0, record, nil, relations) }, id: id(record))
         }
-        let sorted = matching.sorted { left, right in
+        let sorted = matching.enumerated().sorted { left, right in
             for (index, key) in query.order.enumerated() {
-                let order = QueryOperators.sortOrder(left.values[index], right.values[index])
+                let order = QueryOperators.sortOrder(left.element.values[index], right.element.values[index])
                 if order != 0 { return key.descending ? order > 0 : order < 0 }
             }
-            return QueryOperators.order(left.id, right.id) < 0
+            let order = QueryOperators.order(left.element.id, right.element.id)
+            return order == 0 ? left.offset < right.offset : order < 0
         }
         let page = sorted.dropFirst(query.skip).prefix(query.top ?? .max)
-        return page.map { Self.selecting(query.select, from: $0.record) }
+        return page.map { Self.selecting(query.select, from: $0.element.record) }
     }
 
     /// The record with the properties of that list alone, as far as it has them; whole if the list is empty.
@@ -73,40 +103,5 @@ public struct QueryEvaluator: Sendable {
             if let value = record[name] { selected[name] = value }
         }
         return selected
-    }
-
-    private static func value(of expression: TypedExpression, _ record: JSON) -> QueryValue {
-        let operands = expression.operands
-        switch expression.node {
-        case .constant(let value): return value
-        case .column(let name, let type):
-            return type.map { QueryValue(record[name], declared: $0) } ?? QueryValue(record[name])
-        case .not: return value(of: operands[0], record).bool.map { .bool(!$0) } ?? .null
-        case .negate: return QueryOperators.negate(value(of: operands[0], record))
-        case .binary(let operation):
-            switch operation {
-            case .and: return both(operands, record, unless: false)
-            case .or: return both(operands, record, unless: true)
-            case .eq, .ne, .gt, .ge, .lt, .le:
-                return .bool(
-                    QueryOperators.compare(operation, value(of: operands[0], record), value(of: operands[1], record)))
-            case .add, .sub, .mul, .div, .mod:
-                return QueryOperators.arithmetic(
-                    operation, value(of: operands[0], record), value(of: operands[1], record))
-            }
-        case .membership(let values):
-            return .bool(QueryOperators.isMember(value(of: operands[0], record), of: values))
-        case .call(let function):
-            return QueryFunctions.value(of: function, operands.map { value(of: $0, record) })
-        }
-    }
-
-    /// `and` and `or`: `deciding` on either side decides; else null on either side makes null.
-    private static func both(_ operands: [TypedExpression], _ record: JSON, unless deciding: Bool) -> QueryValue {
-        let left = value(of: operands[0], record).bool
-        if left == deciding { return .bool(deciding) }
-        let right = value(of: operands[1], record).bool
-        if right == deciding { return .bool(deciding) }
-        return left == nil || right == nil ? .null : .bool(!deciding)
     }
 }

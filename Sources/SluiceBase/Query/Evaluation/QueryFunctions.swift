@@ -6,13 +6,24 @@ package enum QueryFunctions {
     /// The numbers of arguments that the function takes.
     package static func argumentCounts(_ function: QueryFunction) -> ClosedRange<Int> {
         switch function {
-        case .contains, .startswith, .endswith, .indexof, .concat, .distance: 2...2
+        case .contains, .startswith, .endswith, .indexof, .concat, .distance, .matchesPattern, .hassubset,
+            .hassubsequence, .intersects:
+            2...2
+        case .now, .mindatetime, .maxdatetime: 0...0
         case .substring: 2...3
         case .replace: 3...3
         case .length, .tolower, .toupper, .trim, .day, .month, .year, .hour, .minute, .second, .floor, .ceiling,
-            .round:
+            .round, .fractionalseconds, .date, .time, .totaloffsetminutes, .totalseconds, .lineLength:
             1...1
         }
+    }
+
+    /// What is wrong with that number of arguments; nil if nothing is.
+    package static func countMistake(_ function: QueryFunction, _ count: Int, called name: String? = nil) -> String? {
+        let counts = argumentCounts(function)
+        if counts.contains(count) { return nil }
+        let wanted = counts.count == 1 ? "\(counts.lowerBound)" : "\(counts.lowerBound) or \(counts.upperBound)"
+        return "\(name ?? function.rawValue) takes \(wanted) arguments, not \(count)"
     }
 
     /// The function's value.
@@ -24,6 +35,16 @@ package enum QueryFunctions {
             return time.map { .integer(part(function, of: $0)) } ?? .null
         case .day, .month, .year:
             return first.timestamp.map { .integer(part(function, of: $0)) } ?? .null
+        case .fractionalseconds:
+            guard let time = first.timestamp ?? first.timeOfDay else { return .null }
+            let second = Timestamp.ticksPerSecond
+            return .real(Double(((time.ticks % second) + second) % second) / Double(second))
+        case .date: return first.timestamp.map { .date($0.beginningOfDay) } ?? .null
+        case .time:
+            guard let time = first.timestamp ?? first.timeOfDay else { return .null }
+            return .time(Timestamp(ticks: time.ticks - time.beginningOfDay.ticks))
+        case .totalseconds:
+            return first.duration.map { .real(Double($0) / Double(Timestamp.ticksPerSecond)) } ?? .null
         case .floor: return rounded(first, .down)
         case .ceiling: return rounded(first, .up)
         case .round: return rounded(first, .toNearestOrAwayFromZero)
@@ -46,6 +67,7 @@ package enum QueryFunctions {
         case .startswith: .bool(texts[0].utf8.starts(with: texts[1].utf8))
         case .endswith: .bool(texts[0].utf8.reversed().starts(with: texts[1].utf8.reversed()))
         case .indexof: .integer(index(of: texts[1], in: texts[0]))
+        case .matchesPattern: QueryPattern.matches(texts[1], texts[0]).map { .bool($0) } ?? .null
         case .concat: .string(texts[0] + texts[1])
         case .replace: replacing(texts[1], by: texts[2], in: texts[0]).map { .string($0) } ?? .null
         case .length: .integer(Int64(texts[0].unicodeScalars.count))

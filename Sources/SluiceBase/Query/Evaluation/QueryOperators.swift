@@ -23,6 +23,8 @@ package enum QueryOperators {
             if let a = left.timeOfDay, let b = right.timeOfDay { a < b ? -1 : a > b ? 1 : 0 } else { nil }
         case (.guid, .guid), (.guid, .string), (.string, .guid):
             if let a = left.guid, let b = right.guid { order(a, b) } else { nil }
+        case (.duration, .duration), (.duration, .string), (.string, .duration):
+            if let a = left.duration, let b = right.duration { a < b ? -1 : a > b ? 1 : 0 } else { nil }
         default: nil
         }
     }
@@ -71,7 +73,7 @@ package enum QueryOperators {
         case .null: 0
         case .bool: 1
         case .integer, .real: 2
-        case .string, .date, .time, .guid: 3
+        case .string, .date, .time, .guid, .duration: 3
         case .point, .other: 4
         }
     }
@@ -81,7 +83,7 @@ package enum QueryOperators {
     package static func arithmetic(
         _ operation: QueryExpression.BinaryOperator, _ left: QueryValue, _ right: QueryValue
     ) -> QueryValue {
-        if case .integer(let a) = left, case .integer(let b) = right {
+        if case .integer(let a) = left, case .integer(let b) = right, operation != .divby {
             if b == 0 && (operation == .div || operation == .mod) { return .null }
             if operation == .mod && b == -1 { return .integer(0) }
             let (value, overflow) =
@@ -95,20 +97,78 @@ package enum QueryOperators {
                 }
             if !overflow { return .integer(value) }
         }
-        guard let a = double(left), let b = double(right) else { return .null }
+        guard let a = double(left), let b = double(right) else { return times(operation, left, right) }
         switch operation {
         case .add: return QueryValue(real: a + b)
         case .sub: return QueryValue(real: a - b)
         case .mul: return QueryValue(real: a * b)
-        case .div: return b == 0 ? .null : QueryValue(real: a / b)
+        case .div, .divby: return b == 0 ? .null : QueryValue(real: a / b)
         case .mod: return b == 0 ? .null : QueryValue(real: a.truncatingRemainder(dividingBy: b))
         default: return .null
+        }
+    }
+
+    /// Arithmetic with dates and durations: null beyond what there are moments and lengths for.
+    private static func times(
+        _ operation: QueryExpression.BinaryOperator, _ left: QueryValue, _ right: QueryValue
+    ) -> QueryValue {
+        switch (operation, left, right) {
+        case (.add, .duration(let a), .duration(let b)): return sum(a, b).map(QueryValue.duration) ?? .null
+        case (.sub, .duration(let a), .duration(let b)):
+            return b == .min ? .null : sum(a, -b).map(QueryValue.duration) ?? .null
+        case (.add, _, .duration(let length)): return moment(left.timestamp, length)
+        case (.sub, _, .duration(let length)): return length == .min ? .null : moment(left.timestamp, -length)
+        case (.sub, .date, _), (.sub, _, .date):
+            guard let later = left.timestamp, let earlier = right.timestamp else { return .null }
+            return .duration(later.ticks - earlier.ticks)
+        case (.mul, .duration(let length), _): return scaled(length, double(right))
+        case (.mul, _, .duration(let length)): return scaled(length, double(left))
+        case (.div, .duration(let length), _), (.divby, .duration(let length), _):
+            return scaled(length, double(right).flatMap { $0 == 0 ? nil : 1 / $0 })
+        default: return .null
+        }
+    }
+
+    private static func sum(_ a: Int64, _ b: Int64) -> Int64? {
+        let (sum, isBeyond) = a.addingReportingOverflow(b)
+        return isBeyond ? nil : sum
+    }
+
+    private static func moment(_ start: Timestamp?, _ length: Int64) -> QueryValue {
+        guard let start, let ticks = sum(start.ticks, length) else { return .null }
+        let moment = Timestamp(ticks: ticks)
+        return moment.ticks == ticks ? .date(moment) : .null
+    }
+
+    private static func scaled(_ length: Int64, _ factor: Double?) -> QueryValue {
+        guard let factor, let ticks = Int64(exactly: (Double(length) * factor).rounded()) else { return .null }
+        return .duration(ticks)
+    }
+
+    /// `has`: whether the value of an enumeration, a text of members' names or a number, has all those flags. Null
+    /// where the two are not of one of these kinds.
+    package static func has(_ value: QueryValue, _ flags: QueryValue) -> QueryValue {
+        switch (value, flags) {
+        case (.string(let names), .string(let wanted)):
+            let names = members(names)
+            return .bool(members(wanted).allSatisfy(names.contains))
+        case (.integer(let bits), .integer(let wanted)): return .bool(bits & wanted == wanted)
+        case (.integer(let bits), .string(let text)):
+            return Int64(text).map { .bool(bits & $0 == $0) } ?? .null
+        default: return .null
+        }
+    }
+
+    private static func members(_ text: String) -> [[UInt8]] {
+        text.utf8.split(separator: UInt8(ascii: ",")).map { part in
+            Array(part.drop { $0 == UInt8(ascii: " ") }.reversed().drop { $0 == UInt8(ascii: " ") }.reversed())
         }
     }
 
     /// The number with its sign changed; null for what is not a number.
     package static func negate(_ value: QueryValue) -> QueryValue {
         switch value {
+        case .duration(let length): length == .min ? .null : .duration(-length)
         case .integer(let number): number == .min ? .real(0x1p63) : .integer(-number)
         case .real(let number): .real(-number)
         default: .null

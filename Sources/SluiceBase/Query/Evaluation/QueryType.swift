@@ -3,7 +3,7 @@ enum QueryType: String, Sendable {
     /// Always null.
     case null
     /// One of these, or null.
-    case bool, number, string, date, time, guid
+    case bool, number, string, date, time, guid, duration
     /// An object or array, or null.
     case json
     /// Anything: a property without a declared column.
@@ -28,6 +28,7 @@ enum QueryType: String, Sendable {
         case .date: self = .date
         case .time: self = .time
         case .guid: self = .guid
+        case .duration: self = .duration
         case .point, .other: self = .json
         }
     }
@@ -46,6 +47,9 @@ enum QueryType: String, Sendable {
 
     /// Whether a string beside such a value is read as one.
     private var isToldByStrings: Bool {
-        self == .date || self == .time || self == .guid
+        self == .date || self == .time || self == .guid || self == .duration
     }
+
+    /// Whether arithmetic with such a value is about moments and lengths of time.
+    var isTime: Bool { self == .date || self == .duration }
 }

@@ -9,8 +9,10 @@ package enum QueryValue: Sendable {
     case real(Double)
     case string(String)
     case date(Timestamp)
-    /// A time of day, on 1970-01-01. Only constants are of this kind and the next.
+    /// A time of day, on 1970-01-01. Records hold values of this kind and of the next two as strings.
     case time(Timestamp)
+    /// A length of time in ticks of 100 ns.
+    case duration(Int64)
     /// A GUID in small letters.
     case guid(String)
     /// An object that is a place; like ``other`` except for its distance from others.
@@ -68,6 +70,12 @@ package enum QueryValue: Sendable {
         case .timeOfDay(let value): self = .time(value)
         case .guid(let value): self = .guid(value.lowercased())
         case .point(let value): self = .point(value)
+        case .duration(let value): self = .duration(value)
+        // Records hold the members' names.
+        case .enumeration(_, let value): self = .string(value)
+        case .infinity(let isNegative): self = .real(isNegative ? -.infinity : .infinity)
+        case .binary, .shape: self = .other
+        case .notANumber: self = .null
         }
     }
 
@@ -105,6 +113,15 @@ package enum QueryValue: Sendable {
         switch self {
         case .time(let value): value
         case .string(let text): Timestamp(timeOfDay: text)
+        default: nil
+        }
+    }
+
+    /// The length of time that the value is or, being a string, tells.
+    var duration: Int64? {
+        switch self {
+        case .duration(let value): value
+        case .string(let text): QueryDuration.ticks(text)
         default: nil
         }
     }

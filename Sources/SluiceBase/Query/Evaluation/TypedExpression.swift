@@ -11,6 +11,12 @@ struct TypedExpression: Sendable {
         case call(QueryFunction)
         /// Whether the operand equals one of these.
         case membership([QueryValue])
+        /// What a path leads to, and the expression itself.
+        case path(TypedPath, QueryExpression)
+        /// Whether the operand equals an element of the collection that a path leads to, and the expression itself.
+        case isElement(TypedPath, QueryExpression)
+        /// The operands are conditions and values by turns.
+        case choice
     }
 
     let node: Node

@@ -1,46 +1,75 @@
 // The constants of both generations of OData. (OData v2 overview, 6; OData v4.01 ABNF, 7; v3's suffixes L, M, f and d.)
 extension ODataScanner {
     /// A constant that begins with a quote, a digit or a sign.
-    mutating func literal() throws(QuerySyntaxError) -> QueryLiteral {
+    ///
+    /// - Parameter isBeforeColon: whether a colon may end it.
+    mutating func literal(isBeforeColon: Bool = false) throws(QuerySyntaxError) -> QueryLiteral {
         if next == "'" { return .string(try quoted()) }
         let start = position
         let word = bareWord()
-        guard let literal = Self.literal(bare: word) else {
-            throw error("\"\(word)\" is neither a number nor a date", at: start)
+        if let literal = Self.literal(bare: word) { return literal }
+        if isBeforeColon {
+            var rest = word[...]
+            while let colon = rest.lastIndex(of: ":") {
+                rest = rest[..<colon]
+                if let literal = Self.literal(bare: String(rest)) {
+                    goBack(to: start + rest.unicodeScalars.count)
+                    return literal
+                }
+            }
         }
-        return literal
+        throw error("\"\(word)\" is neither a number nor a date", at: start)
     }
 
     /// A constant of the form `datetime'…'`, after its name.
     mutating func prefixedLiteral(_ prefix: String, at place: Int) throws(QuerySyntaxError) -> QueryLiteral {
         let text = try quoted()
-        switch prefix {
+        func refused(_ kind: String) -> QuerySyntaxError { error("\"\(text)\" is not \(kind)", at: place) }
+        switch prefix.lowercased() {
         case "datetime", "datetimeoffset":
-            guard let date = Timestamp(text) else { throw error("\"\(text)\" is not a date", at: place) }
+            guard let date = Timestamp(text) else { throw refused("a date") }
             return .date(date)
+        case "date":
+            guard text.utf8.count == 10, let date = Timestamp(text) else { throw refused("a date") }
+            return .day(date)
+        case "timeofday":
+            guard let time = Timestamp(timeOfDay: text) else { throw refused("a time of day") }
+            return .timeOfDay(time)
         case "guid":
-            guard Self.isGUID(text) else { throw error("\"\(text)\" is not a GUID", at: place) }
+            guard Self.isGUID(text) else { throw refused("a GUID") }
             return .guid(text)
         case "time":
-            guard let time = Self.duration(text) else { throw error("\"\(text)\" is not a time of day", at: place) }
+            guard let time = Self.timeOfDay(duration: text) else { throw refused("a time of day") }
             return .timeOfDay(time)
-        case "geography":
-            guard let point = Self.point(text) else { throw error("\"\(text)\" is not a place", at: place) }
-            return .point(point)
+        case "duration":
+            guard let ticks = QueryDuration.ticks(text) else { throw refused("a duration") }
+            return .duration(ticks)
+        case "binary":
+            guard Self.isBase64(text) else { throw refused("base64") }
+            return .binary(text)
+        case "x":
+            throw error("bytes are written as binary'…', in base64", at: place)
+        case "geography", "geometry":
+            let kind = prefix.lowercased()
+            if kind == "geography", let point = Self.point(text) { return .point(point) }
+            guard ODataShape.isValid(text) else { throw refused("a place") }
+            return .shape(kind: kind, text: text)
         default: throw error("there are no constants of the form \(prefix)'…'", at: place)
         }
     }
 
-    /// `cast(2024-08-23T20:22:54.291Z,Edm.DateTimeOffset)`, after the parenthesis: a constant and its type.
-    mutating func castLiteral(at place: Int) throws(QuerySyntaxError) -> QueryLiteral {
+    /// `cast(2024-08-23T20:22:54.291Z,Edm.DateTimeOffset)`, after the parenthesis: a constant and its type. Nil if the
+    /// type is not one of Edm's.
+    mutating func castLiteral(at place: Int) throws(QuerySyntaxError) -> QueryLiteral? {
         skipSpace()
         let text = next == "'" ? try quoted() : bareWord()
-        try expect(",")
         skipSpace()
-        let type = run { $0 == "." || Self.continuesIdentifier($0) }
+        guard skip(",") else { return nil }
+        skipSpace()
+        guard let type = typeName(), type.hasPrefix("Edm.") else { return nil }
         try expect(")")
         guard let literal = Self.literal(text, ofType: type) else {
-            throw error("\"\(text)\" is no constant of type \(type.isEmpty ? "(none)" : type)", at: place)
+            throw error("\"\(text)\" is no constant of type \(type)", at: place)
         }
         return literal
     }
@@ -49,11 +78,13 @@ extension ODataScanner {
         run { $0.isASCII && (Self.continuesIdentifier($0) || "-+.:".unicodeScalars.contains($0)) }
     }
 
+    /// The constant that a text is as a value of one of Edm's types.
     private static func literal(_ text: String, ofType type: String) -> QueryLiteral? {
         switch type {
         case "Edm.DateTimeOffset", "Edm.DateTime": Timestamp(text).map(QueryLiteral.date)
         case "Edm.Date": Timestamp(text).map { .day($0.beginningOfDay) }
         case "Edm.TimeOfDay", "Edm.Time": Timestamp(timeOfDay: text).map(QueryLiteral.timeOfDay)
+        case "Edm.Duration": QueryDuration.ticks(text).map(QueryLiteral.duration)
         case "Edm.Guid": isGUID(text) ? .guid(text) : nil
         case "Edm.String": .string(text)
         case "Edm.Boolean": text == "true" ? .bool(true) : text == "false" ? .bool(false) : nil
@@ -77,10 +108,10 @@ extension ODataScanner {
         }
     }
 
-    /// A number by JSON's grammar, zeros before it allowed.
+    /// A number by JSON's grammar, zeros and a plus before it allowed.
     private static func number(_ text: String) -> JSONNumber? {
         let sign = text.hasPrefix("-") ? "-" : ""
-        let digits = text.dropFirst(sign.count)
+        let digits = text.hasPrefix("+") ? text.dropFirst() : text.dropFirst(sign.count)
         let zeros = digits.prefix { $0 == "0" }.count
         let rest = digits.dropFirst(zeros)
         let needsZero = zeros > 0 && !(rest.first?.isNumber ?? false)
@@ -94,24 +125,10 @@ extension ODataScanner {
     }
 
     /// A time of day as v3 writes it: `PT18H33M45.876S`, without the parts that are zero.
-    private static func duration(_ text: String) -> Timestamp? {
-        guard text.hasPrefix("PT") else { return nil }
-        var parts = ["H": "00", "M": "00", "S": "00"]
-        var left: Substring = "HMS"
-        var number = ""
-        for character in text.dropFirst(2) {
-            if let place = left.firstIndex(of: character), !number.isEmpty {
-                // `5` and `5.25` with two digits before the point.
-                let whole = number.prefix { $0 != "." }
-                parts[String(character)] = (whole.count == 1 ? "0" : "") + number
-                left = left[left.index(after: place)...]
-                number = ""
-            } else {
-                number.append(character)
-            }
-        }
-        guard number.isEmpty, left.count < 3 else { return nil }
-        return Timestamp(timeOfDay: ["H", "M", "S"].compactMap { parts[$0] }.joined(separator: ":"))
+    private static func timeOfDay(duration text: String) -> Timestamp? {
+        guard text.hasPrefix("PT"), let ticks = QueryDuration.ticks(text) else { return nil }
+        let day = 86_400 * Timestamp.ticksPerSecond
+        return (0..<day).contains(ticks) ? Timestamp(ticks: ticks) : nil
     }
 
     /// `POINT(13.4 52.5)`, with `SRID=4326;` before it or not. (OData v4.01 ABNF, fullPointLiteral.)
@@ -134,5 +151,27 @@ extension ODataScanner {
         return parts.map(\.count) == [8, 4, 4, 4, 12] && parts.joined().allSatisfy(isHex)
     }
 
+    /// Members of an enumeration, by name or number, with commas between them.
+    static func isEnumeration(_ text: String) -> Bool {
+        text.split(separator: ",", omittingEmptySubsequences: false).allSatisfy { member in
+            var scalars = member.unicodeScalars[...]
+            if let first = scalars.first, first == "-" || first == "+" { scalars = scalars.dropFirst() }
+            guard let first = scalars.first else { return false }
+            if isDigit(first) { return scalars.allSatisfy(isDigit) }
+            return beginsIdentifier(first) && scalars.allSatisfy(continuesIdentifier)
+        }
+    }
+
+    /// Base64 by either alphabet, with its padding or without.
+    private static func isBase64(_ text: String) -> Bool {
+        let content = text.utf8.prefix { $0 != UInt8(ascii: "=") }
+        let padding = text.utf8.count - content.count
+        return content.allSatisfy { byte in
+            isDigit(byte) || (byte | 0x20) &- 0x61 < 26 || [0x2B, 0x2D, 0x2F, 0x5F].contains(byte)
+        } && content.count % 4 != 1 && text.utf8.dropFirst(content.count).allSatisfy { $0 == 0x3D }
+            && (padding == 0 || (padding < 3 && (content.count + padding) % 4 == 0))
+    }
+
     private static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
+    private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { ("0"..."9").contains(scalar) }
 }

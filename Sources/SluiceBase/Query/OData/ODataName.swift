@@ -3,17 +3,31 @@
 /// A name that OData's grammar does not allow, or that it would read as something else, is written with `_xHHHH_` for
 /// the characters in the way, as the servers' own mapping of names to identifiers does it (XML names in .NET). So no
 /// name can change a query's meaning.
-enum ODataName {
-    private static let reserved: Set<String> = ["not", "null", "true", "false"]
+package enum ODataName {
+    /// Whether a text reads the name as something else: an operator or a constant.
+    private static func isReserved(_ name: String) -> Bool {
+        guard (3...5).contains(name.utf8.count) else { return false }
+        if name == "null" || name == "INF" || name == "NaN" { return true }
+        let word = name.lowercased()
+        return word == "not" || word == "true" || word == "false"
+    }
 
-    /// The name as it is written.
-    static func encoded(_ name: PropertyName) -> String {
+    /// A name that is no property's, as a type's: as it stands, if texts can have it.
+    static func plain(_ name: String) -> String {
+        let isName = name.unicodeScalars.allSatisfy {
+            ODataScanner.continuesIdentifier($0) || ".#()".unicodeScalars.contains($0)
+        }
+        return isName && !name.isEmpty ? name : encoded(PropertyName(name))
+    }
+
+    /// The name as it is written; `taken` are the variables that mean something else there.
+    package static func encoded(_ name: PropertyName, taken: [PropertyName] = []) -> String {
         let scalars = Array(name.text.unicodeScalars)
         var output = ""
         for (index, scalar) in scalars.enumerated() {
             let isAllowed =
                 index == 0
-                ? ODataScanner.beginsIdentifier(scalar) && !reserved.contains(name.text)
+                ? ODataScanner.beginsIdentifier(scalar) && !isReserved(name.text) && !taken.contains(name)
                 : ODataScanner.continuesIdentifier(scalar)
             // What is not allowed will be written with an underscore as its first character.
             let code = code(scalars[index...]) { $0 == "_" || !ODataScanner.continuesIdentifier($0) }
@@ -28,7 +42,7 @@ enum ODataName {
     }
 
     /// The name that was written so.
-    static func decoded(_ name: String) -> PropertyName {
+    package static func decoded(_ name: String) -> PropertyName {
         if !name.contains("_x") { return PropertyName(name) }
         let scalars = Array(name.unicodeScalars)
         var output = String.UnicodeScalarView()

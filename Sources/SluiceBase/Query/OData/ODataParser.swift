@@ -1,40 +1,58 @@
 /// Reads an OData expression by descent, never deeper than its limit.
+///
+/// Operators are read here, operands and paths in the extensions; the query options in ``ODataOptions`` are read with it.
 struct ODataParser {
     /// An expression, how many levels it has, itself included, how many nodes at the most as v3 writes it, and where
     /// its parts stand.
-    private struct Part {
+    struct Part {
         var expression: QueryExpression
         var depth: Int
         var size: Int
         var places: ODataPlaces
     }
 
-    /// The most nodes of a tree. Only lists, whose left side may have to stand for each value, come near.
+    /// The most nodes of a tree. Only lists, whose left side may have to stand for each value, and the values of
+    /// aliases, which may stand in many places, come near.
     private static let maximumSize = 40_000
 
-    private var scanner: ODataScanner
-    private let maximumDepth: Int
-    private let columns: ODataColumns
+    var scanner: ODataScanner
+    let maximumDepth: Int
+    /// What names mean; names inside a related or contained collection mean themselves.
+    var columns: ODataColumns
+    /// The variables of the `any` and `all` around, as they are written.
+    var variables: [PropertyName] = []
+    /// Whether a colon may follow a constant, as in `case(a:1,b:2)`.
+    var isInChoice = false
+    /// The values of parameter aliases.
+    var aliases: ODataAliases?
 
     init(
         _ text: String, maximumLength: Int, maximumDepth: Int, columns: @escaping ODataColumns = { $0 }
     ) throws(QuerySyntaxError) {
-        scanner = try ODataScanner(text, maximumLength: maximumLength)
+        self.init(
+            scanner: try ODataScanner(text, maximumLength: maximumLength), maximumDepth: maximumDepth, columns: columns)
+    }
+
+    init(scanner: ODataScanner, maximumDepth: Int, columns: @escaping ODataColumns = { $0 }) {
+        self.scanner = scanner
         self.maximumDepth = maximumDepth
         self.columns = columns
     }
 
     /// The whole text as one expression, and where its parts stand.
     mutating func parse() throws(QuerySyntaxError) -> (QueryExpression, ODataPlaces) {
-        let part = try expression(.logicalOr, level: 1)
-        scanner.skipSpace()
-        guard scanner.atEnd else {
-            throw scanner.error("expected an operator or the end, found \(scanner.found)")
-        }
+        let part = try expression()
+        try expectEnd("an operator or the end")
         return (part.expression, part.places)
     }
 
-    /// How tightly an operator binds. (OData v4.01 part 2, 5.1.1.16.)
+    /// Refuses whatever is left.
+    mutating func expectEnd(_ wanted: String) throws(QuerySyntaxError) {
+        scanner.skipSpace()
+        guard scanner.atEnd else { throw scanner.error("expected \(wanted), found \(scanner.found)") }
+    }
+
+    /// How tightly an operator binds. (OData v4.01 part 2, 5.1.1.17.)
     private enum Binding: Int {
         case logicalOr, logicalAnd, equality, relation, sum, product, operand
 
@@ -43,13 +61,18 @@ struct ODataParser {
             case .or: self = .logicalOr
             case .and: self = .logicalAnd
             case .eq, .ne: self = .equality
-            case .gt, .ge, .lt, .le: self = .relation
+            case .gt, .ge, .lt, .le, .has, .isIn: self = .relation
             case .add, .sub: self = .sum
-            case .mul, .div, .mod: self = .product
+            case .mul, .div, .divby, .mod: self = .product
             }
         }
 
         var tighter: Binding { Binding(rawValue: rawValue + 1) ?? .operand }
+    }
+
+    /// An expression, of which the text may go on.
+    mutating func expression(level: Int = 1) throws(QuerySyntaxError) -> Part {
+        try expression(.logicalOr, level: level)
     }
 
     /// An expression of operators that bind at least so tightly.
@@ -60,19 +83,23 @@ struct ODataParser {
         while true {
             scanner.skipSpace()
             let start = scanner
-            guard let word = scanner.identifier() else { break }
-            if word == "in" && binding == .relation {
-                left = try membership(of: left, level: level, at: start.position)
-            } else if let operation = QueryExpression.BinaryOperator(rawValue: word), Binding(operation) == binding {
-                let right = try expression(binding.tighter, level: level)
-                if binding == .logicalOr || binding == .logicalAnd {
-                    terms.append(right)
-                    continue
-                }
-                left = try joined(left, operation, right, at: start.position)
-            } else {
+            guard let word = scanner.identifier(),
+                let operation = QueryExpression.BinaryOperator(caseBlind: word), Binding(operation) == binding
+            else {
                 scanner = start
                 break
+            }
+            if operation == .isIn {
+                left = try membership(of: left, level: level, at: start.position)
+                terms[0] = left
+                continue
+            }
+            let right = try expression(binding.tighter, level: level)
+            if binding == .logicalOr || binding == .logicalAnd {
+                terms.append(right)
+            } else {
+                left = try joined(left, operation, right, at: start.position)
+                terms[0] = left
             }
         }
         if terms.count == 1 { return left }
@@ -82,13 +109,24 @@ struct ODataParser {
     private func joined(
         _ left: Part, _ operation: QueryExpression.BinaryOperator, _ right: Part, at place: Int
     ) throws(QuerySyntaxError) -> Part {
-        let depth = max(left.depth, right.depth) + 1
+        try part(.binary(operation, left.expression, right.expression), of: [left, right], at: place)
+    }
+
+    /// An expression made of those parts, in the order in which it has them.
+    func part(
+        _ expression: QueryExpression, of parts: [Part], at place: Int
+    ) throws(QuerySyntaxError) -> Part {
+        let depth = (parts.map(\.depth).max() ?? 0) + 1
         guard depth <= maximumDepth else { throw tooDeep(at: place) }
-        let size = left.size + right.size + 1
+        let size = parts.reduce(1) { $0 + $1.size }
         guard size <= Self.maximumSize else { throw repeatsTooMuch(at: place) }
         return Part(
-            expression: .binary(operation, left.expression, right.expression), depth: depth, size: size,
-            places: ODataPlaces(place: place, operands: [left.places, right.places]))
+            expression: expression, depth: depth, size: size,
+            places: ODataPlaces(place: place, operands: parts.map(\.places)))
+    }
+
+    func leaf(_ expression: QueryExpression, at place: Int, size: Int = 1) -> Part {
+        Part(expression: expression, depth: 1, size: size, places: ODataPlaces(place: place))
     }
 
     /// A chain of `or` or `and`, as a tree no deeper than need be: how the terms are grouped changes nothing, and a
@@ -103,139 +141,78 @@ struct ODataParser {
             try balanced(terms[middle...], operation, at: place), at: place)
     }
 
-    /// `x in (a,b)`, which is `x eq a or x eq b`, and becomes that if one in the list is no constant; the word is
-    /// passed already.
+    /// `x in (1,2)`, `x in [a,2]` or `x in Names`; the word is passed already.
     private mutating func membership(of left: Part, level: Int, at place: Int) throws(QuerySyntaxError) -> Part {
-        try scanner.expect("(")
+        scanner.skipSpace()
+        let start = scanner.position
+        if scanner.next == "[" {
+            let list = try list(level: level + 1)
+            guard case .list(let elements) = list.expression else { return list }
+            return try membership(of: left, in: list, elements, at: place)
+        }
+        guard scanner.skip("(") else {
+            let right = try operand(level: level)
+            if case .literal = right.expression { throw scanner.error("expected a list", at: start) }
+            return try joined(left, .isIn, right, at: place)
+        }
+        scanner.skipSpace()
+        if scanner.skip(")") { return try membership(of: left, in: leaf(.list([]), at: start), [], at: place) }
         var values: [Part] = []
-        var literals: [QueryLiteral] = []
         repeat {
-            let value = try nested(level)
-            values.append(value)
-            if case .literal(let literal) = value.expression { literals.append(literal) }
+            values.append(try nested(level))
             scanner.skipSpace()
+            if case .literal = values[0].expression, case .literal = values[values.count - 1].expression { continue }
+            if values.count > 1 || scanner.next == "," {
+                throw scanner.error("a list in parentheses has constants only; others may stand in [ ]")
+            }
         } while scanner.skip(",")
         try scanner.expect(")")
-        if literals.count == values.count {
-            guard left.depth < maximumDepth else { throw tooDeep(at: place) }
-            // v3 has no `in`: there each value is compared with the left side, so that a list in a list multiplies.
-            let size = (left.size + 3) * literals.count - 1
-            guard left.size == 1 || size <= Self.maximumSize else { throw repeatsTooMuch(at: place) }
-            return Part(
-                expression: .membership(left.expression, literals), depth: left.depth + 1, size: size,
-                places: ODataPlaces(place: place, operands: [left.places] + values.map(\.places)))
+        if case .literal = values[0].expression {
+            let list = Part(
+                expression: .list(values.map(\.expression)), depth: 1, size: values.count,
+                places: ODataPlaces(place: start, operands: values.map(\.places)))
+            return try membership(of: left, in: list, values.map(\.expression), at: place)
         }
-        var terms: [Part] = []
-        for value in values { terms.append(try joined(left, .eq, value, at: place)) }
-        return try balanced(terms[...], .or, at: place)
+        return try joined(left, .isIn, values[0], at: place)
     }
 
-    private mutating func nested(_ level: Int) throws(QuerySyntaxError) -> Part {
+    private func membership(
+        of left: Part, in list: Part, _ elements: [QueryExpression], at place: Int
+    ) throws(QuerySyntaxError) -> Part {
+        let literals = elements.compactMap { element in
+            if case .literal(let literal) = element { literal } else { nil }
+        }
+        let isConstant = literals.count == elements.count
+        let depth = isConstant ? left.depth + 1 : max(left.depth, list.depth) + 1
+        guard depth <= maximumDepth else { throw tooDeep(at: place) }
+        // v3 has no `in`: there each value is compared with the left side, so that a list in a list multiplies.
+        let size = (left.size + 3) * max(1, elements.count) - 1 + (isConstant ? 0 : list.size)
+        guard left.size == 1 && isConstant || size <= Self.maximumSize else { throw repeatsTooMuch(at: place) }
+        let operands = isConstant ? [left.places] + list.places.operands : [left.places, list.places]
+        return Part(
+            expression: isConstant
+                ? .membership(left.expression, literals) : .binary(.isIn, left.expression, list.expression),
+            depth: depth, size: size, places: ODataPlaces(place: place, operands: operands))
+    }
+
+    mutating func nested(_ level: Int) throws(QuerySyntaxError) -> Part {
         guard level < maximumDepth else { throw tooDeep(at: scanner.position) }
         return try expression(.logicalOr, level: level + 1)
     }
 
-    private func tooDeep(at place: Int) -> QuerySyntaxError {
+    func tooDeep(at place: Int) -> QuerySyntaxError {
         scanner.error("nested deeper than \(maximumDepth) levels", at: place)
     }
 
-    private func repeatsTooMuch(at place: Int) -> QuerySyntaxError {
+    func repeatsTooMuch(at place: Int) -> QuerySyntaxError {
         scanner.error("the lists of the query repeat too much", at: place)
     }
+}
 
-    private func leaf(_ expression: QueryExpression, at place: Int, size: Int = 1) -> Part {
-        Part(expression: expression, depth: 1, size: size, places: ODataPlaces(place: place))
-    }
-
-    private mutating func operand(level: Int) throws(QuerySyntaxError) -> Part {
-        scanner.skipSpace()
-        let start = scanner.position
-        if scanner.skip("(") {
-            let part = try nested(level)
-            try scanner.expect(")")
-            return part
-        }
-        if scanner.next == "-" { return try signed(level: level) }
-        if let next = scanner.next, next == "'" || ("0"..."9").contains(next) {
-            return leaf(.literal(try scanner.literal()), at: start)
-        }
-        guard let name = scanner.identifier() else {
-            throw scanner.error("expected a value, found \(scanner.found)")
-        }
-        switch name {
-        case "not": return try applied(.not, level: level, at: start)
-        case "null": return leaf(.literal(.null), at: start)
-        // A comparison in v3, where it is a condition.
-        case "true": return leaf(.literal(.bool(true)), at: start, size: 3)
-        case "false": return leaf(.literal(.bool(false)), at: start, size: 3)
-        default: break
-        }
-        if scanner.next == "'" {
-            return leaf(.literal(try scanner.prefixedLiteral(name, at: start)), at: start)
-        }
-        if name == "geo", scanner.skip(".") {
-            let function = "geo." + (scanner.identifier() ?? "")
-            try scanner.expect("(")
-            return try call(function, level: level, at: start)
-        }
-        if scanner.skip("(") {
-            if name == "cast" { return leaf(.literal(try scanner.castLiteral(at: start)), at: start) }
-            return try call(name, level: level, at: start)
-        }
-        return leaf(.column(try scanner.column(name, columns, at: start)), at: start)
-    }
-
-    /// What begins with a minus: a number, or an operator on what follows.
-    private mutating func signed(level: Int) throws(QuerySyntaxError) -> Part {
-        let start = scanner
-        _ = scanner.skip("-")
-        if let next = scanner.next, ("0"..."9").contains(next) {
-            scanner = start
-            return leaf(.literal(try scanner.literal()), at: start.position)
-        }
-        return try applied(.negate, level: level, at: start.position)
-    }
-
-    private mutating func applied(
-        _ operation: QueryExpression.UnaryOperator, level: Int, at place: Int
-    ) throws(QuerySyntaxError) -> Part {
-        scanner.skipSpace()
-        // A parenthesis counts as a level itself.
-        let inner = scanner.next == "(" ? level : level + 1
-        guard inner <= maximumDepth else { throw tooDeep(at: place) }
-        let part = try operand(level: inner)
-        guard part.depth < maximumDepth else { throw tooDeep(at: place) }
-        return Part(
-            expression: .unary(operation, part.expression), depth: part.depth + 1, size: part.size + 1,
-            places: ODataPlaces(place: place, operands: [part.places]))
-    }
-
-    /// A function's call, after its opening parenthesis.
-    private mutating func call(_ name: String, level: Int, at place: Int) throws(QuerySyntaxError) -> Part {
-        guard let function = name == "substringof" ? .contains : QueryFunction(rawValue: name) else {
-            throw scanner.error("there is no function \"\(name)\"", at: place)
-        }
-        var arguments: [Part] = []
-        scanner.skipSpace()
-        if scanner.next != ")" {
-            repeat {
-                arguments.append(try nested(level))
-                scanner.skipSpace()
-            } while scanner.skip(",")
-        }
-        try scanner.expect(")")
-        let counts = QueryFunctions.argumentCounts(function)
-        guard counts.contains(arguments.count) else {
-            let wanted = counts.count == 1 ? "\(counts.lowerBound)" : "\(counts.lowerBound) or \(counts.upperBound)"
-            throw scanner.error("\(name) takes \(wanted) arguments, not \(arguments.count)", at: place)
-        }
-        // v3 names the part first.
-        if name == "substringof" { arguments.reverse() }
-        let depth = (arguments.map(\.depth).max() ?? 0) + 1
-        guard depth <= maximumDepth else { throw tooDeep(at: place) }
-        return Part(
-            expression: .call(function, arguments.map(\.expression)), depth: depth,
-            size: arguments.reduce(1) { $0 + $1.size },
-            places: ODataPlaces(place: place, operands: arguments.map(\.places)))
+extension QueryExpression.BinaryOperator {
+    /// The operator of that name in any case. (OData v4.01 part 2, 5.1.1: names of operators ignore case.)
+    init?(caseBlind name: String) {
+        guard name.utf8.count <= 5 else { return nil }
+        self.init(rawValue: name.lowercased())
     }
 }

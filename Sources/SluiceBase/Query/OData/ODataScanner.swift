@@ -2,9 +2,12 @@
 struct ODataScanner {
     private let scalars: [Unicode.Scalar]
     private(set) var position = 0
+    /// The places of characters that separate nothing, because they were percent-encoded.
+    private let masked: Set<Int>
 
     /// - Throws: if the text is longer than `maximumLength` bytes.
-    init(_ text: String, maximumLength: Int) throws(QuerySyntaxError) {
+    init(_ text: String, maximumLength: Int, masked: Set<Int> = []) throws(QuerySyntaxError) {
+        self.masked = masked
         guard text.utf8.count <= maximumLength else {
             throw QuerySyntaxError(reason: "the text is longer than \(maximumLength) bytes", position: 0)
         }
@@ -16,8 +19,28 @@ struct ODataScanner {
     /// The next character; nil at the end.
     var next: Unicode.Scalar? { atEnd ? nil : scalars[position] }
 
+    /// Whether the next character stands for itself, whatever it separates elsewhere.
+    var isMasked: Bool { masked.contains(position) }
+
+    /// The characters from one place to another.
+    func text(from start: Int, to end: Int) -> String {
+        var text = String.UnicodeScalarView()
+        text.append(contentsOf: scalars[start..<end])
+        return String(text)
+    }
+
+    /// Passes the next character, whatever it is.
+    mutating func skipAny() { position = min(position + 1, scalars.count) }
+
+    /// Goes back to an earlier place.
+    mutating func goBack(to place: Int) { position = min(max(0, place), position) }
+
     func error(_ reason: String, at place: Int? = nil) -> QuerySyntaxError {
         QuerySyntaxError(reason: reason, position: place ?? position)
+    }
+
+    func unsupported(_ reason: String, at place: Int? = nil) -> QuerySyntaxError {
+        QuerySyntaxError(reason: reason, position: place ?? position, isUnsupported: true)
     }
 
     /// What stands here, for an error that did not expect it.
@@ -38,6 +61,14 @@ struct ODataScanner {
     mutating func expect(_ scalar: Unicode.Scalar) throws(QuerySyntaxError) {
         skipSpace()
         guard skip(scalar) else { throw error("expected \"\(String(scalar))\", found \(found)") }
+    }
+
+    /// Passes the word, in small letters, if it is next in any case and ends there.
+    mutating func skip(caseBlind word: String) -> Bool {
+        let start = position
+        if identifier()?.lowercased() == word { return true }
+        position = start
+        return false
     }
 
     /// Passes the word if it is next and ends there.

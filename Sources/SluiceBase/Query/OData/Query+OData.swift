@@ -1,9 +1,10 @@
 extension Query {
-    /// Reads an OData `$orderby`: `title desc,year`.
+    /// Reads an OData `$orderby`: `title desc,year`, `Address/City,Items/$count desc`.
     ///
     /// - Throws: ``QuerySyntaxError`` with the place.
     public static func order(odata text: String) throws(QuerySyntaxError) -> [SortKey] {
-        try order(odata: text, for: nil)
+        var parser = try ODataParser(text, maximumLength: 8192, maximumDepth: QueryChecker.maximumDepth)
+        return try orderKeys(&parser).map(\.key)
     }
 
     /// Reads a `$orderby` for a table whose columns are known; `columns` says what its names mean.
@@ -11,18 +12,28 @@ extension Query {
     /// - Throws: ``QuerySyntaxError`` with the place, also for an undeclared column, if those are refused.
     package static func order(
         odata text: String, for schema: TableSchema?, undeclared: UndeclaredColumns = .allowed,
-        columns: ODataColumns = { $0 }
+        columns: @escaping ODataColumns = { $0 }
     ) throws(QuerySyntaxError) -> [SortKey] {
-        try list(text, QueryChecker(schema: schema, undeclared: undeclared), columns) {
-            (scanner, name) throws(QuerySyntaxError) in
-            scanner.skipSpace()
-            if scanner.skip(word: "desc") { return SortKey(name, descending: true) }
-            _ = scanner.skip(word: "asc")
-            return SortKey(name)
+        var parser = try ODataParser(
+            text, maximumLength: 8192, maximumDepth: QueryChecker.maximumDepth, columns: columns)
+        let keys = try orderKeys(&parser)
+        let checker = QueryChecker(schema: schema, undeclared: undeclared)
+        for (key, places) in keys {
+            do { _ = try checker.key(key.expression, at: places) } catch { throw error.syntaxError }
         }
+        return keys.map(\.key)
     }
 
-    /// Reads an OData `$select`: `id,title`. `*` stands for all, which is the empty list.
+    private static func orderKeys(
+        _ parser: inout ODataParser
+    ) throws(QuerySyntaxError) -> [(key: SortKey, places: ODataPlaces)] {
+        let keys = try parser.order(level: 0)
+        try parser.expectEnd("\",\" or the end")
+        return keys
+    }
+
+    /// Reads an OData `$select` of whole properties: `id,title`. `*` stands for all, which is the empty list. Paths and
+    /// what else a `$select` may have is read by ``ODataOptions``.
     ///
     /// - Throws: ``QuerySyntaxError`` with the place.
     public static func select(odata text: String) throws(QuerySyntaxError) -> [PropertyName] {
@@ -37,26 +48,9 @@ extension Query {
         columns: ODataColumns = { $0 }
     ) throws(QuerySyntaxError) -> [PropertyName] {
         if text == "*" { return [] }
-        return try list(text, QueryChecker(schema: schema, undeclared: undeclared), columns) {
-            (_, name) throws(QuerySyntaxError) in name
-        }
-    }
-
-    /// The order as an OData `$orderby`, not percent-encoded; empty if there is none.
-    public var odataOrder: String {
-        order.map { ODataName.encoded($0.column) + ($0.descending ? " desc" : "") }.joined(separator: ",")
-    }
-
-    /// The properties to give back as an OData `$select`, not percent-encoded; empty if all are.
-    public var odataSelect: String { select.map(ODataName.encoded).joined(separator: ",") }
-
-    /// Names with commas between them, each with what `element` makes of it and of what follows it.
-    private static func list<Element>(
-        _ text: String, _ checker: QueryChecker, _ columns: ODataColumns,
-        _ element: (inout ODataScanner, PropertyName) throws(QuerySyntaxError) -> Element
-    ) throws(QuerySyntaxError) -> [Element] {
+        let checker = QueryChecker(schema: schema, undeclared: undeclared)
         var scanner = try ODataScanner(text, maximumLength: 8192)
-        var elements: [Element] = []
+        var names: [PropertyName] = []
         repeat {
             scanner.skipSpace()
             let place = scanner.position
@@ -65,10 +59,21 @@ extension Query {
             }
             let name = try scanner.column(written, columns, at: place)
             do { _ = try checker.column(name, at: place) } catch { throw error.syntaxError }
-            elements.append(try element(&scanner, name))
+            names.append(name)
             scanner.skipSpace()
+            if scanner.next == "/" || scanner.next == "(" {
+                throw scanner.unsupported("only whole properties are selected here")
+            }
         } while scanner.skip(",")
         guard scanner.atEnd else { throw scanner.error("expected \",\" or the end, found \(scanner.found)") }
-        return elements
+        return names
     }
+
+    /// The order as an OData `$orderby`, not percent-encoded; empty if there is none.
+    public var odataOrder: String {
+        order.map { $0.expression.text(.v4) + ($0.descending ? " desc" : "") }.joined(separator: ",")
+    }
+
+    /// The properties to give back as an OData `$select`, not percent-encoded; empty if all are.
+    public var odataSelect: String { select.map { ODataName.encoded($0) }.joined(separator: ",") }
 }

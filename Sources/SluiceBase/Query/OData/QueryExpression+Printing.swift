@@ -7,52 +7,142 @@ extension QueryExpression {
         }
     }
 
-    private func text(_ style: ODataStyle) -> String {
-        switch self {
+    /// The text inside the `any` and `all` of those variables.
+    func text(_ style: ODataStyle, in variables: [PropertyName] = []) -> String {
+        QueryWriter(style: style, variables: variables).text(self)
+    }
+}
+
+/// Writes expressions as OData.
+struct QueryWriter {
+    let style: ODataStyle
+    /// The variables of the `any` and `all` around.
+    var variables: [PropertyName] = []
+
+    func text(_ expression: QueryExpression) -> String {
+        switch expression {
         case .literal(let literal): literal.odata(style)
-        case .column(let name): ODataName.encoded(name)
+        case .column(let name): ODataName.encoded(name, taken: variables)
+        case .path(let path): text(path)
+        case .list(let elements): "[\(joined(elements))]"
+        case .object(let members): "{\(members.map(member).joined(separator: ","))}"
+        case .choice(let choices):
+            "case(\(choices.map { "\(text($0.condition)):\(text($0.value))" }.joined(separator: ",")))"
+        case .typed(let operation, let operand, let type):
+            "\(operation.rawValue)(\(operand.map { text($0) + "," } ?? "")\(ODataName.plain(type)))"
         case .unary(.not, .literal(.bool(let value))) where style == .v3:
             "not\(QueryExpression.literal(.bool(value)).odata(style))"
-        case .unary(.not, let operand): "not(\(operand.text(style)))"
-        case .unary(.negate, let operand): "-(\(operand.text(style)))"
+        case .unary(.not, let operand): "not(\(text(operand)))"
+        case .unary(.negate, let operand): "-(\(text(operand)))"
         case .binary(let operation, let left, let right) where operation == .and || operation == .or:
-            if let terms = longChain(of: operation) {
-                "(\(terms.map { $0.odata(style) }.joined(separator: " \(operation.rawValue) ")))"
+            if let terms = expression.longChain(of: operation) {
+                "(\(terms.map(condition).joined(separator: " \(operation.rawValue) ")))"
             } else {
-                "(\(left.odata(style)) \(operation.rawValue) \(right.odata(style)))"
+                "(\(condition(left)) \(operation.rawValue) \(condition(right)))"
             }
+        case .binary(.isIn, let left, let right): "(\(operand(left)) in \(list(right)))"
         case .binary(let operation, let left, let right):
-            "(\(left.operand(style)) \(operation.rawValue) \(right.operand(style)))"
-        case .call(.contains, let arguments) where style == .v3:
-            "substringof(\(arguments.reversed().map { $0.text(style) }.joined(separator: ",")))"
-        case .call(let function, let arguments):
-            "\(function.rawValue)(\(arguments.map { $0.text(style) }.joined(separator: ",")))"
+            "(\(operand(left)) \(operation.rawValue) \(operand(right)))"
+        case .call(.contains, let arguments) where style == .v3: "substringof(\(joined(arguments.reversed())))"
+        case .call(let function, let arguments): "\(function.rawValue)(\(joined(arguments)))"
         case .membership(_, let literals) where literals.isEmpty: QueryExpression.literal(.bool(false)).odata(style)
         case .membership(let operand, let literals) where style == .v4:
-            "\(operand.operand(style)) in (\(literals.map { $0.odata(style) }.joined(separator: ",")))"
-        case .membership(let operand, let literals): Self.comparisons(of: operand, with: literals)
+            "\(self.operand(operand)) in (\(literals.map { $0.odata(style) }.joined(separator: ",")))"
+        case .membership(let operand, let literals): comparisons(of: operand, with: literals)
         }
     }
 
+    /// The text where v3 must have a comparison in the place of `true`.
+    private func condition(_ expression: QueryExpression) -> String {
+        if case .literal(.bool) = expression, style == .v3 { expression.odata(style) } else { text(expression) }
+    }
+
+    private func joined(_ expressions: [QueryExpression]) -> String {
+        expressions.map(text).joined(separator: ",")
+    }
+
     /// The text beside an operator that binds as `in` does or tighter.
-    private func operand(_ style: ODataStyle) -> String {
-        if case .membership = self, style == .v4 { "(\(text(style)))" } else { text(style) }
+    private func operand(_ expression: QueryExpression) -> String {
+        if case .membership = expression, style == .v4 { "(\(text(expression)))" } else { text(expression) }
+    }
+
+    /// What `in` looks into. A constant there would be read as a list of constants.
+    private func list(_ expression: QueryExpression) -> String {
+        switch expression {
+        case .list, .path, .column: text(expression)
+        default: "(\(text(expression)))"
+        }
+    }
+
+    private func member(_ member: QueryArgument) -> String {
+        "\(JSON(member.name ?? "").description):\(text(member.value))"
+    }
+
+    private func arguments(_ arguments: [QueryArgument]) -> String {
+        let texts = arguments.map { ($0.name.map { ODataName.plain($0) + "=" } ?? "") + text($0.value) }
+        return "(\(texts.joined(separator: ",")))"
     }
 
     /// What v3 has instead of `in`.
-    private static func comparisons(of operand: QueryExpression, with literals: [QueryLiteral]) -> String {
-        let operand = operand.text(.v3)
+    private func comparisons(of operand: QueryExpression, with literals: [QueryLiteral]) -> String {
+        let operand = text(operand)
         let terms = literals.map { "(\(operand) eq \($0.odata(.v3)))" }
-        guard terms.count <= longestNestedChain else { return "(\(terms.joined(separator: " or ")))" }
+        guard terms.count <= QueryExpression.longestNestedChain else { return "(\(terms.joined(separator: " or ")))" }
         return terms.dropFirst().reduce(terms[0]) { "(\($0) or \($1))" }
     }
 
+    private func text(_ path: QueryPath) -> String {
+        var text =
+            switch path.root {
+            case .record: ""
+            case .it: "$it"
+            case .this: "$this"
+            case .service: "$root"
+            case .variable(let name): ODataName.plain(name.text)
+            case .alias(let name): "@" + ODataName.plain(name.text)
+            }
+        for (index, step) in path.steps.enumerated() {
+            if case .key(let values) = step {
+                text += arguments(values)
+                continue
+            }
+            if index > 0 || path.root != .record { text += "/" }
+            text += self.text(step, isFirst: index == 0 && path.root == .record)
+        }
+        return text
+    }
+
+    private func text(_ step: QueryPath.Step, isFirst: Bool) -> String {
+        switch step {
+        case .property(let name): return ODataName.encoded(name, taken: isFirst ? variables : [])
+        case .type(let name): return ODataName.plain(name)
+        case .key(let values): return arguments(values)
+        case .filter(let condition): return "$filter(\(text(condition)))"
+        case .count(let filter, let search):
+            let options =
+                (filter.map { ["$filter=" + text($0)] } ?? []) + (search.map { ["$search=" + $0.odata] } ?? [])
+            return options.isEmpty ? "$count" : "$count(\(options.joined(separator: ";")))"
+        case .any(let lambda): return "any(\(lambda.map(text) ?? ""))"
+        case .all(let lambda): return "all(\(text(lambda)))"
+        case .function(let name, let values): return ODataName.plain(name) + arguments(values)
+        case .annotation(let name): return "@" + ODataName.plain(name)
+        }
+    }
+
+    private func text(_ lambda: QueryLambda) -> String {
+        var inner = self
+        inner.variables.append(lambda.variable)
+        return "\(ODataName.plain(lambda.variable.text)):\(inner.text(lambda.condition))"
+    }
+}
+
+extension QueryExpression {
     /// The most terms of an `and` or `or` that are printed as they are nested. Beyond, parentheses are left out: a
     /// reader's limit of nesting must not be reached by conditions that were put together one by one.
-    private static let longestNestedChain = 32
+    fileprivate static let longestNestedChain = 32
 
     /// The terms of a chain of that logical operator, if they are more than those.
-    private func longChain(of operation: BinaryOperator) -> [QueryExpression]? {
+    fileprivate func longChain(of operation: BinaryOperator) -> [QueryExpression]? {
         var terms: [QueryExpression] = []
         var waiting = [self]
         while let next = waiting.popLast() {

@@ -16,6 +16,13 @@ extension QueryLiteral {
         case .guid(let text): return style == .v3 ? "guid'\(text)'" : "cast(\(text),Edm.Guid)"
         case .point(let point):
             return "geography'POINT(\(Self.degrees(point.longitude)) \(Self.degrees(point.latitude)))'"
+        case .duration(let ticks): return "duration'\(QueryDuration.text(ticks))'"
+        case .enumeration(let type, let value):
+            return "\(ODataName.plain(type))'\(Self.doublingQuotes(value))'"
+        case .binary(let text): return "binary'\(Self.doublingQuotes(text))'"
+        case .shape(let kind, let text): return "\(ODataName.plain(kind))'\(Self.doublingQuotes(text))'"
+        case .infinity(let isNegative): return isNegative ? "-INF" : "INF"
+        case .notANumber: return "NaN"
         }
     }
 

@@ -2,7 +2,7 @@
 package struct SQLFunction: Sendable {
     /// The name, the same for different numbers of arguments.
     package let name: String
-    /// The number of arguments.
+    /// The number of arguments; -1 for any number.
     package let argumentCount: Int
     /// The result; it depends on the arguments alone.
     package let body: @Sendable ([SQLValue]) -> SQLValue
@@ -15,7 +15,7 @@ extension QueryFunctions {
     }
 
     /// Every function that a printed query may call: register each, as deterministic.
-    package static let sqlFunctions: [SQLFunction] = conversions + comparisons + arithmetic + calls
+    package static let sqlFunctions: [SQLFunction] = conversions + comparisons + arithmetic + calls + [program]
 
     private static let conversions: [SQLFunction] = [
         // The property of the JSON object of properties without a column, in the form that tells its kind.
@@ -74,15 +74,26 @@ extension QueryFunctions {
         ]
 
     private static let arithmetic: [SQLFunction] =
-        [QueryExpression.BinaryOperator.add, .sub, .mul, .div, .mod].map { operation in
+        [QueryExpression.BinaryOperator.add, .sub, .mul, .div, .divby, .mod].map { operation in
             SQLFunction(name: sqlName(operation.rawValue), argumentCount: 2) { arguments in
                 SQLValue(QueryOperators.arithmetic(operation, arguments[0].queryValue, arguments[1].queryValue))
             }
         } + [
+            SQLFunction(name: sqlName("has"), argumentCount: 2) { arguments in
+                QueryOperators.has(arguments[0].queryValue, arguments[1].queryValue).bool
+                    .map { .integer($0 ? 1 : 0) } ?? .null
+            },
             SQLFunction(name: sqlName("negate"), argumentCount: 1) { arguments in
                 SQLValue(QueryOperators.negate(arguments[0].queryValue))
-            }
+            },
         ]
+
+    /// An expression that no other function is for, of the record whose columns are given.
+    private static let program = SQLFunction(name: sqlName("eval"), argumentCount: -1) { arguments in
+        guard case .text(let text)? = arguments.first else { return .null }
+        let value = QueryProgram.value(of: text, arguments.dropFirst())
+        return SQLValue(value.point == nil ? value : .other)
+    }
 
     private static let calls: [SQLFunction] = QueryFunction.allCases.flatMap { function in
         argumentCounts(function).map { count in
@@ -98,17 +109,19 @@ extension QueryFunctions {
 
 /// Reads one member of a JSON object's text without building the rest.
 enum JSONProperty {
-    static func value(of name: String, in object: String) -> QueryValue {
+    static func value(of name: String, in object: String) -> QueryValue { QueryValue(json(of: name, in: object)) }
+
+    static func json(of name: String, in object: String) -> JSON? {
         var object = object
-        return object.withUTF8 { bytes in
-            guard let tape = try? JSONTape(bytes), tape.tokens.first?.kind == .object else { return .null }
+        return object.withUTF8 { bytes -> JSON? in
+            guard let tape = try? JSONTape(bytes), tape.tokens.first?.kind == .object else { return nil }
             var index = 1
             while index + 1 < tape.tokens.count {
                 let isWanted = tape.text(tape.tokens[index], in: bytes).utf8.elementsEqual(name.utf8)
-                if isWanted { return QueryValue(JSON(tape, at: index + 1, in: bytes)) }
+                if isWanted { return JSON(tape, at: index + 1, in: bytes) }
                 index = Int(tape.tokens[index + 1].next)
             }
-            return .null
+            return nil
         }
     }
 }

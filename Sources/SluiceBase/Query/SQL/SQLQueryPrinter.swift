@@ -34,21 +34,21 @@ package struct SQLQueryPrinter: Sendable {
     package func ordering(_ order: [Query.SortKey]) throws(SluiceError) -> SQLText {
         var sql = SQLText()
         var seen: Set<PropertyName> = []
-        // A key that stands there twice decides nothing, and databases take so many keys only.
-        for key in order where seen.insert(key.column).inserted {
-            let column = try checked { () throws(QueryFault) in try checker.column(key.column) }
+        // A column that stands there twice decides nothing, and databases take so many keys only.
+        for key in order where key.column.map({ seen.insert($0).inserted }) ?? true {
+            let value = try checked { () throws(QueryFault) in try checker.key(key.expression) }
             let direction = key.descending ? " DESC" : ""
-            if column.type == .any {
+            if value.type == .any {
                 // Kinds first; false and true, as blobs, would otherwise come after the strings.
                 sql.append(QueryFunctions.sqlName("rank") + "(")
-                append(column, to: &sql)
+                append(any: value, to: &sql)
                 sql.append(")\(direction), ")
-                append(column, to: &sql)
-            } else if column.type == .json {
-                append(column, to: &sql)
+                append(any: value, to: &sql)
+            } else if value.type == .json {
+                append(value, to: &sql)
                 sql.append(" IS NOT NULL")
             } else {
-                append(column, to: &sql)
+                append(value, to: &sql)
             }
             sql.append(direction)
             if key.column == "id" { return sql }
@@ -77,7 +77,9 @@ package struct SQLQueryPrinter: Sendable {
                 sql.append(operation == .and ? " AND " : " OR ")
                 append(condition: second, exact: exact, to: &sql)
                 sql.append(")")
-            default: append(comparison: operation, condition.operands[0], condition.operands[1], exact, to: &sql)
+            case .eq, .ne, .gt, .ge, .lt, .le:
+                append(comparison: operation, condition.operands[0], condition.operands[1], exact, to: &sql)
+            default: append(computed: condition, to: &sql)
             }
         case .not:
             if case .not = condition.operands[0].node {
@@ -148,11 +150,60 @@ package struct SQLQueryPrinter: Sendable {
             sql.append(")")
         case .column(let name, .some): sql.append(identifier: name.text, dialect)
         case .column(let name, nil): append(property: name, by: "property", to: &sql)
-        case .negate: append(call: "negate", expression.operands, to: &sql)
-        case .binary(let operation): append(operation: operation, expression, to: &sql)
-        case .call(let function): append(function: function, expression.operands, to: &sql)
+        case .call, .negate, .binary, .choice:
+            // What is computed is a moment in the form that tells its kind.
+            let isMoment = expression.type == .date
+            if isMoment { sql.append(QueryFunctions.sqlName("ticks") + "(") }
+            append(computed: expression, to: &sql)
+            if isMoment { sql.append(")") }
+        case .path(_, let source), .isElement(_, let source): append(program: source, of: expression.type, to: &sql)
         case .not, .membership: append(condition: expression, exact: true, to: &sql)
         }
+    }
+
+    /// What operators and functions compute.
+    private func append(computed expression: TypedExpression, to sql: inout SQLText) {
+        switch expression.node {
+        case .negate: append(call: "negate", expression.operands, to: &sql)
+        case .choice:
+            if expression.type == .bool { sql.append(QueryFunctions.sqlName("bool") + "(") }
+            append(choice: expression.operands, to: &sql)
+            if expression.type == .bool { sql.append(")") }
+        case .binary(let operation): append(operation: operation, expression, to: &sql)
+        case .call(let function): append(function: function, expression.operands, to: &sql)
+        default: append(expression, to: &sql)
+        }
+    }
+
+    /// An expression that the evaluator runs on the columns that it needs.
+    private func append(program source: QueryExpression, of type: QueryType, to sql: inout SQLText) {
+        let names = source.columns.sorted { $0.text.utf8.lexicographicallyPrecedes($1.text.utf8) }
+        let declared = names.compactMap { name in
+            name == "id" ? TableSchema.Column("id", .string) : schema?.column(name)
+        }
+        let others = names.filter { name in !declared.contains { $0.name == name } }
+        if type == .bool { sql.append(QueryFunctions.sqlName("bool") + "(") }
+        sql.append(QueryFunctions.sqlName("eval") + "(")
+        sql.append(.text(QueryProgram.text(source, columns: declared, properties: others)), dialect)
+        sql.append(", ")
+        if others.isEmpty { sql.append("NULL") } else { sql.append(identifier: extraColumn, dialect) }
+        for column in declared {
+            sql.append(", ")
+            sql.append(identifier: column.name.text, dialect)
+        }
+        sql.append(type == .bool ? "))" : ")")
+    }
+
+    /// The first value whose condition is true, in the form that tells its kind.
+    private func append(choice operands: [TypedExpression], to sql: inout SQLText) {
+        sql.append("CASE")
+        for index in stride(from: 0, to: operands.count - 1, by: 2) {
+            sql.append(" WHEN ")
+            append(condition: operands[index], exact: true, to: &sql)
+            sql.append(" THEN ")
+            append(any: operands[index + 1], to: &sql)
+        }
+        sql.append(" END")
     }
 
     private func append(property name: PropertyName, by function: String, to sql: inout SQLText) {
@@ -176,7 +227,9 @@ package struct SQLQueryPrinter: Sendable {
             // SQLite cuts the fractions off before it takes the remainder.
             default: nil
             }
-        if expression.type == .bool {
+        if operation == .has {
+            append(call: "has", expression.operands, to: &sql)
+        } else if expression.type == .bool {
             append(condition: expression, exact: true, to: &sql)
         } else if let native, expression.operands.allSatisfy({ $0.type == .number }) {
             sql.append("(")
@@ -232,6 +285,7 @@ package struct SQLQueryPrinter: Sendable {
         case (.constant(let value), _): sql.append(SQLValue(value), dialect)
         case (.column(let name, _), .date): wrapped("any_date") { $0.append(identifier: name.text, dialect) }
         case (_, .json): wrapped("any_json") { append(expression, to: &$0) }
+        case (.call, .date), (.binary, .date), (.choice, .date): append(computed: expression, to: &sql)
         case (_, .bool): wrapped("any_bool") { append(condition: expression, exact: true, to: &$0) }
         default: append(expression, to: &sql)
         }

@@ -26,8 +26,8 @@ extension SQLValue {
 
     // A value whose kind is known only when the statement runs travels so: null, numbers and strings as they are; a
     // blob of one byte for the rest, 0 and 1 for false and true, 2 for objects and arrays; a date as a 3 and its ticks
-    // in 8 bytes, a time of day as a 4 and the same, a GUID as a 5 and its text, and a place as a 6 and its longitude
-    // and latitude in 8 bytes each.
+    // in 8 bytes, a time of day as a 4 and the same, a GUID as a 5 and its text, a place as a 6 and its longitude
+    // and latitude in 8 bytes each, and a duration as a 7 and its ticks in 8 bytes.
 
     /// The value in the form that tells its kind.
     package init(_ value: QueryValue) {
@@ -40,6 +40,7 @@ extension SQLValue {
         case .date(let value): self = .blob([3] + Self.bytes(UInt64(bitPattern: value.ticks)))
         case .time(let value): self = .blob([4] + Self.bytes(UInt64(bitPattern: value.ticks)))
         case .guid(let value): self = .blob([5] + value.utf8)
+        case .duration(let value): self = .blob([7] + Self.bytes(UInt64(bitPattern: value)))
         case .point(let value):
             self = .blob([6] + Self.bytes(value.longitude.bitPattern) + Self.bytes(value.latitude.bitPattern))
         case .other: self = .blob([2])
@@ -60,6 +61,7 @@ extension SQLValue {
             case 3 where bytes.count == 9: return .date(Timestamp(ticks: Int64(bitPattern: Self.number(bytes[1...]))))
             case 4 where bytes.count == 9: return .time(Timestamp(ticks: Int64(bitPattern: Self.number(bytes[1...]))))
             case 5: return .guid(String(decoding: bytes.dropFirst(), as: UTF8.self))
+            case 7 where bytes.count == 9: return .duration(Int64(bitPattern: Self.number(bytes[1...])))
             case 6 where bytes.count == 17:
                 let longitude = Double(bitPattern: Self.number(bytes[1..<9]))
                 let latitude = Double(bitPattern: Self.number(bytes[9...]))

@@ -4,18 +4,41 @@ internal import SluiceDaemon
 
 struct QueueListCommand: OutcomeCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the changes that wait, in the order in which they will be sent.")
+        commandName: "list", abstract: "List the changes that wait, in the order in which they will be sent.",
+        discussion: "A long queue is listed page by page: --skip goes on.")
 
     @OptionGroup(title: "Which changes") var which: QueueFilterOptions
+
+    @Option(help: ArgumentHelp("List so many changes at the most.", valueName: "n"))
+    var top = 1000
+
+    @Option(help: ArgumentHelp("Leave out the first ones.", valueName: "n"))
+    var skip = 0
+
     @OptionGroup(title: "Store and server") var connection: ConnectionOptions
+
+    func validate() throws {
+        guard top > 0, skip >= 0 else { throw ValidationError("--top is 1 or more, --skip is 0 or more") }
+    }
 
     func outcome() async throws -> Outcome {
         try await ClientSession.run(try ClientSettings(connection), usesNetwork: false) { session in
-            let operations = try await session.context.queue.operations(which.filter)
+            let queue = session.context.queue
+            let operations = try await queue.operations(which.filter, skip: skip, top: top)
+            let count = try await queue.count(which.filter)
+            let end = skip + operations.count
+            let tables = try await TableStatus.all(in: session, try await session.context.status().cursors)
+            let json: JSON = [
+                "operations": JSON(operations.map(\.json)), "count": JSON(count),
+                "next": end < count ? JSON(end) : .null, "tables": JSON(tables.map(\.json)),
+            ]
             let widest = StandardStream.output.isTerminal ? 48 : Int.max
-            return Outcome(
-                json: ["operations": JSON(operations.map(\.json))],
-                text: operations.isEmpty ? ["nothing waits"] : QueueReport.table(operations).lines(widest: widest))
+            var text = operations.isEmpty ? [] : QueueReport.table(operations).lines(widest: widest)
+            if count == 0 { text.append("nothing waits") }
+            if end < count {
+                text.append("\(Plain.count(end)) of \(Plain.count(count, "change")): go on with --skip \(end)")
+            }
+            return Outcome(json: json, text: text + tables.filter { !$0.isSettled }.map(\.text))
         }
     }
 }

@@ -90,6 +90,7 @@ package final class RequestEditor: Sendable {
         if let body = bodies.first {
             edited.body = body
             try requireID(of: body)
+            try requireVersion(of: body)
         }
         return edited
     }
@@ -128,16 +129,23 @@ package final class RequestEditor: Sendable {
         edited.head.path = address.path
     }
 
-    /// Refuses fields with credentials or conditions that are not as they came, where the plugin may not change them.
+    /// Refuses fields that are not as they came where the plugin may not change them: credentials, conditions, and what a
+    /// server may take for the method or the address.
     private func requireFields(_ fields: HTTPFields) throws {
         let old = request.head.headerFields
         func isChanged(_ names: Set<String>) -> Bool {
-            names.contains { name in HTTPField.Name(name).map { old[values: $0] != fields[values: $0] } ?? false }
+            names.contains { name in
+                HTTPField.Name(name).map { name in
+                    old[values: name].map { Array($0.utf8) } != fields[values: name].map { Array($0.utf8) }
+                } ?? false
+            }
         }
-        // Of names that are credentials' by their looks alone, those that the request came with.
+        // Names that are credentials' by their looks alone: those that the request came with.
         let present = Set(old.map(\.name).filter(CredentialNames.isCredential).map(\.canonicalName))
-        if isChanged(ChangePermission.credentialFields.union(present)) { try permissions.require(.credentials) }
-        if isChanged(ChangePermission.conditionFields) { try permissions.require(.conditions) }
+        if isChanged(present) { try permissions.require(.credentials) }
+        for (names, permission) in ChangePermission.fields where isChanged(names) {
+            try permissions.require(permission)
+        }
     }
 
     /// Refuses a body whose id is another, where the plugin may not change it. The address of a write has the id too,
@@ -162,6 +170,27 @@ package final class RequestEditor: Sendable {
         // By their bytes: another form of a letter is another id.
         let isSame = before.mapValues { $0.bytes() } == after.mapValues { $0.bytes() }
         if !isSame || isUnreadable { try permissions.require(.id) }
+    }
+
+    /// Refuses a body whose version is another, where the plugin may not change conditions: further down the chain it
+    /// becomes `If-Match`. One that the context has too may be left out.
+    private func requireVersion(of body: Body) throws {
+        guard [.update, .delete, .undelete].contains(request.context.action), body.bytes != request.body.bytes else {
+            return
+        }
+        func versions(_ body: Body) -> [[UInt8]] {
+            let members = (try? body.json)?.members ?? []
+            return members.filter { ["version", "__version"].contains($0.name.text.lowercased()) }
+                .compactMap { $0.value.string.map { Array($0.utf8) } }.filter { !$0.isEmpty }
+        }
+        var (before, after) = (versions(request.body), versions(body))
+        if let known = request.context.version.map({ Array($0.utf8) }) {
+            // Any other is a property of the application's on a wire that calls its own otherwise.
+            if !before.allSatisfy({ $0 == known }) { return }
+            before = [known]
+            after = after.isEmpty ? before : after.filter { $0 != known } + [known]
+        }
+        if before != after { try permissions.require(.conditions) }
     }
 
     /// Refuses to make an answer to a push, where the plugin may not.

@@ -37,30 +37,42 @@ final class BatchGatherer: Transport {
         var groups: [String: Group] = [:]
         var groupOf: [String: String] = [:]
         var turns: [String: CheckedContinuation<Turn, Never>] = [:]
-        /// The operations in the order in which they were begun.
+        /// The operations in the order in which they were begun, and how many that were.
         var order: [String: Int] = [:]
+        var begun = 0
+        /// How often something has come or gone: who waits for too long looks whether anything has happened since.
+        var steps = 0
     }
 
     private let inner: any Transport
     private let endpoint: Endpoint
-    private let size: Int
+    private let wanted: Int?
     private let support: BatchSupport
+    private let environment: SyncEnvironment
     private let state = Mutex(State())
 
-    /// - Parameter size: how many requests one batch holds at the most; groups go whole, whatever their size.
-    init(_ inner: any Transport, endpoint: Endpoint, size: Int, support: BatchSupport) {
+    /// How many requests one batch holds at the most now; groups go whole, whatever their size.
+    private var size: Int { support.size(wanted) }
+
+    /// - Parameter wanted: ``SyncOptions/batchSize``.
+    init(
+        _ inner: any Transport, endpoint: Endpoint, wanted: Int?, support: BatchSupport, environment: SyncEnvironment
+    ) {
         self.inner = inner
         self.endpoint = endpoint
-        self.size = size
+        self.wanted = wanted
         self.support = support
+        self.environment = environment
     }
 
     /// Learns which operations are begun together.
     func note(_ effects: [PushSession.Effect]) {
         var begun: Set<String> = []
+        let size = size
         state.withLock { state in
             for case .load(let operation) in effects {
-                state.order[operation.id] = state.order.count
+                state.order[operation.id] = state.begun
+                state.begun += 1
                 guard let group = operation.group else {
                     if size > 1 { state.expected.insert(operation.id) }
                     continue
@@ -79,6 +91,7 @@ final class BatchGatherer: Transport {
     func leave(_ id: String, isGone: Bool = false) {
         update { state in
             state.expected.remove(id)
+            state.order[id] = nil
             if let group = state.groupOf.removeValue(forKey: id), state.groups[group]?.expected.remove(id) != nil,
                 !isGone
             {
@@ -89,15 +102,16 @@ final class BatchGatherer: Transport {
 
     /// Sends the request with the others that are under way, or by itself where it is none of a batch.
     func send(_ request: Request) async throws -> Response {
-        guard let id = request.context.batchMember else { return try await inner.send(request) }
+        guard let id = request.context.batchMember else { return try await forward(request) }
         let group = state.withLock { $0.groupOf[id] }
         let canHold = BatchRequest.canHold(request, endpoint)
         guard canHold, support.mayTake(group: group != nil) else {
             leave(id)
             if group != nil { throw Self.groupRefusal(isMissing: canHold, wasSent: false) }
-            return try await inner.send(request)
+            return try await forward(request)
         }
         let part = BatchRequest.Part(id: id, group: group, request: request)
+        let watch = wanted == nil && group == nil ? watch() : nil
         let turn = await withTaskCancellationHandler {
             await withCheckedContinuation {
                 arrive(Waiting(part: part, turn: $0))
@@ -107,9 +121,45 @@ final class BatchGatherer: Transport {
         } onCancel: {
             withdraw(id)
         }
+        watch?.cancel()
         switch turn {
         case .answer(let answer): return try answer.get()
         case .send(let parts): return try await send(parts, as: id)
+        }
+    }
+
+    /// Sends a request by itself, and learns from the answer whether the server takes batches.
+    private func forward(_ request: Request) async throws -> Response {
+        let response = try await inner.send(request)
+        if endpoint.isOrigin(of: request.head) { support.noteOffer(in: response) }
+        return response
+    }
+
+    /// How long a request that waits for others may see nothing happen.
+    private static let patience = Duration.seconds(2)
+
+    /// Where nobody has asked for batches, a filter may let requests through one by one only: then the first one waits
+    /// for others that wait for it. When nothing has come or gone for a while, what is here goes as it is.
+    ///
+    /// - Returns: nil where another request watches already.
+    private func watch() -> Task<Void, Never>? {
+        let isFirst = state.withLock { $0.waiting.isEmpty && $0.expected.count > 1 }
+        guard isFirst else { return nil }
+        return Task(executorPreference: environment.executor) { [weak self, environment] in
+            var seen = -1
+            while let steps = self?.state.withLock({ $0.steps }) {
+                if steps == seen { self?.giveUpWaiting() }
+                seen = steps
+                do { try await environment.sleep(Self.patience) } catch { return }
+            }
+        }
+    }
+
+    private func giveUpWaiting() {
+        update { state in
+            if state.waiting.isEmpty || state.expected.isEmpty { return }
+            state.expected = []
+            support.noteStall()
         }
     }
 
@@ -156,7 +206,11 @@ final class BatchGatherer: Transport {
     private func resume(
         _ change: (inout State) -> [(CheckedContinuation<Turn, Never>, Turn)]
     ) {
-        let turns = state.withLock { state in change(&state) + Self.due(&state, size) }
+        let size = size
+        let turns = state.withLock { state in
+            state.steps += 1
+            return change(&state) + Self.due(&state, size)
+        }
         for (continuation, turn) in turns { continuation.resume(returning: turn) }
     }
 
@@ -239,7 +293,7 @@ final class BatchGatherer: Transport {
         let isGroup = parts.contains { $0.group != nil }
         if parts.count == 1, !isGroup { return batch.answers(await alone(parts[0].request)) }
         do {
-            let response = try await inner.send(batch.request())
+            let response = try await forward(batch.request())
             let verdict = support.note(response)
             if verdict == .taken, !BatchSupport.saysNothingOfParts(response) { return batch.answers(in: response) }
             if isGroup {
@@ -258,6 +312,6 @@ final class BatchGatherer: Transport {
     }
 
     private func alone(_ request: Request) async -> Result<Response, any Error> {
-        do { return .success(try await inner.send(request)) } catch { return .failure(error) }
+        do { return .success(try await forward(request)) } catch { return .failure(error) }
     }
 }

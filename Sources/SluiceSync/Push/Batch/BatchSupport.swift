@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import SluiceBase
 internal import SluiceWire
 internal import Synchronization
@@ -15,15 +16,48 @@ final class BatchSupport: Sendable {
         case mistaken
     }
 
-    private let latest = Mutex(Verdict.taken)
+    /// The header field with which a server says in its answers how many requests a batch may have.
+    static let offerName = HTTPField.Name("X-Sluice-Batch")
 
-    /// Whether the server has answered that it knows no batches.
-    var isMissing: Bool { latest.withLock { $0 != .taken } }
+    private struct State {
+        var latest = Verdict.taken
+        /// How many requests a batch may have, as the server says; nil while it has said nothing.
+        var offered: Int?
+        /// Whether something in front of the gatherer lets requests through one by one only.
+        var isStalled = false
+    }
+
+    private let state = Mutex(State())
+
+    /// How many operations may go in one request now: 1 where the server has said that it knows no batches.
+    ///
+    /// - Parameter wanted: ``SyncOptions/batchSize``.
+    func size(_ wanted: Int?) -> Int {
+        state.withLock { state in
+            guard state.latest == .taken else { return 1 }
+            if let wanted { return wanted }
+            return state.isStalled ? 1 : state.offered ?? 1
+        }
+    }
+
+    /// Notes what an answer of the server says about batches.
+    func noteOffer(in response: Response) {
+        guard let name = Self.offerName, let text = response.head.headerFields[name], let count = Int(text), count > 0
+        else { return }
+        state.withLock { $0.offered = min(count, Self.mostParts) }
+    }
+
+    /// Notes that requests which were to go together did not come together. Nobody has asked for batches, so there are
+    /// no more of them.
+    func noteStall() { state.withLock { $0.isStalled = true } }
+
+    /// The largest ``SyncOptions/batchSize``.
+    private static let mostParts = 100
 
     /// Whether a batch may be sent. Nothing else can carry a group, and a server that was being set up may be ready
     /// now.
     func mayTake(group: Bool) -> Bool {
-        let latest = latest.withLock { $0 }
+        let latest = state.withLock { $0.latest }
         return latest == .taken || (latest == .unknown && group)
     }
 
@@ -37,7 +71,7 @@ final class BatchSupport: Sendable {
         // What stores a batch as a record would store another each time; a page of a gateway's may be gone by then.
         let isStored = response.status == 201 || document?["id"] != nil
         if isTaken || verdict != .taken {
-            latest.withLock { $0 = verdict == .mistaken && !isStored ? .unknown : verdict }
+            state.withLock { $0.latest = verdict == .mistaken && !isStored ? .unknown : verdict }
         }
         return verdict
     }

@@ -2,13 +2,13 @@ internal import SluiceCore
 
 extension SimulatedDevice {
     /// The record that a number stands for: few, so that devices meet on them.
-    static func record(_ choice: Int) -> RecordKey {
-        RecordKey(table: choice % 5 == 0 ? "notes" : "items", id: "r\(choice / 8 % 6)")
+    func record(_ choice: Int) -> RecordKey {
+        RecordKey(table: choice % 5 == 0 ? "notes" : "items", id: parts.setting.id(choice / 8 % 6))
     }
 
     /// An edit by the application; what it acknowledges is noted by the oracle.
     func edit(_ kind: SimulationAction.Kind, _ choice: Int) async {
-        let key = Self.record(choice)
+        let key = self.record(choice)
         let oracle = parts.oracle
         var values: [String: Int64] = [:]
         var record: JSON = ["id": JSON(key.id)]
@@ -24,7 +24,7 @@ extension SimulatedDevice {
         if key.table == "notes", parts.setting.dependency == .column {
             // Mostly the one that the server does not have from the beginning.
             let item = choice / 128 % 3 == 0 ? choice / 128 % 6 : 5
-            if kind == .insert || kind == .move { record["item"] = JSON("r\(item)") }
+            if kind == .insert || kind == .move { record["item"] = JSON(parts.setting.id(item)) }
         }
         var memo: Int64?
         if parts.setting.keepsMemos, kind == .insert || kind == .update || kind == .move {

@@ -4,10 +4,21 @@ extension SimulatedDevice {
     /// Changes two or three records in one group, or in one transaction alone: inserts what is not there, and changes or
     /// deletes what is.
     func group(_ choice: Int) async {
+        await change(choice, inGroup: choice / 4096 % 2 == 0, isTyped: false)
+    }
+
+    /// Changes two or three records in one transaction, after it was read what is there, through tables of a type where
+    /// the records fit one.
+    func transaction(_ choice: Int) async {
+        // A typed record cannot have two properties that Swift takes for one.
+        await change(choice, inGroup: false, isTyped: choice / 4096 % 4 > 0 && !parts.setting.fields.areTwins)
+    }
+
+    private func change(_ choice: Int, inGroup: Bool, isTyped: Bool) async {
         let oracle = parts.oracle
         var keys: [RecordKey] = []
         for number in 0..<2 + choice / 512 % 2 {
-            let key = Self.record(choice + number * 13)
+            let key = record(choice + number * 13)
             if !keys.contains(key) { keys.append(key) }
         }
         let plans = keys.enumerated().map { number, key in
@@ -22,9 +33,13 @@ extension SimulatedDevice {
             try await EditsInHand.$current.withValue(hand) {
                 let body: @Sendable (LocalTransaction) throws -> Void = { transaction in
                     hand.edits = []
-                    hand.edits = try plans.map { try self.change($0.edit, deletes: $0.deletes, in: transaction) }
+                    hand.edits = try plans.map { plan in
+                        isTyped
+                            ? try self.changeTyped(plan.edit, deletes: plan.deletes, in: transaction)
+                            : try self.change(plan.edit, deletes: plan.deletes, in: transaction)
+                    }
                 }
-                if choice / 4096 % 2 == 0 {
+                if inGroup {
                     try await context.group(body)
                 } else {
                     try await context.write(body)
@@ -57,5 +72,27 @@ extension SimulatedDevice {
         record["group"] = 1
         try transaction.insert(record, in: key.table)
         return edit
+    }
+
+    private func changeTyped(
+        _ edit: SimulatedEdit, deletes: Bool, in transaction: LocalTransaction
+    ) throws -> SimulatedEdit {
+        let (key, fields) = (edit.key, edit.fields)
+        let table = try transaction.table(key.table, of: [String: JSON].self)
+        let values = parts.setting.fields.members(fields)
+        guard try table.lookup(id: key.id) != nil else {
+            var record = Dictionary(uniqueKeysWithValues: values.map { ($0.0, $0.1) })
+            (record["id"], record["group"]) = (JSON(key.id), 1)
+            try table.insert(record)
+            return edit
+        }
+        if deletes {
+            try table.delete(id: key.id)
+            return SimulatedEdit(key: key, kind: .delete, fields: [:])
+        }
+        try table.update(id: key.id) { record in
+            for (name, value) in values { record[name] = value }
+        }
+        return SimulatedEdit(key: key, kind: .update, fields: fields)
     }
 }

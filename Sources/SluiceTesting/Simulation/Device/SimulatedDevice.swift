@@ -92,7 +92,8 @@ final class SimulatedDevice: Sendable {
         var options = SyncOptions(conflictHandlers: watched, environment: environment)
         options.conflictPolicy = state.withLock { $0.policy }
         options.pageSize = state.withLock { $0.page }
-        options.batchSize = parts.setting.batchSize
+        options.batchSize = parts.setting.batchSize == 0 ? nil : parts.setting.batchSize
+        options.queuePart = parts.setting.queuePart
         options.concurrency = parts.setting.concurrency
         options.commitLag = .seconds(parts.setting.commitLag)
         options.pull.reconcileEvery = parts.setting.reconcileEvery

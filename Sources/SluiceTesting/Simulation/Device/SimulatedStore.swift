@@ -80,11 +80,12 @@ struct StoreChange: Sendable {
 }
 
 /// Writes through, and remembers what was written; fails at some change if it is to.
-private final class WatchedWriter: StoreWriter {
+private final class WatchedWriter: StoreWriter, WrappingReader {
     private let inner: any StoreWriter
     private let error: SluiceError?
     private var callsLeft: Int
     private(set) var changes: [StoreChange] = []
+    var wrapped: any StoreReader { inner }
 
     init(_ inner: any StoreWriter, failing error: SluiceError?, after calls: Int) {
         self.inner = inner

@@ -41,7 +41,8 @@ final class SimulationWorld {
     private func setUp() throws {
         let kind = parts.configuration.stores[story.setting.store % parts.configuration.stores.count]
         let zeros = parts.setting.fields.members(["a": 0, "b": 0])
-        parts.server.edit("items", (0..<5).map { ("r\($0)", JSON(members: [("group", JSON($0 % 3))] + zeros)) })
+        parts.server.edit(
+            "items", (0..<5).map { (parts.setting.id($0), JSON(members: [("group", JSON($0 % 3))] + zeros)) })
         parts.server.edit("notes", [("r0", JSON(members: zeros))])
         if parts.setting.habits.contains(.hasOddRows) { parts.server.editOddRows() }
         let stores = Mutex<[@Sendable () throws -> any LocalStore]>([])
@@ -88,6 +89,7 @@ final class SimulationWorld {
         case .pull: run(device) { await $0.pull(choice) }
         case .pullAll: run(device) { await $0.pullAll(choice) }
         case .group: run(device) { await $0.group(choice) }
+        case .transaction: run(device) { await $0.transaction(choice) }
         case .reconcile: run(device) { await $0.reconcile() }
         case .switchUser: run(device) { await $0.switchUser() }
         case .purge: run(device) { await $0.purge(choice) }
@@ -131,14 +133,14 @@ final class SimulationWorld {
         if story.setting.habits.contains(.hasOddRows), action.choice / 2 % 4 == 0 { parts.server.editOddRows() }
         let first = action.choice / 8
         let count = action.kind == .serverBatch ? 2 + action.choice / 64 % 3 * story.setting.serverPage % 20 : 1
-        let table = SimulatedDevice.record(action.choice).table
+        let table = devices[0].record(action.choice).table
         if action.kind == .serverDelete, story.setting.deletesForGood, action.choice / 4096 % 2 == 0 {
-            return parts.server.forget("r\(first % 6)", in: table)
+            return parts.server.forget(parts.setting.id(first % 6), in: table)
         }
         parts.server.edit(
             table,
             (0..<count).map { offset in
-                let id: RecordID = "r\((first + offset) % (count > 1 ? 12 : 6))"
+                let id = parts.setting.id((first + offset) % (count > 1 ? 12 : 6))
                 if action.kind == .serverDelete { return (id, nil) }
                 let values = parts.setting.fields.members(["a": parts.oracle.newValue()])
                 return (id, JSON(members: values + [("group", JSON((action.choice / 512 + offset) % 4))]))

@@ -74,6 +74,9 @@ final class SimulatedServer: Sendable {
                 response = answer(request, device, user: user, &state)
             }
             tell(&state)
+            if setting.takesBatches, let name = HTTPField.Name("X-Sluice-Batch") {
+                response.head.headerFields[name] = "4"
+            }
             if setting.tellsTime {
                 let ahead = setting.habits.contains(.clockAhead) ? 12 * quarter : 0
                 response.head.headerFields[.date] = Self.date(clock.now.ticks - state.behind + ahead, &state)

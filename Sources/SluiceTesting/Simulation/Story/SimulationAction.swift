@@ -8,6 +8,8 @@ public struct SimulationAction: Sendable, Hashable {
         case insert, update, delete, undelete
         /// The application changes two or three records in one group.
         case group
+        /// The application reads and changes two or three records in one local transaction, as values of a type.
+        case transaction
         /// The record moves to another group, and so out of queries and into others.
         case move
         /// The device pushes.

@@ -14,4 +14,8 @@ public enum SimulationHabit: String, Sendable, Hashable, CaseIterable {
     case repeatsTokens
     /// The properties that applications write have names that are equal except for Unicode normalisation.
     case hasTwinNames
+    /// Two of the records have ids that are equal except for Unicode normalisation.
+    case hasTwinIDs
+    /// Its lists leave out the versions that its records have.
+    case listsWithoutVersions
 }

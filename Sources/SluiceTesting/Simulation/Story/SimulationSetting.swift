@@ -34,8 +34,10 @@ public struct SimulationSetting: Sendable, Hashable {
     public var remembersRequests = false
     /// Whether the server takes batches.
     public var takesBatches = false
-    /// How many operations a device puts in one batch.
+    /// How many operations a device puts in one batch; 0 for as many as the server says.
     public var batchSize = 1
+    /// How many operations of its queue a device's push reads at a time.
+    public var queuePart = 2000
     /// How many operations a device sends at once.
     public var concurrency = 1
     /// Whether the server issues change tokens.
@@ -54,6 +56,8 @@ public struct SimulationSetting: Sendable, Hashable {
     public var users = 1
     /// Whether applications make changes in groups.
     public var makesGroups = false
+    /// Whether applications change several records in local transactions.
+    public var makesTransactions = false
     /// Whether applications keep a memo with each record, which stays on the device.
     public var keepsMemos = false
     /// Whether the server reports what time it is.
@@ -82,6 +86,15 @@ public struct SimulationSetting: Sendable, Hashable {
     /// The properties that applications write.
     var fields: SimulatedFields { SimulatedFields(areTwins: habits.contains(.hasTwinNames)) }
 
+    /// The id of a record that stories are about, by its number.
+    func id(_ number: Int) -> RecordID {
+        switch number {
+        case 4 where habits.contains(.hasTwinIDs): "r\u{E9}"
+        case 5 where habits.contains(.hasTwinIDs): "re\u{301}"
+        default: RecordID("r\(number)")
+        }
+    }
+
     var json: JSON {
         [
             "devices": JSON(devices), "wire": JSON(wire), "store": JSON(store), "serverPage": JSON(serverPage),
@@ -97,6 +110,7 @@ public struct SimulationSetting: Sendable, Hashable {
             "tellsTime": JSON(tellsTime), "restartsToHeal": JSON(restartsToHeal),
             "keepsApart": JSON(keepsApart), "repairs": JSON(repairs), "handsOver": JSON(handsOver),
             "restoresBackups": JSON(restoresBackups), "hookMishaps": JSON(hookMishaps),
+            "queuePart": JSON(queuePart), "makesTransactions": JSON(makesTransactions),
             "habits": JSON(habits.map(\.rawValue).sorted().map { JSON($0) }),
             "faults": JSON(
                 members: faults.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key.rawValue, JSON($0.value)) }),
@@ -147,6 +161,8 @@ public struct SimulationSetting: Sendable, Hashable {
         handsOver = json["handsOver"]?.bool ?? false
         restoresBackups = json["restoresBackups"]?.bool ?? false
         hookMishaps = json["hookMishaps"]?.double ?? 0
+        queuePart = int("queuePart") ?? 2000
+        makesTransactions = json["makesTransactions"]?.bool ?? false
         habits = Set((json["habits"]?.elements ?? []).compactMap { $0.string.flatMap(SimulationHabit.init) })
         for (name, value) in json["faults"]?.members ?? [] {
             if let fault = SimulationFault(rawValue: name.text), let value = value.double { faults[fault] = value }

@@ -83,8 +83,8 @@ struct StoryGenerator {
         setting.handsOver = setting.users > 1 && number(0...1) == 0
         setting.restoresBackups = number(0...11) == 0
         setting.hookMishaps = number(0...7) == 0 ? 0.1 : 0
-        for habit in SimulationHabit.allCases where configuration.habits.contains(habit) && number(0...11) == 0 {
-            setting.habits.insert(habit)
+        for habit in SimulationHabit.allCases where Self.habitsOfSeeds[habit] == nil {
+            if configuration.habits.contains(habit), number(0...11) == 0 { setting.habits.insert(habit) }
         }
         setting.dependency = one(of: [.none, .none, .column, .table])
         for fault in SimulationFault.allCases where configuration.faults.contains(fault) && fault != .storeTrouble {
@@ -102,8 +102,14 @@ struct StoryGenerator {
         }
         // Not drawn, as that would tell all stories anew.
         setting.keepsMemos = seed % 5 == 2
+        setting.makesTransactions = seed % 9 == 4
+        if seed % 6 == 5 { setting.queuePart = Int(seed / 6 % 4) + 1 }
+        if seed % 8 == 3, setting.batchSize == 1 { (setting.takesBatches, setting.batchSize) = (true, 0) }
         setting.tellsTime = seed % 7 != 3
         setting.restartsToHeal = seed % 3 != 1
+        for (habit, rest) in Self.habitsOfSeeds where configuration.habits.contains(habit) && seed % 13 == rest {
+            setting.habits.insert(habit)
+        }
         if isContested { setting.queries = 1 }
         if isHasty {
             for fault in [SimulationFault.dropAnswer, .lateRequest] where configuration.faults.contains(fault) {
@@ -116,6 +122,9 @@ struct StoryGenerator {
         return setting
     }
 
+    /// Habits that are not drawn either, with the remainder of the seeds that have them.
+    private static let habitsOfSeeds: [SimulationHabit: UInt64] = [.hasTwinIDs: 4, .listsWithoutVersions: 9]
+
     private mutating func action(_ kinds: [SimulationAction.Kind], _ devices: Int) -> SimulationAction {
         let (kind, device, choice) = (one(of: kinds), number(0...devices - 1), number(0...1 << 20))
         return SimulationAction(
@@ -127,6 +136,7 @@ struct StoryGenerator {
     private static func kinds(_ setting: SimulationSetting) -> [SimulationAction.Kind] {
         var kinds = Self.kinds
         if setting.makesGroups { kinds += Array(repeating: .group, count: 10) }
+        if setting.makesTransactions { kinds += Array(repeating: .transaction, count: 12) }
         if setting.repairs { kinds += Self.repairs }
         if setting.handsOver { kinds += Array(repeating: .handOver, count: 2) }
         if setting.restoresBackups { kinds += [.backup, .backup, .restoreBackup] }

@@ -19,21 +19,30 @@ struct Credential: Sendable, Hashable {
         var bytes: [UInt8]
         /// Whether it is in base64 or hexadecimal.
         var isEncoded: Bool
+        /// Whether any longer piece of it says too much, and not its beginning alone.
+        var hidesPieces = false
     }
 
     /// All forms that are looked for.
     var forms: [Form] {
         var forms: [Form] = []
+        let whole = value.text
         for part in parts {
             let bytes = Array(part.utf8)
-            forms.append(Form(bytes: Self.folded(bytes), isEncoded: false))
-            forms.append(Form(bytes: Self.hexadecimal(bytes), isEncoded: true))
+            // The pieces of what is in the value are pieces of the value.
+            let hidesPieces = isNamed && (bytes.count == whole.utf8.count || !whole.contains(part))
+            func add(_ bytes: [UInt8], isEncoded: Bool) {
+                forms.append(Form(bytes: bytes, isEncoded: isEncoded, hidesPieces: hidesPieces))
+            }
+            add(Self.folded(bytes), isEncoded: false)
+            add(Self.folded(bytes.reversed()), isEncoded: false)
+            add(Self.hexadecimal(bytes), isEncoded: true)
             for skipped in 0..<3 {
                 let digits = Base64Digits.inner(bytes, after: skipped)
                 guard digits.count >= Self.shortestPart else { continue }
-                forms.append(Form(bytes: Self.folded(digits), isEncoded: true))
+                add(Self.folded(digits), isEncoded: true)
                 let other = digits.map(Self.urlDigit)
-                if other != digits { forms.append(Form(bytes: Self.folded(other), isEncoded: true)) }
+                if other != digits { add(Self.folded(other), isEncoded: true) }
             }
         }
         return forms

@@ -29,6 +29,24 @@ struct EscapedBytes {
         }
     }
 
+    /// Skips spaces and line ends, as they are or as JSON writes them, and says whether there were any.
+    mutating func skipSpaces(_ most: Int) -> Bool {
+        guard waiting.isEmpty else { return false }
+        let start = index
+        for _ in 0..<most {
+            guard index < text.count else { break }
+            let byte = text[index]
+            if byte == UInt8(ascii: " ") || (0x09...0x0D).contains(byte) {
+                index += 1
+            } else if byte == UInt8(ascii: "\\"), index + 1 < text.count, "nrt".utf8.contains(text[index + 1]) {
+                index += 2
+            } else {
+                break
+            }
+        }
+        return index > start
+    }
+
     /// A letter of ASCII in lower case.
     static func folded(_ byte: UInt8) -> UInt8 {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte

@@ -16,7 +16,7 @@ struct LiftVersion: Filter {
         var request = request
         if let field = conditionField(request), request.head.headerFields[field] == nil, let version = version(request)
         {
-            let value = ETag.quoted(version)
+            let value = dialect.versionsAreTags ? version : ETag.quoted(version)
             guard HTTPField.isValidValue(value) else {
                 throw SluiceError(
                     .invalidRecord, "the record's version holds characters that a header field cannot",

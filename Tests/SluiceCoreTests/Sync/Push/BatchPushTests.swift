@@ -270,7 +270,8 @@ struct BatchPushTests {
             }
         }
         let (transport, endpoint) = (Silence(), try Endpoint("http://model.test"))
-        let gatherer = BatchGatherer(transport, endpoint: endpoint, size: 2, support: BatchSupport())
+        let gatherer = BatchGatherer(
+            transport, endpoint: endpoint, wanted: 2, support: BatchSupport(), environment: .system)
         let operations = [1, 2].map {
             QueuedOperation(id: "\($0)", sequence: Int64($0), table: "todos", recordID: "\($0)", kind: .insert)
         }

@@ -56,6 +56,44 @@ struct LyingAnswerTests {
     }
 
     @Test(
+        "an answer of a new version with nothing of what was sent is held against the list",
+        arguments: StoreKind.allCases, [false, true])
+    func nothingTaken(_ kind: StoreKind, _ isInsert: Bool) async throws {
+        let device = try await device(kind)
+        let id: RecordID = isInsert ? "b" : "a"
+        if isInsert {
+            try await device.todos.insert(["id": "b", "n": 2])
+        } else {
+            try await device.todos.update(["id": "a", "n": 2])
+        }
+        let lie: JSON = ["id": JSON(id), "n": 1, "m": 1, "version": "v99"]
+        device.server.onRequest { $0.isWrite ? .answer(.model(200, lie)) : .none }
+        let result = try await device.context.push()
+        #expect(result.applied == 0 && result.remaining == 1 && result.conflicts == 0, "\(result)")
+        #expect(result.failures.first?.failure?.message.contains("does not show the change") == true)
+        #expect(try await device.local(id.text)?["n"] == 2)
+        device.server.onRequest(nil)
+        #expect(try await device.context.push().isClean)
+        #expect(device.remote(id.text)?["n"] == 2)
+    }
+
+    @Test("a server that makes another value of all that it is sent is believed by its list", arguments: [false, true])
+    func otherValues(_ isInsert: Bool) async throws {
+        let device = try await device(.memory)
+        let id: RecordID = isInsert ? "b" : "a"
+        if isInsert {
+            try await device.todos.insert(["id": "b", "n": 2])
+        } else {
+            try await device.todos.update(["id": "a", "n": 2])
+        }
+        let kept: JSON = ["id": JSON(id), "n": 1, "m": 1, "version": "v99"]
+        device.server.onRequest { .answer(.model(200, $0.isWrite ? kept : [kept])) }
+        let result = try await device.context.push()
+        #expect(result.isClean, "\(result)")
+        #expect(try await device.todos.lookup(id: id) == kept)
+    }
+
+    @Test(
         "a property that is answered in other letters' case is under the server's name, once",
         arguments: StoreKind.allCases,
         [true, false])

@@ -1,0 +1,46 @@
+internal import CFloor
+internal import SluiceCore
+internal import SluiceSQLite
+
+/// Writes without a network: each in a process of its own, with a new database.
+enum WriteRuns {
+    static let schema = TableSchema(
+        "items",
+        columns: [
+            .init("title", .string), .init("quantity", .integer), .init("price", .real), .init("active", .boolean),
+        ])
+
+    /// Inserts so many records in one local transaction, each with its queued operation.
+    static func inserts(_ count: Int, database: String) async throws {
+        let store = try SQLiteStore(path: database, options: .init(durability: .normal))
+        let context = try await SyncContext(store: store, tables: [schema])
+        try await context.write { transaction in
+            for number in 0..<count { try transaction.insert(record(number), in: schema.name) }
+        }
+        try await store.close()
+    }
+
+    private static func record(_ number: Int) -> JSON {
+        [
+            "title": JSON("item number \(number) of the list"), "quantity": JSON(number % 1000),
+            "price": JSON(Double(number) * 0.25), "active": JSON(number % 2 == 1),
+        ]
+    }
+
+    /// The same rows by two prepared statements.
+    static func floor(_ count: Int, database: String) throws {
+        try PullRuns.withReason { cfloor_write(count, database, $0, $1) }
+    }
+
+    /// Sends what waits in the queue to a server that answers at once.
+    static func push(_ database: String) async throws {
+        let store = try SQLiteStore(path: database, options: .init(durability: .normal))
+        let client = SluiceClient(endpoint: try Endpoint("http://loopback.invalid"), transport: AcceptingTransport())
+        var options = SyncOptions()
+        options.concurrency = 4
+        let context = try await SyncContext(client: client, store: store, tables: [schema], options: options)
+        let result = try await context.push()
+        guard result.isClean else { throw BenchFailure("the push left \(result.remaining): \(result)") }
+        try await store.close()
+    }
+}

@@ -1,0 +1,140 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+/// A request in a batch.
+struct BatchItem: Sendable {
+    /// Its name, by which others refer to what it makes: `Content-ID`, or `id` in JSON.
+    var id: String?
+    /// The change set that it belongs to.
+    var group: String?
+    var dependsOn: [String] = []
+    /// The request, or why it is none.
+    var request: Result<Request, Refusal>
+}
+
+/// Makes requests of what stands in a batch.
+struct BatchItemReader {
+    private static let userFields = ["Authorization", "X-ZUMO-AUTH"].compactMap { HTTPField.Name($0) }
+
+    let call: ServiceCall
+
+    // MARK: multipart/mixed
+
+    /// The requests of a body; those of a change set have one group.
+    ///
+    /// - Throws: ``Refusal`` (400).
+    func items(_ body: [UInt8], boundary: String) throws(Refusal) -> [BatchItem] {
+        var items: [BatchItem] = []
+        for (index, part) in try MultipartReader.parts(body[...], boundary: boundary).enumerated() {
+            if let inner = MultipartReader.boundary(part.fields["content-type"]) {
+                let changes = try MultipartReader.parts(part.body, boundary: inner)
+                for change in changes { items.append(try item(change, group: "\(index)")) }
+            } else {
+                items.append(try item(part, group: nil))
+            }
+        }
+        guard items.count <= BatchRequest.mostParts else {
+            throw MultipartReader.refusal("has more than \(BatchRequest.mostParts) requests")
+        }
+        return items
+    }
+
+    private func item(_ part: MultipartReader.Part, group: String?) throws(Refusal) -> BatchItem {
+        guard part.fields["content-type"]?.lowercased().hasPrefix("application/http") == true else {
+            throw MultipartReader.refusal("has a part that is not application/http")
+        }
+        let bytes = part.body.drop { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
+        let end = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
+        let line = String(decoding: bytes[..<end], as: UTF8.self).filter { $0 != "\r" && $0 != "\r\n" }
+        let inner = try MultipartReader.part(bytes[min(end + 1, bytes.endIndex)...])
+        // Clients write it in either place, or both.
+        let id = part.fields["content-id"] ?? inner.fields["content-id"]
+        return BatchItem(
+            id: id, group: group,
+            request: Result { () throws(Refusal) in try request(line, inner, isInGroup: group != nil) })
+    }
+
+    private func request(
+        _ line: String, _ inner: MultipartReader.Part, isInGroup: Bool
+    ) throws(Refusal) -> Request {
+        let words = line.split(separator: " ")
+        guard words.count >= 3, let last = words.last, last.hasPrefix("HTTP/1.") else {
+            throw Refusal(.badRequest, "a request in a batch begins with METHOD URL HTTP/1.1")
+        }
+        // Some clients leave spaces in a query.
+        let url = words.dropFirst().dropLast().joined(separator: "%20")
+        var body = Array(inner.body)
+        if let length = inner.fields["content-length"].flatMap({ Int($0) }), length >= 0, length < body.count {
+            body = Array(body[..<length])
+        }
+        return try request(String(words[0]), url, inner.fields.map { ($0.key, $0.value) }, body, isInGroup: isInGroup)
+    }
+
+    // MARK: JSON
+
+    /// The requests of a JSON batch (OData JSON Format 4.01, section 19).
+    ///
+    /// - Throws: ``Refusal`` (400).
+    func items(_ document: JSON) throws(Refusal) -> [BatchItem] {
+        let batch = try BatchRequest(document) { (element, isInGroup) throws(Refusal) in
+            try request(element, isInGroup: isInGroup)
+        }
+        return batch.parts.map { BatchItem(id: $0.id, group: $0.group, dependsOn: $0.dependsOn, request: $0.request) }
+    }
+
+    private func request(_ element: JSON, isInGroup: Bool) throws(Refusal) -> Request {
+        guard let method = element["method"]?.string, let url = element["url"]?.string else {
+            throw Refusal(.badRequest, "a request in a batch has a method and a url")
+        }
+        guard url.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }) else {
+            throw Refusal(.badRequest, "the url of a request in a batch has a character that must be encoded")
+        }
+        var fields: [(String, String)] = []
+        for (name, value) in element["headers"]?.members ?? [] {
+            guard let text = value.string else { throw Refusal(.badRequest, "headers is an object of texts") }
+            fields.append((name.text, text))
+        }
+        var bytes: [UInt8] = []
+        if let body = element["body"], !body.isNull {
+            let type = fields.first { $0.0.lowercased() == "content-type" }?.1.lowercased() ?? "application/json"
+            bytes = !type.contains("json") && body.string != nil ? Array((body.string ?? "").utf8) : body.bytes()
+        }
+        return try request(method, url, fields, bytes, isInGroup: isInGroup)
+    }
+
+    // MARK: Requests
+
+    private func request(
+        _ name: String, _ url: String, _ fields: [(String, String)], _ body: [UInt8], isInGroup: Bool
+    ) throws(Refusal) -> Request {
+        guard ["GET", "POST", "PUT", "PATCH", "MERGE", "DELETE"].contains(name.uppercased()),
+            let method = HTTPRequest.Method(name.uppercased())
+        else { throw Refusal(.badRequest, "a request in a batch is GET, POST, PUT, PATCH, MERGE or DELETE") }
+        if isInGroup, method == .get { throw Refusal(.badRequest, "a change set holds changes only") }
+        var head = HTTPRequest(
+            method: method, scheme: call.head.scheme, authority: call.head.authority, path: path(url))
+        guard fields.count <= 100 else { throw Refusal(.badRequest, "a request in a batch has too many header fields") }
+        for (name, value) in fields where !["content-id", "content-length", "host"].contains(name.lowercased()) {
+            guard let field = HTTPField.Name(name), HTTPField.isValidValue(value) else {
+                throw Refusal(.badRequest, "a request in a batch has a header field that is none")
+            }
+            head.headerFields.append(HTTPField(name: field, value: value))
+        }
+        // The user of the batch, where the request names none of its own.
+        if !Self.userFields.contains(where: { head.headerFields.contains($0) }) {
+            for field in Self.userFields {
+                head.headerFields[values: field] = call.head.headerFields[values: field]
+            }
+        }
+        return Request(head, body: Body(bytes: body))
+    }
+
+    /// The path and query that a url stands for: a whole one, one from the root of the server, or one from the service's.
+    private func path(_ url: String) -> String {
+        let root = "/" + call.version.root.joined(separator: "/") + "/"
+        var path = url[...]
+        if let scheme = url.firstRange(of: "://") { path = url[scheme.upperBound...].drop { $0 != "/" } }
+        if path.hasPrefix(root) { return String(path) }
+        return root + path.drop { $0 == "/" }
+    }
+}

@@ -1,0 +1,95 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+/// Takes a `multipart/mixed` body apart (RFC 2046, section 5.1). Lines may end with LF alone, and what stands before the
+/// first boundary is passed over.
+struct MultipartReader {
+    /// A part: its header fields with names in small letters, and what follows them.
+    struct Part {
+        var fields: [String: String]
+        var body: ArraySlice<UInt8>
+    }
+
+    /// The most parts of one body, and the most header fields of one part.
+    private static let (mostParts, mostFields) = (1000, 100)
+
+    /// The boundary of a media type; nil for another type, and where none is named that may be one.
+    static func boundary(_ type: String?) -> String? {
+        guard let type, type.prefix(while: { $0 != ";" }).lowercased().filter({ $0 != " " }) == "multipart/mixed" else {
+            return nil
+        }
+        for parameter in type.split(separator: ";").dropFirst() {
+            let sides = parameter.split(separator: "=", maxSplits: 1).map { $0.filter { $0 != " " && $0 != "\"" } }
+            if sides.count == 2, sides[0].lowercased() == "boundary", (1...70).contains(sides[1].utf8.count) {
+                return sides[1]
+            }
+        }
+        return nil
+    }
+
+    /// The parts of a body.
+    ///
+    /// - Throws: ``Refusal`` (400) for a body whose last part does not end, and for too many parts.
+    static func parts(_ body: ArraySlice<UInt8>, boundary: String) throws(Refusal) -> [Part] {
+        let delimiter = Array("--\(boundary)".utf8)
+        var parts: [Part] = []
+        var begin: Int?
+        var index = body.startIndex
+        while index < body.endIndex {
+            let end = body[index...].firstIndex(of: UInt8(ascii: "\n")) ?? body.endIndex
+            let line = trimmed(body[index..<end])
+            let rest = line.starts(with: delimiter) ? line.dropFirst(delimiter.count) : nil
+            if let rest, rest.isEmpty || rest.elementsEqual("--".utf8) {
+                if let begin {
+                    guard parts.count < mostParts else { throw refusal("has more than \(mostParts) parts") }
+                    parts.append(try part(body[begin..<max(begin, content(before: index, begin, body))]))
+                }
+                if !rest.isEmpty { return parts }
+                begin = min(end + 1, body.endIndex)
+            }
+            index = min(end + 1, body.endIndex)
+        }
+        throw refusal("does not end with its boundary")
+    }
+
+    /// A part's fields, and what follows the empty line after them.
+    static func part(_ bytes: ArraySlice<UInt8>) throws(Refusal) -> Part {
+        var part = Part(fields: [:], body: bytes[bytes.endIndex...])
+        var index = bytes.startIndex
+        while index < bytes.endIndex {
+            let end = bytes[index...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
+            let line = trimmed(bytes[index..<end])
+            index = min(end + 1, bytes.endIndex)
+            if line.isEmpty { break }
+            let text = String(decoding: line, as: UTF8.self)
+            guard let colon = text.firstIndex(of: ":"), part.fields.count < mostFields else {
+                throw refusal("has a part with a line that is no header field")
+            }
+            let value = text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+            part.fields[text[..<colon].lowercased()] = String(value)
+        }
+        part.body = bytes[index...]
+        return part
+    }
+
+    /// The end of the content before a boundary: the end of the line before belongs to the boundary.
+    private static func content(before index: Int, _ begin: Int, _ body: ArraySlice<UInt8>) -> Int {
+        var end = index
+        if end > begin, body[end - 1] == UInt8(ascii: "\n") { end -= 1 }
+        if end > begin, body[end - 1] == UInt8(ascii: "\r") { end -= 1 }
+        return end
+    }
+
+    /// A line without white space at its end.
+    private static func trimmed(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        var line = line
+        while let last = line.last,
+            last == UInt8(ascii: "\r") || last == UInt8(ascii: " ") || last == UInt8(ascii: "\t")
+        {
+            line.removeLast()
+        }
+        return line
+    }
+
+    static func refusal(_ reason: String) -> Refusal { Refusal(.badRequest, "the multipart body \(reason)") }
+}

@@ -1,0 +1,134 @@
+public import SluiceCore
+internal import SluiceOData
+
+/// Code of the server's own that OData clients call by its name: a function, which changes nothing, or an action.
+///
+/// ```swift
+/// let longest = ODataOperation.function("Longest", [.init("count", .integer)], returns: .records(table: "movies")) { call in
+///     var query = Query("movies", order: [.init("duration", descending: true)])
+///     query.top = Int(exactly: call["count"]?.int ?? 3)
+///     return JSON(try await call.records(matching: query))
+/// }
+/// let backend = try await Backend(configuration, operations: [longest])
+/// // GET /odata/v4/Longest(count=5), and in v2 GET /odata/v2/Longest?count=5
+/// ```
+public struct ODataOperation: Sendable {
+    /// A parameter. A call without it has null.
+    public struct Parameter: Sendable, Hashable {
+        /// The name: letters, digits and `_`, beginning with a letter.
+        public var name: String
+        /// What its values are; `json` is a text that holds JSON.
+        public var type: TableSchema.ColumnType
+
+        /// A parameter.
+        public init(_ name: String, _ type: TableSchema.ColumnType) {
+            self.name = name
+            self.type = type
+        }
+    }
+
+    /// What a call gives back.
+    public enum Result: Sendable, Hashable {
+        /// Nothing: 204.
+        case nothing
+        /// A value.
+        case value(TableSchema.ColumnType)
+        /// An array of values.
+        case values(TableSchema.ColumnType)
+        /// A record of a table, or null.
+        case record(table: String)
+        /// An array of records of a table.
+        case records(table: String)
+    }
+
+    /// The name in addresses.
+    public let name: String
+    /// Whether it is called by GET and changes nothing; else it is called by POST.
+    public let isFunction: Bool
+    /// The parameters.
+    public let parameters: [Parameter]
+    /// What a call gives back.
+    public let result: Result
+    /// Who may call it.
+    public let access: TableAccess.Level
+    let body: @Sendable (ODataCall) async throws -> JSON
+
+    /// A function: called by GET, it changes nothing. By default everyone may call it.
+    public static func function(
+        _ name: String, _ parameters: [Parameter] = [], returns result: Result, access: TableAccess.Level = .anonymous,
+        _ body: @escaping @Sendable (ODataCall) async throws -> JSON
+    ) -> ODataOperation {
+        ODataOperation(
+            name: name, isFunction: true, parameters: parameters, result: result, access: access, body: body)
+    }
+
+    /// An action: called by POST, it may change anything. By default it needs a user.
+    public static func action(
+        _ name: String, _ parameters: [Parameter] = [], returns result: Result = .nothing,
+        access: TableAccess.Level = .authenticated, _ body: @escaping @Sendable (ODataCall) async throws -> JSON
+    ) -> ODataOperation {
+        ODataOperation(
+            name: name, isFunction: false, parameters: parameters, result: result, access: access, body: body)
+    }
+}
+
+/// One call of an ``ODataOperation``.
+public struct ODataCall: Sendable {
+    /// Whom the call comes from; nil where it brings no token.
+    public let principal: Principal?
+    /// The values of the parameters that the call gives.
+    public let arguments: [String: JSON]
+    private let reading: @Sendable (Query) async throws -> [JSON]
+
+    init(
+        principal: Principal?, arguments: [String: JSON], _ reading: @escaping @Sendable (Query) async throws -> [JSON]
+    ) {
+        self.principal = principal
+        self.arguments = arguments
+        self.reading = reading
+    }
+
+    /// The value of a parameter; nil where the call does not give it.
+    public subscript(name: String) -> JSON? { arguments[name] }
+
+    /// Records of a table that the caller may see: by the table's rules and with its hooks, at most so many as a page of
+    /// the table has.
+    ///
+    /// - Throws: ``HookRefusal`` where the caller may not read the table, ``SluiceError`` for an unknown table and a
+    ///   failing database.
+    public func records(matching query: Query) async throws -> [JSON] { try await reading(query) }
+}
+
+extension ODataOperation.Result {
+    /// The table of the records.
+    var table: String? {
+        switch self {
+        case .record(let table), .records(let table): table
+        case .nothing, .value, .values: nil
+        }
+    }
+
+    /// The type, as `$metadata` writes it; nil for nothing.
+    func type(in model: ServiceModel) -> String? {
+        switch self {
+        case .nothing: nil
+        case .value(let type): type.edm.rawValue
+        case .values(let type): "Collection(\(type.edm.rawValue))"
+        case .record(let table): "\(model.namespace).\(ServiceModel.identifier(table))"
+        case .records(let table): "Collection(\(model.namespace).\(ServiceModel.identifier(table)))"
+        }
+    }
+}
+
+extension TableSchema.ColumnType {
+    /// The type that OData clients see.
+    var edm: EdmPrimitive {
+        switch self {
+        case .string, .json: .string
+        case .integer: .int64
+        case .real: .double
+        case .boolean: .boolean
+        case .date: .dateTimeOffset
+        }
+    }
+}

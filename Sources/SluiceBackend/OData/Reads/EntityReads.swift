@@ -1,0 +1,130 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+/// Reads entities, by the rules for their tables and with the tables' hooks.
+struct EntityReads: Sendable {
+    let call: ServiceCall
+    private var wire: ServerWire { call.version.wire }
+
+    init(_ call: ServiceCall) { self.call = call }
+
+    /// An entity that is there, on the way to another.
+    ///
+    /// - Throws: ``Refusal`` (404) where it is not, or not for this request.
+    func found(_ set: EntitySet, _ id: RecordID) async throws -> Entity {
+        let reply = try await RecordReads(call.tableRequest(set, id)).lookup(id)
+        guard let entity = Entity(set, reply: reply) else { throw Refusal.missing }
+        return entity
+    }
+
+    /// The tables' answer to a read of one entity, under the request's conditions.
+    func lookup(_ set: EntitySet, _ id: RecordID) async throws -> Reply {
+        try await RecordReads(call.tableRequest(set, id, isMain: true)).lookup(id)
+    }
+
+    /// Whether a link to many entities leads to that one.
+    func contains(_ id: RecordID, _ set: EntitySet, _ step: Place.Step) async throws -> Bool {
+        var options = QueryOptions(set)
+        options.query.filter = .binary(.eq, .column("id"), .literal(.string(id.text)))
+        return try await !list(set, options, within: step).entities.isEmpty
+    }
+
+    /// How many of a set's entities match.
+    func count(_ set: EntitySet, _ options: QueryOptions, within step: Place.Step?) async throws -> Int {
+        var query = Query(set.table.name, filter: .all(options.query.filter, Self.condition(step, set)), top: 0)
+        query.includesCount = true
+        let parameters = ListParameters(query, later: nil, deltaToken: nil, pageSize: 1)
+        guard case .records(_, let count?, _) = try await RecordReads(call.tableRequest(set)).find(parameters) else {
+            throw Refusal(.internalServerError, "the records were not counted")
+        }
+        return count
+    }
+
+    /// A page of a set's entities, all or those that a link leads to, without what it is to be expanded with.
+    ///
+    /// - Parameters:
+    ///   - base: the address of the list without its query, for the links to what comes behind.
+    ///   - limit: the most entities, if fewer than a page of the table has.
+    func list(
+        _ set: EntitySet, _ options: QueryOptions, within step: Place.Step? = nil, base: String? = nil,
+        limit: Int? = nil, tracksChanges: Bool = false
+    ) async throws -> EntityList {
+        var query = options.query
+        query.select = options.columns(set)
+        query.filter = .all(query.filter, Self.condition(step, set))
+        var deltaToken = options.deltaToken
+        if let token = options.skipToken {
+            query.top = token.top
+            query.skip = 0
+            if case .rows(let rows) = token.place { query.skip = rows }
+            if case .change(let change) = token.place { deltaToken = change }
+        }
+        let pageSize = min(set.table.rules.pageSize, limit ?? .max)
+        let parameters = ListParameters(
+            query, later: options.skipToken?.condition(set), deltaToken: deltaToken, pageSize: pageSize)
+        let found = try await RecordReads(call.tableRequest(set, tracksChanges: tracksChanges)).find(parameters)
+        switch found {
+        case .records(let records, let count, let hasMore):
+            var list = EntityList(entities: entities(records, set, options), count: count)
+            if hasMore, let base {
+                let place: SkipToken.Place =
+                    options.isInOrderOfIDs && !list.entities.isEmpty
+                    ? .behind(list.entities[list.entities.count - 1].id) : .rows(query.skip + parameters.page)
+                let token = SkipToken(place, top: query.top.map { $0 - parameters.page })
+                list.next = Self.link(base, options, without: ["skip", "skiptoken"], ("$skiptoken", token.text))
+            }
+            return list
+        case .changes(let changes):
+            var list = EntityList(entities: entities(changes.records, set, options), count: changes.count)
+            list.isDelta = options.deltaToken != nil
+            list.gone = changes.gone.compactMap { record in
+                record["id"]?.textID.map { ($0, record[SystemColumn.deleted]?.bool == true) }
+            }
+            guard let base else { return list }
+            if changes.isLast {
+                let name = call.version == .v2 ? "!deltatoken" : "$deltatoken"
+                let value = call.version == .v2 ? "'\(changes.token.text)'" : changes.token.text
+                list.delta = Self.link(
+                    base, options, without: ["skip", "skiptoken", "deltatoken", "count", "inlinecount"], (name, value))
+            } else if options.deltaToken != nil {
+                // Within what has changed since, each page begins behind a change.
+                list.next = Self.link(base, options, without: ["deltatoken"], ("$deltatoken", changes.token.text))
+            } else {
+                let token = SkipToken(.change(changes.token.text), top: nil)
+                list.next = Self.link(base, options, without: ["skiptoken"], ("$skiptoken", token.text))
+            }
+            return list
+        }
+    }
+
+    private func entities(_ records: [JSON], _ set: EntitySet, _ options: QueryOptions) -> [Entity] {
+        records.compactMap { record in
+            var entity = Entity(set, stored: record, wire)
+            entity?.selected = options.selected
+            return entity
+        }
+    }
+
+    /// The records that a link to many leads to.
+    static func condition(_ step: Place.Step?, _ set: EntitySet) -> QueryExpression? {
+        guard let step, step.link.isCollection else { return nil }
+        let type = set.table.schema.column(step.link.column)?.type
+        let id = type == .integer ? Int64(step.id.text).map { RecordID.integer($0) } ?? step.id : step.id
+        return .binary(.eq, .column(step.link.column), .literal(.id(id)))
+    }
+
+    /// An address with the options of a request, but for some, and one more.
+    static func link(
+        _ base: String, _ options: QueryOptions, without left: Set<String>, _ added: (name: String, value: String)
+    ) -> String {
+        var parts = options.parameters.filter { name, _ in
+            let lower = name.lowercased()
+            return !left.contains(lower.hasPrefix("$") || lower.hasPrefix("!") ? String(lower.dropFirst()) : lower)
+        }
+        parts.append(added)
+        return base + "?"
+            + parts.map {
+                "\(PercentEncoding.query($0.name, keeping: "$!"))=\(PercentEncoding.query($0.value, keeping: "()'$,*"))"
+            }.joined(separator: "&")
+    }
+}

@@ -1,0 +1,121 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+/// What an address leads to.
+struct Place: Sendable {
+    /// A link that was followed, and from which entity.
+    struct Step: Sendable {
+        var set: EntitySet
+        var id: RecordID
+        var link: EntitySet.Link
+    }
+
+    enum Subject: Sendable {
+        /// A set's entities, all or those that a link leads to.
+        case list(EntitySet, within: Step?)
+        case entity(EntitySet, RecordID, via: Step?)
+        /// A link that leads to no entity.
+        case nothing(EntitySet, via: Step)
+        /// A property by its name, declared or not.
+        case property(EntitySet, RecordID, String)
+        case operation(ODataOperation, arguments: String?)
+    }
+
+    /// What is asked of the subject.
+    enum Suffix: Sendable {
+        case count, value, references
+    }
+
+    var subject: Subject
+    var suffix: Suffix?
+}
+
+/// Follows an address, segment by segment. Whoever asks must be allowed to read every entity on the way.
+struct Navigator: Sendable {
+    let call: ServiceCall
+    let operations: [ODataOperation]
+    /// Entities that the same change set makes: they are not there yet.
+    var created: Set<RecordID> = []
+
+    /// The most segments of an address.
+    private static let longest = 20
+
+    /// - Throws: ``Refusal``: 404 for what is not there, 400 for what is no address.
+    func place(_ segments: [String]) async throws -> Place {
+        var segments = segments
+        var place: Place?
+        guard segments.count <= Self.longest else { throw Refusal(.badRequest, "the address has too many segments") }
+        // v2 says first that addresses are meant, v4 last.
+        let hasLinks = segments.dropFirst().first == "$links"
+        if hasLinks { segments.remove(at: 1) }
+        for segment in segments {
+            if let before = place {
+                place = try await step(from: before, to: segment)
+            } else {
+                place = try first(segment)
+            }
+        }
+        guard var place else { throw Refusal(.notFound, "the address is empty") }
+        if hasLinks {
+            guard place.suffix == nil else { throw Self.unknown(segments.last ?? "") }
+            place.suffix = .references
+        }
+        return place
+    }
+
+    private func first(_ segment: String) throws -> Place {
+        let (name, inner) = ODataList.call(segment).map { ($0.name, $0.inner) } ?? (segment, nil)
+        if let set = call.model.set(name) {
+            guard let inner, !inner.isEmpty else { return Place(subject: .list(set, within: nil)) }
+            return Place(subject: .entity(set, try id(inner, set), via: nil))
+        }
+        if let operation = operations.first(where: { $0.name == name }) {
+            return Place(subject: .operation(operation, arguments: inner))
+        }
+        let hint = NearestKey.suggestion(for: name, among: call.model.sets.map(\.name)) ?? ""
+        throw Refusal(.notFound, "there is no entity set \(name)\(hint)")
+    }
+
+    private func id(_ predicate: String, _ set: EntitySet) throws -> RecordID {
+        guard let id = set.id(predicate: predicate) else {
+            throw Refusal(
+                .badRequest, "\(predicate) is no key of \(set.name); a key is \(set.hasIntegerIDs ? "7" : "'text'")")
+        }
+        try RequestBody.check(id: id, table: set.table.name)
+        return id
+    }
+
+    private func step(from place: Place, to segment: String) async throws -> Place {
+        guard place.suffix == nil else { throw Self.unknown(segment) }
+        switch (segment, place.subject) {
+        case ("$count", .list), ("$value", .property), ("$ref", .list), ("$ref", .entity), ("$ref", .nothing):
+            let suffixes: [String: Place.Suffix] = ["$count": .count, "$value": .value, "$ref": .references]
+            return Place(subject: place.subject, suffix: suffixes[segment])
+        case (_, .entity(let set, let id, _)): return try await member(segment, of: set, id)
+        default: throw Self.unknown(segment)
+        }
+    }
+
+    private func member(_ segment: String, of set: EntitySet, _ id: RecordID) async throws -> Place {
+        let (name, inner) = ODataList.call(segment).map { ($0.name, $0.inner) } ?? (segment, nil)
+        guard let link = set.link(name), let target = call.model.set(link.target) else {
+            guard inner == nil, !name.hasPrefix("$") else { throw Self.unknown(segment) }
+            return Place(subject: .property(set, id, name))
+        }
+        let step = Place.Step(set: set, id: id, link: link)
+        let entity: Entity? = created.contains(id) ? nil : try await EntityReads(call).found(set, id)
+        if link.isCollection {
+            guard let inner, !inner.isEmpty else { return Place(subject: .list(target, within: step)) }
+            let other = try self.id(inner, target)
+            guard try await EntityReads(call).contains(other, target, step) else { throw Refusal.missing }
+            return Place(subject: .entity(target, other, via: step))
+        }
+        guard inner == nil else { throw Self.unknown(segment) }
+        guard let other = entity?.target(of: link) else { return Place(subject: .nothing(target, via: step)) }
+        return Place(subject: .entity(target, other, via: step))
+    }
+
+    private static func unknown(_ segment: String) -> Refusal {
+        Refusal(.notFound, "the address does not lead anywhere at \(segment)")
+    }
+}

@@ -1,0 +1,80 @@
+internal import Crypto
+internal import Foundation
+internal import HTTPTypes
+internal import SluiceCore
+
+/// Keeps other sites from making a browser send changes: a change needs a token that only who reads answers can have,
+/// and the cookie that came with it. (SAP Gateway's form: `X-CSRF-Token: Fetch`.)
+///
+/// The token is a hash of the cookie with a key of this process, so nothing is kept for each client; a token of an
+/// earlier process is refused, and the client fetches another.
+struct CSRFGuard: Sendable {
+    private static let field = HTTPField.Name("X-CSRF-Token")
+    private static let cookie = "sluice-session"
+    private static let safe: [HTTPRequest.Method] = [.get, .head, .options]
+
+    let isRequired: Bool
+    private let key = SymmetricKey(size: .bits256)
+
+    init(isRequired: Bool) { self.isRequired = isRequired }
+
+    /// - Throws: ``Refusal`` (403) for a change without token and cookie that belong together, where they are required.
+    func check(_ head: HTTPRequest) throws(Refusal) {
+        guard isRequired, !Self.safe.contains(head.method), let field = Self.field else { return }
+        guard let session = session(head), let text = head.headerFields[field], let token = Self.bytes(text),
+            HMAC<SHA256>.isValidAuthenticationCode(token, authenticating: Data(session.utf8), using: key)
+        else {
+            var refusal = Refusal(
+                .forbidden, "the change needs the token of a read with X-CSRF-Token: Fetch, and its cookie")
+            refusal.headers[field] = "Required"
+            throw refusal
+        }
+    }
+
+    /// Adds the token that a read asks for, and a cookie for a client that has none.
+    func answer(_ head: HTTPRequest, _ headers: inout HTTPFields) {
+        guard Self.safe.contains(head.method), let field = Self.field,
+            head.headerFields[field]?.lowercased() == "fetch"
+        else { return }
+        let known = session(head)
+        let session = known ?? Self.makeSession()
+        headers[field] = HMAC<SHA256>.authenticationCode(for: Data(session.utf8), using: key)
+            .map { Self.hex($0) }.joined()
+        if known == nil {
+            let cookie = "\(Self.cookie)=\(session); Path=/odata; HttpOnly; SameSite=Strict"
+            headers.append(HTTPField(name: .setCookie, value: cookie))
+        }
+    }
+
+    private func session(_ head: HTTPRequest) -> String? {
+        for pair in head.headerFields[values: .cookie].flatMap({ $0.split(separator: ";") }) {
+            let sides = pair.split(separator: "=", maxSplits: 1).map { $0.filter { $0 != " " } }
+            if sides.count == 2, sides[0] == Self.cookie, sides[1].utf8.count == 32, Self.bytes(sides[1]) != nil {
+                return sides[1]
+            }
+        }
+        return nil
+    }
+
+    private static func makeSession() -> String {
+        SymmetricKey(size: .bits128).withUnsafeBytes { $0.map { hex($0) }.joined() }
+    }
+
+    private static func hex(_ byte: UInt8) -> String {
+        let digits = String(byte, radix: 16)
+        return byte < 16 ? "0" + digits : digits
+    }
+
+    private static func bytes(_ text: String) -> Data? {
+        let digits = Array(text.utf8)
+        guard digits.count % 2 == 0, digits.count <= 128 else { return nil }
+        var bytes = Data()
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let byte = UInt8(String(decoding: digits[index...(index + 1)], as: UTF8.self), radix: 16) else {
+                return nil
+            }
+            bytes.append(byte)
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,211 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+/// The query options of a request for one set's entities, read and checked.
+struct QueryOptions: Sendable {
+    /// Entities that come with those that refer to them.
+    struct Expansion: Sendable {
+        enum Form: Sendable {
+            case entities, references, count
+        }
+        var link: EntitySet.Link
+        var form = Form.entities
+        var options: QueryOptions
+    }
+
+    /// What the list asks for. Its selection is empty; see ``selected``.
+    var query: Query
+    /// The properties of the answer; nil for all.
+    private(set) var selected: [PropertyName]?
+    private(set) var expansions: [Expansion] = []
+    private(set) var skipToken: SkipToken?
+    private(set) var deltaToken: String?
+    /// The options as they came.
+    private(set) var parameters: [(name: String, value: String)] = []
+    /// The address in `$id`.
+    private(set) var reference: String?
+    /// Whether there is no other order than that of the ids.
+    var isInOrderOfIDs: Bool { query.order.isEmpty }
+
+    /// How deep `$expand` may be nested.
+    static let deepest = 5
+    /// The most properties that `$expand` names at one level.
+    private static let mostExpansions = 20
+    private static let names: Set<String> = [
+        "filter", "orderby", "select", "expand", "top", "skip", "count", "search", "compute", "apply", "format", "id",
+        "skiptoken", "deltatoken", "levels", "index", "schemaversion",
+    ]
+
+    /// All entities of the set.
+    init(_ set: EntitySet) { query = Query(set.table.name) }
+
+    /// The options of a request's address.
+    ///
+    /// - Throws: ``Refusal``: 400 with the reason and the place, 501 for an option that is not served.
+    init(_ call: ServiceCall, _ set: EntitySet) throws {
+        try self.init(call, set, call.target.parameters, depth: 0)
+    }
+
+    private init(
+        _ call: ServiceCall, _ set: EntitySet, _ parameters: [(name: String, value: String)], depth: Int
+    ) throws {
+        self.init(set)
+        self.parameters = parameters
+        let table = call.tableRequest(set)
+        let (schema, undeclared) = (table.table.schema, table.undeclaredColumns)
+        let columns: ODataColumns = { table.column($0) }
+        var seen: Set<String> = []
+        var paths: [(link: String, rest: String)] = []
+        for (name, value) in parameters {
+            guard let option = Self.option(name, call.version, isNested: depth > 0) else { continue }
+            guard seen.insert(option).inserted else {
+                throw Refusal(.badRequest, "the query option \(name) is given twice")
+            }
+            switch option {
+            case "filter":
+                query.filter = try ListParameters.reading(name) {
+                    try QueryExpression(odata: value, for: schema, undeclared: undeclared, columns: columns)
+                }
+            case "orderby":
+                query.order = try ListParameters.reading(name) {
+                    try Query.order(odata: value, for: schema, undeclared: undeclared, columns: columns)
+                }
+            case "select": paths = try select(value, call, set, table)
+            case "expand": expansions = try Self.expand(value, call, set, depth)
+            case "skip": query.skip = try ListParameters.count(name, value)
+            case "top": query.top = try ListParameters.count(name, value)
+            case "count": query.includesCount = try ListParameters.flag(name, value, yes: "true", no: "false")
+            case "inlinecount": query.includesCount = try ListParameters.flag(name, value, yes: "allpages", no: "none")
+            case "skiptoken": skipToken = try SkipToken(value)
+            case "deltatoken": deltaToken = Self.unquoted(value)
+            case "id": reference = value
+            case "format": continue
+            default: throw Refusal(.notImplemented, "the query option \(name) is not served")
+            }
+        }
+        try select(paths, call)
+    }
+
+    /// The option that a parameter is, without its `$`; nil for one that is none of OData's.
+    private static func option(_ name: String, _ version: ServiceVersion, isNested: Bool) -> String? {
+        let lower = name.lowercased()
+        // SAP's own writes the token so.
+        if lower == "!deltatoken" { return "deltatoken" }
+        if lower.hasPrefix("$") { return String(lower.dropFirst()) }
+        // OData 4.01 Protocol, section 11.2.1: the sign may be left out.
+        return version == .v401 && names.contains(lower) ? lower : nil
+    }
+
+    private static func unquoted(_ text: String) -> String {
+        text.count > 1 && text.hasPrefix("'") && text.hasSuffix("'") ? String(text.dropFirst().dropLast()) : text
+    }
+
+    // MARK: Selections
+
+    /// Reads `$select`; gives back the paths that lead over a link, as v2 has them.
+    private mutating func select(
+        _ text: String, _ call: ServiceCall, _ set: EntitySet, _ table: TableRequest
+    ) throws -> [(link: String, rest: String)] {
+        var names: [PropertyName] = []
+        var paths: [(link: String, rest: String)] = []
+        var isAll = false
+        for item in ODataList.split(text, by: ",") {
+            if item == "*" || item.isEmpty {
+                isAll = true
+                continue
+            }
+            let sides = item.split(separator: "/", maxSplits: 1).map(String.init)
+            if set.link(item) != nil { continue }
+            if sides.count == 2, set.link(sides[0]) != nil {
+                paths.append((sides[0], sides[1]))
+                continue
+            }
+            let name = ODataName.decoded(item)
+            let isKnown = set.property(of: name) != nil || (call.version != .v2 && !item.contains("/"))
+            guard isKnown, table.column(name) != nil, !name.text.contains("@") else {
+                let hint = NearestKey.suggestion(for: item, among: set.properties.map(\.name)) ?? ""
+                throw Refusal(.badRequest, "$select: \(set.name) has no property \(item)\(hint)")
+            }
+            names.append(name)
+        }
+        if !isAll, !names.isEmpty || paths.isEmpty { selected = names }
+        return paths
+    }
+
+    private mutating func select(_ paths: [(link: String, rest: String)], _ call: ServiceCall) throws {
+        for (index, expansion) in expansions.enumerated() {
+            let rests = paths.filter { $0.link == expansion.link.name }.map(\.rest)
+            guard !rests.isEmpty, let target = call.model.set(expansion.link.target) else { continue }
+            let deeper = try expansions[index].options.select(
+                rests.joined(separator: ","), call, target, call.tableRequest(target))
+            try expansions[index].options.select(deeper, call)
+        }
+    }
+
+    // MARK: Expansions
+
+    private static func expand(
+        _ text: String, _ call: ServiceCall, _ set: EntitySet, _ depth: Int
+    ) throws -> [Expansion] {
+        guard depth < deepest else {
+            throw Refusal(.badRequest, "$expand is nested deeper than \(deepest) levels")
+        }
+        var expansions: [Expansion] = []
+        for item in ODataList.split(text, by: ",") where !item.isEmpty {
+            if item == "*" {
+                for link in set.links where !expansions.contains(where: { $0.link.name == link.name }) {
+                    expansions.append(Expansion(link: link, options: QueryOptions(try target(of: link, call))))
+                }
+                continue
+            }
+            let (path, inner) = ODataList.call(item).map { ($0.name, $0.inner) } ?? (item, "")
+            let steps = path.split(separator: "/").map(String.init)
+            guard let name = steps.first, let link = set.link(name) else {
+                let hint = NearestKey.suggestion(for: path, among: set.links.map(\.name)) ?? ""
+                throw Refusal(.badRequest, "$expand: \(set.name) has no navigation property \(path)\(hint)")
+            }
+            let target = try target(of: link, call)
+            var parameters = ODataList.split(inner, by: ";").filter { !$0.isEmpty }.map { part in
+                let sides = part.split(separator: "=", maxSplits: 1).map(String.init)
+                return (name: sides[0], value: sides.count > 1 ? sides[1] : "")
+            }
+            var form = Expansion.Form.entities
+            switch steps.dropFirst().joined(separator: "/") {
+            case "": break
+            case "$ref": form = .references
+            case "$count": form = .count
+            // v2 nests by paths.
+            case let rest where call.version == .v2: parameters.append((name: "$expand", value: rest))
+            default: throw Refusal(.badRequest, "$expand: \(path) is no path that can be expanded")
+            }
+            let options = try QueryOptions(call, target, parameters, depth: depth + 1)
+            guard options.skipToken == nil, options.deltaToken == nil else {
+                throw Refusal(.badRequest, "$expand has no tokens within")
+            }
+            if let index = expansions.firstIndex(where: { $0.link.name == name }) {
+                // v2 names `a` beside `a/b`.
+                expansions[index].options.expansions += options.expansions
+            } else {
+                expansions.append(Expansion(link: link, form: form, options: options))
+            }
+        }
+        guard expansions.count <= mostExpansions else {
+            throw Refusal(.badRequest, "$expand names more than \(mostExpansions) properties")
+        }
+        return expansions
+    }
+
+    private static func target(of link: EntitySet.Link, _ call: ServiceCall) throws -> EntitySet {
+        guard let set = call.model.set(link.target) else { throw Refusal(.notFound, "there is no set \(link.target)") }
+        return set
+    }
+
+    /// The columns to read: those that are selected, with what links, tags and keys are made of. Empty for all.
+    func columns(_ set: EntitySet) -> [PropertyName] {
+        guard let selected else { return [] }
+        var columns: [PropertyName] = ["id", SystemColumn.version, SystemColumn.updatedAt]
+        if set.hasIntegerIDs { columns.append(SystemColumn.number) }
+        for name in selected + set.referenceColumns where !columns.contains(name) { columns.append(name) }
+        return columns
+    }
+}

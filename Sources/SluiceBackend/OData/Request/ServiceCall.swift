@@ -1,0 +1,135 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+/// A request to an OData service: what came, and how its answer is to look.
+struct ServiceCall: Sendable {
+    let backend: Backend
+    let model: ServiceModel
+    let version: ServiceVersion
+    let request: Request
+    let target: RequestTarget
+    let preferences: Preferences
+    /// The addresses of the entities that earlier requests of a batch made, by the names of these requests.
+    var references: [String: String] = [:]
+    /// The entities among them that are not there yet: their change set makes them.
+    var created: Set<RecordID> = []
+
+    var head: HTTPRequest { request.head }
+    /// The method that is meant.
+    let method: HTTPRequest.Method
+
+    /// - Throws: ``Refusal`` (400).
+    init(
+        _ backend: Backend, _ model: ServiceModel, _ version: ServiceVersion, _ request: Request,
+        _ target: RequestTarget
+    ) throws(Refusal) {
+        self.backend = backend
+        self.model = model
+        self.version = version
+        self.request = request
+        self.target = target
+        preferences = Preferences(request.head.headerFields)
+        method = try Self.method(request.head)
+    }
+
+    /// Whether the client says that it knows version 1 of OData at the most.
+    var knowsV1Only: Bool {
+        guard version == .v2, let field = HTTPField.Name("MaxDataServiceVersion").flatMap({ head.headerFields[$0] })
+        else { return false }
+        return field.hasPrefix("1.0")
+    }
+
+    /// The address of the service's root; `http://host/odata/v4/`.
+    var root: String { "\(target.origin)/\(version.root.joined(separator: "/"))/" }
+
+    /// The segments of the path below the root.
+    var segments: [String] { resolved(Array(target.segments.dropFirst(2))) }
+
+    /// The segments of an entity's address as bodies and headers have it: below the root, with it, or `$name` for what
+    /// an earlier request of the batch made.
+    ///
+    /// - Throws: ``Refusal`` (400) for an address that is not this service's.
+    func segments(of address: String) throws(Refusal) -> [String] {
+        var head = HTTPRequest(method: .get, scheme: nil, authority: nil, path: address)
+        if let scheme = address.firstRange(of: "://") {
+            let path = address[scheme.upperBound...].drop { $0 != "/" }
+            head.path = String(path)
+        }
+        let segments = RequestTarget(head).segments
+        let isWhole = address.hasPrefix("/") || address.contains("://")
+        guard !isWhole || segments.starts(with: version.root) else {
+            throw Refusal(.badRequest, "the address \(address) is not one of this service")
+        }
+        return resolved(isWhole ? Array(segments.dropFirst(version.root.count)) : segments)
+    }
+
+    private func resolved(_ segments: [String]) -> [String] {
+        guard let first = segments.first, first.hasPrefix("$"), let address = references[String(first.dropFirst())]
+        else {
+            return segments
+        }
+        return [address] + segments.dropFirst()
+    }
+
+    /// The format of the answer.
+    ///
+    /// - Throws: ``Refusal`` (406) where the client takes none of the media.
+    func format(_ media: AnswerFormat.Media...) throws(Refusal) -> AnswerFormat {
+        guard let format = AnswerFormat(head.headerFields, target, among: media) else {
+            throw Refusal(
+                .notAcceptable, "this is answered as " + media.map(\.rawValue).joined(separator: " or "))
+        }
+        return format
+    }
+
+    /// The format of entities: v2 has Atom too.
+    func entityFormat() throws(Refusal) -> AnswerFormat {
+        version == .v2 ? try format(.json, .atom) : try format(.json)
+    }
+
+    /// What a request asks of a table, as the tables' own routes ask it: with this request's user, conditions and id.
+    ///
+    /// - Parameter isMain: whether the request's conditions and its id are for this; what is done beside it has none.
+    func tableRequest(
+        _ set: EntitySet, _ id: RecordID? = nil, method: HTTPRequest.Method = .get, body: JSON? = nil,
+        isMain: Bool = false, tracksChanges: Bool = false
+    ) -> TableRequest {
+        var path = "/tables/\(PercentEncoding.segment(set.table.name))"
+        if let id { path += "/" + PercentEncoding.segment(id.text) }
+        var inner = HTTPRequest(method: method, scheme: head.scheme, authority: head.authority, path: path)
+        inner.headerFields = head.headerFields
+        inner.headerFields[.contentType] = nil
+        if let prefer = HTTPField.Name("Prefer") { inner.headerFields[prefer] = tracksChanges ? "track-changes" : nil }
+        let conditions: [HTTPField.Name] = [.ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince]
+        for name in conditions {
+            let values = inner.headerFields[values: name]
+            inner.headerFields[name] = nil
+            // Every tag here is weak: it names an entity, in whatever form.
+            if isMain {
+                inner.headerFields[values: name] = values.map { $0.hasPrefix("W/") ? String($0.dropFirst(2)) : $0 }
+            }
+        }
+        return TableRequest(
+            backend: backend, table: set.table, wire: version.wire, target: RequestTarget(inner),
+            request: Request(inner, body: body.map { Body(json: $0) } ?? .empty))
+    }
+
+    /// The method of the request, or the one that it carries through proxies that let few pass.
+    private static func method(_ head: HTTPRequest) throws(Refusal) -> HTTPRequest.Method {
+        let merge = HTTPRequest.Method("MERGE")
+        var method = head.method
+        for name in ["X-HTTP-Method", "X-HTTP-Method-Override"] {
+            guard let text = HTTPField.Name(name).flatMap({ head.headerFields[$0] }) else { continue }
+            guard head.method == .post, ["PUT", "PATCH", "MERGE", "DELETE", "GET"].contains(text.uppercased()) else {
+                throw Refusal(.badRequest, "\(name) stands on a POST, and names GET, PUT, PATCH, MERGE or DELETE")
+            }
+            method = HTTPRequest.Method(text.uppercased()) ?? method
+        }
+        return method == merge ? .patch : method
+    }
+}
+
+extension ETag {
+    /// The entity tag of a version; nil for a record that shows none.
+    static func odata(_ version: String?) -> String? { version.map { "W/" + quoted($0) } }
+}

@@ -1,0 +1,78 @@
+internal import Foundation
+internal import HTTPTypes
+internal import SluiceCore
+
+/// Where the next page of a list begins, as its link carries it: behind an id where the list is in the order of ids,
+/// so that what is inserted and deleted meanwhile moves nothing, else behind so many rows.
+struct SkipToken: Sendable, Hashable {
+    enum Place: Sendable, Hashable {
+        case behind(RecordID)
+        case rows(Int)
+        /// Behind a change, for a list that is read in the order of changes.
+        case change(String)
+    }
+
+    var place: Place
+    /// What is left of `$top`.
+    var top: Int?
+
+    init(_ place: Place, top: Int?) {
+        self.place = place
+        self.top = top
+    }
+
+    /// Reads a token.
+    ///
+    /// - Throws: ``Refusal`` (400) for what is none.
+    init(_ text: String) throws(Refusal) {
+        let refusal = Refusal(.badRequest, "$skiptoken is no token of this server")
+        let bare = text.hasPrefix("'") && text.hasSuffix("'") ? String(text.dropFirst().dropLast()) : text
+        let padded =
+            bare.replacing("-", with: "+").replacing("_", with: "/")
+            + String(repeating: "=", count: (4 - bare.utf8.count % 4) % 4)
+        guard bare.utf8.count < 4096, let data = Data(base64Encoded: padded),
+            let json = try? JSON(parsing: Array(data)), let kind = json[0]?.string
+        else { throw refusal }
+        switch (kind, json[1]) {
+        case ("id", .some(let value)):
+            guard let id = value.string else { throw refusal }
+            place = .behind(.string(id))
+        case ("rows", .some(let value)):
+            guard let rows = value.int.flatMap({ Int(exactly: $0) }), (0...(1 << 53)).contains(rows) else {
+                throw refusal
+            }
+            place = .rows(rows)
+        case ("change", .some(let value)):
+            guard let token = value.string else { throw refusal }
+            place = .change(token)
+        default: throw refusal
+        }
+        if let rest = json[2], !rest.isNull {
+            guard let rows = rest.int.flatMap({ Int(exactly: $0) }), (0...(1 << 53)).contains(rows) else {
+                throw refusal
+            }
+            top = rows
+        }
+    }
+
+    var text: String {
+        var json: JSON =
+            switch place {
+            case .behind(let id): ["id", JSON(id.text)]
+            case .rows(let rows): ["rows", JSON(rows)]
+            case .change(let token): ["change", JSON(token)]
+            }
+        json.append(top.map { JSON($0) } ?? .null)
+        return Data(json.bytes()).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+            .replacing("=", with: "")
+    }
+
+    /// The records behind the token.
+    func condition(_ set: EntitySet) -> QueryExpression? {
+        guard case .behind(let id) = place else { return nil }
+        if set.hasIntegerIDs, let number = Int64(id.text) {
+            return .binary(.gt, .column(SystemColumn.number), .literal(.number(JSONNumber(number))))
+        }
+        return .binary(.gt, .column("id"), .literal(.string(id.text)))
+    }
+}

@@ -1,0 +1,170 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+/// Answers the changing requests of an OData service.
+struct WriteRoutes: Sendable {
+    let call: ServiceCall
+    let service: ODataService
+    private var version: ServiceVersion { call.version }
+
+    func reply(_ place: Place) async throws -> ODataReply { try await write(place).reply() }
+
+    /// What the request changes, and how it is answered.
+    ///
+    /// - Parameter knowsID: whether the id of a new entity is to be known before it is made: a change set refers to it.
+    func write(_ place: Place, knowsID: Bool = false) async throws -> PlannedWrite {
+        try checkCondition(place)
+        var write = try await planned(place, knowsID)
+        guard let set = write.changes.first?.set else { throw Refusal.missing }
+        // The id of the request is of what came, and not of what is made of it.
+        let whole = TableRequest(
+            backend: call.backend, table: set.table, wire: version.wire, target: call.target, request: call.request)
+        guard let repeatable = try RepeatableRequest(whole) else { return write }
+        for index in write.changes.indices {
+            write.changes[index].request.repeatable = index == write.main ? repeatable : repeatable.part(index)
+        }
+        let answer = write.answer
+        write.answer = { replies in
+            var reply = try answer(replies)
+            RepeatableRequest.accept(&reply.headers)
+            return reply
+        }
+        return write
+    }
+
+    /// Refuses a change of what is there without `If-Match`, where that is the rule (RFC 6585, section 3).
+    private func checkCondition(_ place: Place) throws {
+        guard service.rules.requiresIfMatch, call.method != .post, call.head.headerFields[.ifMatch] == nil else {
+            return
+        }
+        throw Refusal(
+            HTTPResponse.Status(code: 428, reasonPhrase: "Precondition Required"),
+            "the change needs If-Match with the entity's tag")
+    }
+
+    private func planned(_ place: Place, _ knowsID: Bool) async throws -> PlannedWrite {
+        switch (place.subject, place.suffix, call.method) {
+        case (.list(let set, let step), nil, .post): return try await insert(set, step, knowsID)
+        case (.entity(let set, let id, _), nil, .patch), (.entity(let set, let id, _), nil, .put):
+            var planner = ChangePlanner(call)
+            let main = try await planner.update(
+                set, id, try EntityBody(call, set), replacing: call.method == .put)
+            return changed(planner, main, set)
+        case (.entity(let set, let id, _), nil, .delete):
+            var planner = ChangePlanner(call)
+            try planner.delete(set, id)
+            return done(planner, 0)
+        case (.property(let set, let id, let name), let suffix, .put),
+            (.property(let set, let id, let name), let suffix, .patch),
+            (.property(let set, let id, let name), let suffix, .delete):
+            return try await property(set, id, name, isValue: suffix == .value)
+        case (_, .references, _): return try await LinkWrites(call: call).write(place, done: done)
+        case (.list, _, _): throw Refusal.method(allowed: place.suffix == nil ? "GET, POST" : "GET")
+        case (.entity, _, _): throw Refusal.method(allowed: "GET, PATCH, PUT, DELETE")
+        case (.property, _, _): throw Refusal.method(allowed: "GET, PUT, DELETE")
+        case (.nothing, _, _): throw Refusal.missing
+        case (.operation, _, _): throw Refusal(.badRequest, "an operation is called by itself")
+        }
+    }
+
+    // MARK: Entities
+
+    private func insert(_ set: EntitySet, _ step: Place.Step?, _ knowsID: Bool) async throws -> PlannedWrite {
+        let format = try call.entityFormat()
+        var planner = ChangePlanner(call)
+        let main = try await planner.insert(
+            set, try EntityBody(call, set), owner: step.map { ($0.link.column, $0.id) }, isMain: true, knowsID: knowsID)
+        let changes = planner.changes
+        let answer: @Sendable ([Reply]) throws -> ODataReply = { replies in
+            guard var entity = Entity(set, reply: replies[main]) else { throw Refusal.missing }
+            Self.expand(&entity, changes, replies)
+            let address = call.root + set.address(entity.id, version)
+            var reply: ODataReply
+            if call.preferences.returnsEntity == false, version != .v2 {
+                reply = ODataReply(.noContent)
+                reply.headers[.eTag] = entity.etag
+                if let name = HTTPField.Name("OData-EntityId") { reply.headers[name] = address }
+                reply.applied("return=minimal")
+            } else {
+                reply = ReadRoutes(call).document(entity, .created, format)
+                if call.preferences.returnsEntity == true { reply.applied("return=representation") }
+            }
+            reply.headers[.location] = address
+            return reply
+        }
+        return PlannedWrite(changes: changes, main: main, answer: answer, newID: changes[main].request.newID)
+    }
+
+    /// Shows with a new entity those that it brought along.
+    private static func expand(_ entity: inout Entity, _ changes: [PlannedChange], _ replies: [Reply]) {
+        for (change, reply) in zip(changes, replies) {
+            guard let name = change.link, let link = entity.set.link(name), link.target == change.set.name,
+                let other = Entity(change.set, reply: reply)
+            else { continue }
+            guard link.isCollection else {
+                if entity.target(of: link) == other.id { entity.expanded[name] = .one(other) }
+                continue
+            }
+            guard
+                other.record[link.column]?.string ?? other.record[link.column]?.int.map({ String($0) })
+                    == entity.id.text
+            else { continue }
+            var list = EntityList(entities: [])
+            if case .many(let known)? = entity.expanded[name] { list = known }
+            list.entities.append(other)
+            entity.expanded[name] = .many(list)
+        }
+    }
+
+    /// The answer to a change: nothing, or the entity where the client would have it. Clients of v2 know 204 alone.
+    private func changed(_ planner: ChangePlanner, _ main: Int, _ set: EntitySet) -> PlannedWrite {
+        PlannedWrite(changes: planner.changes, main: main) { replies in
+            let entity = Entity(set, reply: replies[main])
+            if version != .v2, call.preferences.returnsEntity == true, let entity {
+                var reply = ReadRoutes(call).document(entity, .ok, try call.entityFormat())
+                reply.applied("return=representation")
+                return reply
+            }
+            var reply = ODataReply(.noContent)
+            reply.headers[.eTag] = entity?.etag
+            if call.preferences.returnsEntity == false { reply.applied("return=minimal") }
+            return reply
+        }
+    }
+
+    /// The answer that says nothing.
+    private func done(_ planner: ChangePlanner, _ main: Int) -> PlannedWrite {
+        PlannedWrite(changes: planner.changes, main: main) { replies in
+            ODataReply(.noContent).tagged(replies[main].headers[.eTag])
+        }
+    }
+
+    // MARK: Properties
+
+    private func property(_ set: EntitySet, _ id: RecordID, _ name: String, isValue: Bool) async throws -> PlannedWrite
+    {
+        let property = set.property(name)
+        guard name != set.key.name, property?.isComputed != true else {
+            throw Refusal(.badRequest, "the property \(name) is set by the server alone")
+        }
+        let value: JSON
+        if call.method == .delete {
+            value = .null
+        } else if isValue {
+            let text = String(decoding: call.request.body.bytes, as: UTF8.self)
+            value = try ValueForm.read(text: text, property, version)
+        } else {
+            let document = try EntityBody.document(call)
+            guard let given = version == .v2 ? document[name] : document["value"] else {
+                throw Refusal(.badRequest, "the body is an object with \(version == .v2 ? name : "value")")
+            }
+            value = given
+        }
+        // A text was read by its type already; v2 writes times in another form.
+        let written = isValue ? ValueForm.written(value, property, version) : value
+        let body = try EntityBody(JSON(members: [(name, written)]), call, set)
+        var planner = ChangePlanner(call)
+        let main = try await planner.update(set, id, body, replacing: false)
+        return done(planner, main)
+    }
+}

@@ -1,0 +1,37 @@
+/// The values of parameter aliases, each read when it is first used.
+final class ODataAliases {
+    private let texts: [PropertyName: ODataScanner]
+    /// The aliases of the options around.
+    private let outer: ODataAliases?
+    private var values: [PropertyName: ODataParser.Part] = [:]
+    /// The aliases whose values are being read: those that name each other in a circle have none.
+    private var reading: Set<PropertyName> = []
+
+    init(_ texts: [PropertyName: ODataScanner], outer: ODataAliases? = nil) {
+        self.texts = texts
+        self.outer = outer
+    }
+
+    /// The alias's value; nil if the request gives none, or one that means something else where the alias stands.
+    func value(
+        of name: PropertyName, _ parser: ODataParser, at place: Int
+    ) throws(QuerySyntaxError) -> ODataParser.Part? {
+        if let value = values[name] { return value }
+        guard let scanner = texts[name] else {
+            let value = try outer?.value(of: name, parser, at: place)
+            return value?.expression.mentionsThis == true ? nil : value
+        }
+        guard reading.insert(name).inserted else {
+            throw parser.scanner.error("the alias @\(name) is part of its own value", at: place)
+        }
+        defer { reading.remove(name) }
+        // A value stands wherever it is named, so it knows no variables.
+        var reader = ODataParser(scanner: scanner, maximumDepth: parser.maximumDepth, columns: parser.columns)
+        reader.aliases = self
+        guard reading.count <= 16 else { throw reader.tooDeep(at: 0) }
+        let value = try reader.expression()
+        try reader.expectEnd("an operator or the end")
+        values[name] = value
+        return value
+    }
+}

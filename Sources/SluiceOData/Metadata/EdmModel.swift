@@ -1,0 +1,187 @@
+public import SluiceBase
+
+/// What a service says of its data in `$metadata`: EDMX of v2, CSDL XML or CSDL JSON of v4.
+public struct EdmModel: Sendable, Hashable {
+    /// A remark on a part of the model: an `Annotation` of v4, or an attribute of another namespace, as SAP's services
+    /// have them in v2 (`sap:updatable="false"`, with the term `sap:updatable`).
+    public struct Annotation: Sendable, Hashable {
+        /// The term, with its namespace or alias.
+        public var term: String
+        /// The value; `true` where none is written.
+        public var value: JSON
+
+        /// An annotation.
+        public init(_ term: String, _ value: JSON = JSON(true)) {
+            self.term = term
+            self.value = value
+        }
+    }
+
+    /// A property with a value of its own.
+    public struct Property: Sendable, Hashable {
+        /// The name.
+        public var name: PropertyName
+        /// The type's name as it is written: `Edm.String`, `NS.Address`, `Collection(Edm.Int32)`.
+        public var type: String
+        /// Whether it may be null.
+        public var isNullable = true
+        /// How many characters or bytes it may have.
+        public var maxLength: Int?
+        /// How many digits it may have.
+        public var precision: Int?
+        /// How many of the digits stand after the point.
+        public var scale: Int?
+        /// The remarks on it.
+        public var annotations: [Annotation] = []
+
+        /// A property.
+        public init(_ name: PropertyName, type: String) {
+            self.name = name
+            self.type = type
+        }
+
+        /// The type, where it is a primitive one.
+        public var primitive: EdmPrimitive? { EdmPrimitive(rawValue: type) }
+    }
+
+    /// A property that leads to other entities.
+    public struct Navigation: Sendable, Hashable {
+        /// The name.
+        public var name: PropertyName
+        /// The full name of the type to which it leads.
+        public var target: String
+        /// Whether it leads to several.
+        public var isCollection: Bool
+        /// Pairs of a property of this type and the property of the target that has the same value.
+        public var constraints: [Constraint] = []
+        /// The remarks on it.
+        public var annotations: [Annotation] = []
+
+        /// A property here that has the value of one there.
+        public struct Constraint: Sendable, Hashable {
+            /// The property here.
+            public var property: PropertyName
+            /// The property of the target.
+            public var referenced: PropertyName
+        }
+
+        /// A navigation property.
+        public init(_ name: PropertyName, to target: String, isCollection: Bool) {
+            self.name = name
+            self.target = target
+            self.isCollection = isCollection
+        }
+    }
+
+    /// An entity type or a complex type.
+    public struct Structure: Sendable, Hashable {
+        /// The name with its namespace.
+        public var name: String
+        /// Whether it is an entity type.
+        public var isEntity: Bool
+        /// The type that it extends.
+        public var base: String?
+        /// The names of the properties of the key, without those of the base.
+        public var key: [PropertyName] = []
+        /// The properties, without those of the base.
+        public var properties: [Property] = []
+        /// The navigation properties, without those of the base.
+        public var navigation: [Navigation] = []
+        /// The remarks on it.
+        public var annotations: [Annotation] = []
+
+        /// A type.
+        public init(_ name: String, isEntity: Bool) {
+            self.name = name
+            self.isEntity = isEntity
+        }
+    }
+
+    /// An enumeration.
+    public struct Enumeration: Sendable, Hashable {
+        /// The name with its namespace.
+        public var name: String
+        /// The names of the members, in their order.
+        public var members: [String] = []
+    }
+
+    /// An entity set, or an entity of its own (a singleton).
+    public struct Container: Sendable, Hashable {
+        /// The name.
+        public var name: String
+        /// The full name of its entity type.
+        public var type: String
+        /// Whether it is a single entity.
+        public var isSingleton = false
+        /// To which set a navigation property leads, by its path.
+        public var bindings: [String: String] = [:]
+        /// The remarks on it.
+        public var annotations: [Annotation] = []
+
+        /// A set.
+        public init(_ name: String, type: String) {
+            self.name = name
+            self.type = type
+        }
+    }
+
+    /// The generation of OData.
+    public var version: ODataVersion
+    /// The types, in the order of the document.
+    public var structures: [Structure] = []
+    /// The enumerations.
+    public var enumerations: [Enumeration] = []
+    /// Other names of primitive types: v4's `TypeDefinition`, by full name.
+    public var definitions: [String: String] = [:]
+    /// The sets and single entities, in the order of the document.
+    public var sets: [Container] = []
+    /// The names of functions and actions that can be called by name.
+    public var operations: [String] = []
+
+    /// A model of nothing.
+    public init(version: ODataVersion) { self.version = version }
+
+    /// The type of that full name.
+    public func structure(_ name: String) -> Structure? { structures.first { $0.name == name } }
+
+    /// The type with all that it inherits.
+    ///
+    /// - Throws: ``SluiceError`` of code `brokenProtocol` for a type that is missing, or that extends itself.
+    public func whole(_ name: String) throws(SluiceError) -> Structure {
+        var chain: [Structure] = []
+        var next: String? = name
+        while let name = next {
+            guard let type = structure(name) else {
+                throw SluiceError(.brokenProtocol, "the metadata names a type \(name) and does not describe it")
+            }
+            guard chain.count < 64, !chain.contains(where: { $0.name == name }) else {
+                throw SluiceError(.brokenProtocol, "the metadata's type \(name) extends itself")
+            }
+            chain.append(type)
+            next = type.base
+        }
+        var whole = chain[0]
+        for base in chain.dropFirst() {
+            whole.key = base.key + whole.key
+            whole.properties = base.properties + whole.properties
+            whole.navigation = base.navigation + whole.navigation
+            whole.annotations += base.annotations
+        }
+        return whole
+    }
+
+    /// The primitive type of a property, also behind a definition; nil for any other.
+    public func primitive(_ property: Property) -> EdmPrimitive? {
+        property.primitive ?? definitions[property.type].flatMap(EdmPrimitive.init)
+    }
+}
+
+extension [EdmModel.Annotation] {
+    /// Whether one of them has that term, whatever its namespace, and is not `false`.
+    public func has(_ term: String) -> Bool { self[term].map { $0 != JSON(false) && $0 != JSON("false") } ?? false }
+
+    /// The value of the first with that term, whatever its namespace.
+    public subscript(term: String) -> JSON? {
+        first { $0.term.split { $0 == "." || $0 == ":" }.last.map { $0 == term } ?? false }?.value
+    }
+}

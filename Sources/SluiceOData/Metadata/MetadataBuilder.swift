@@ -1,0 +1,266 @@
+internal import SluiceBase
+
+/// Makes a model of the elements of EDMX and CSDL XML, as they come.
+///
+/// v2's navigation properties name an association that may be described later, and v4's annotations may stand apart from
+/// what they are about; both are put in their places at the end.
+struct MetadataBuilder {
+    private struct End {
+        var type = ""
+        var isMany = false
+    }
+
+    private var version: ODataVersion?
+    private var model = EdmModel(version: .v4)
+    private var namespace = ""
+    private var aliases: [String: String] = [:]
+    private var structure: EdmModel.Structure?
+    private var property: EdmModel.Property?
+    private var navigation: EdmModel.Navigation?
+    private var enumeration: EdmModel.Enumeration?
+    private var set: EdmModel.Container?
+    private var definition: String?
+    private var isInKey = false
+    /// Of v2: the ends of associations by the association's full name and their roles.
+    private var associations: [String: [String: End]] = [:]
+    private var association = ""
+    /// Of v2: the association and role of each navigation property, by its type and name.
+    private var relationships: [(type: Int, property: Int, association: String, role: String)] = []
+    private var associationSets: [(association: String, ends: [(role: String, set: String)])] = []
+    /// What an `Annotations` element is about.
+    private var target: String?
+    private var apart: [(target: String, annotation: EdmModel.Annotation)] = []
+    /// The annotation whose value is still to come, and how deep elements nest in it.
+    private var annotation: EdmModel.Annotation?
+    private var annotationDepth = 0
+    private var characters = ""
+
+    /// The model; nil where there was no schema.
+    mutating func finished() -> EdmModel? {
+        guard let version else { return nil }
+        model.version = version
+        for relationship in relationships {
+            let end = associations[resolved(relationship.association)]?[relationship.role] ?? End()
+            model.structures[relationship.type].navigation[relationship.property].target = resolved(end.type)
+            model.structures[relationship.type].navigation[relationship.property].isCollection = end.isMany
+            bind(relationship)
+        }
+        for index in model.structures.indices {
+            model.structures[index].base = model.structures[index].base.map(resolved)
+            for place in model.structures[index].properties.indices {
+                model.structures[index].properties[place].type = resolvedType(
+                    model.structures[index].properties[place].type)
+            }
+            for place in model.structures[index].navigation.indices {
+                let target = model.structures[index].navigation[place].target
+                model.structures[index].navigation[place].target = resolved(target)
+            }
+        }
+        for index in model.sets.indices { model.sets[index].type = resolved(model.sets[index].type) }
+        for (target, annotation) in apart { place(annotation, at: target) }
+        return model
+    }
+
+    /// v2: where a navigation property of a set's entities leads, from the sets of its association.
+    private mutating func bind(_ relationship: (type: Int, property: Int, association: String, role: String)) {
+        let type = model.structures[relationship.type]
+        for ends in associationSets where resolved(ends.association) == resolved(relationship.association) {
+            guard let to = ends.ends.first(where: { $0.role == relationship.role })?.set else { continue }
+            for index in model.sets.indices where resolved(model.sets[index].type) == type.name {
+                guard ends.ends.contains(where: { $0.set == model.sets[index].name }) else { continue }
+                model.sets[index].bindings[type.navigation[relationship.property].name.text] = to
+            }
+        }
+    }
+
+    /// A name with its namespace in the place of an alias.
+    private func resolved(_ name: String) -> String {
+        guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), let whole = aliases[String(name[..<dot])] else {
+            return name
+        }
+        return whole + name[dot...]
+    }
+
+    private func resolvedType(_ type: String) -> String {
+        guard type.hasPrefix("Collection("), type.hasSuffix(")") else { return resolved(type) }
+        return "Collection(\(resolved(String(type.dropFirst(11).dropLast()))))"
+    }
+
+    private mutating func place(_ annotation: EdmModel.Annotation, at target: String) {
+        let parts = target.split(separator: "/", maxSplits: 1).map(String.init)
+        guard let name = parts.first.map(resolved) else { return }
+        if let index = model.structures.firstIndex(where: { $0.name == name }) {
+            guard parts.count > 1 else { return model.structures[index].annotations.append(annotation) }
+            if let place = model.structures[index].properties.firstIndex(where: { $0.name.text == parts[1] }) {
+                model.structures[index].properties[place].annotations.append(annotation)
+            } else if let place = model.structures[index].navigation.firstIndex(where: { $0.name.text == parts[1] }) {
+                model.structures[index].navigation[place].annotations.append(annotation)
+            }
+        } else if parts.count > 1, let index = model.sets.firstIndex(where: { $0.name == parts[1] }) {
+            model.sets[index].annotations.append(annotation)
+        }
+    }
+
+    // MARK: Elements
+
+    mutating func text(_ text: String) {
+        if annotation != nil, characters.utf8.count < 4096 { characters += text }
+    }
+
+    mutating func begin(_ element: String, _ attributes: [String: String]) {
+        if annotation != nil {
+            annotationDepth += 1
+            characters = ""
+            return
+        }
+        let name = attributes["Name"] ?? ""
+        switch element {
+        case "Edmx": version = attributes["Version"]?.hasPrefix("4") ?? false ? .v4 : .v2
+        case "Schema":
+            namespace = attributes["Namespace"] ?? ""
+            if let alias = attributes["Alias"] { aliases[alias] = namespace }
+        case "EntityType", "ComplexType":
+            var type = EdmModel.Structure("\(namespace).\(name)", isEntity: element == "EntityType")
+            type.base = attributes["BaseType"]
+            type.annotations = others(attributes)
+            structure = type
+        case "Key": isInKey = true
+        case "PropertyRef": if isInKey { structure?.key.append(PropertyName(name)) }
+        case "Property": if structure != nil { property = property(name, attributes) }
+        case "NavigationProperty": beginNavigation(name, attributes)
+        case "ReferentialConstraint":
+            if let one = attributes["Property"], let other = attributes["ReferencedProperty"] {
+                navigation?.constraints.append(
+                    .init(property: PropertyName(one), referenced: PropertyName(other)))
+            }
+        case "EnumType": enumeration = EdmModel.Enumeration(name: "\(namespace).\(name)")
+        case "Member": enumeration?.members.append(name)
+        case "TypeDefinition": model.definitions["\(namespace).\(name)"] = attributes["UnderlyingType"] ?? ""
+        case "Association": association = "\(namespace).\(name)"
+        case "AssociationSet": associationSets.append((attributes["Association"] ?? "", []))
+        case "End": beginEnd(attributes)
+        case "EntitySet", "Singleton":
+            var set = EdmModel.Container(name, type: attributes["EntityType"] ?? attributes["Type"] ?? "")
+            set.isSingleton = element == "Singleton"
+            set.annotations = others(attributes)
+            self.set = set
+        case "NavigationPropertyBinding":
+            if let path = attributes["Path"], let target = attributes["Target"] { set?.bindings[path] = target }
+        case "FunctionImport", "ActionImport": model.operations.append(name)
+        case "Annotations": target = attributes["Target"]
+        case "Annotation": beginAnnotation(attributes)
+        default: break
+        }
+    }
+
+    mutating func end(_ element: String) {
+        if annotation != nil {
+            endInAnnotation(element)
+            return
+        }
+        switch element {
+        case "EntityType", "ComplexType":
+            if let structure { model.structures.append(structure) }
+            structure = nil
+        case "Key": isInKey = false
+        case "Property":
+            if let property { structure?.properties.append(property) }
+            property = nil
+        case "NavigationProperty":
+            if let navigation { structure?.navigation.append(navigation) }
+            navigation = nil
+        case "EnumType":
+            if let enumeration { model.enumerations.append(enumeration) }
+            enumeration = nil
+        case "EntitySet", "Singleton":
+            if let set { model.sets.append(set) }
+            set = nil
+        case "Annotations": target = nil
+        default: break
+        }
+    }
+
+    private func property(_ name: String, _ attributes: [String: String]) -> EdmModel.Property {
+        var property = EdmModel.Property(PropertyName(name), type: attributes["Type"] ?? "Edm.String")
+        property.isNullable = attributes["Nullable"] != "false"
+        property.maxLength = attributes["MaxLength"].flatMap { Int($0) }
+        property.precision = attributes["Precision"].flatMap { Int($0) }
+        property.scale = attributes["Scale"].flatMap { Int($0) }
+        property.annotations = others(attributes)
+        return property
+    }
+
+    private mutating func beginNavigation(_ name: String, _ attributes: [String: String]) {
+        guard let structure else { return }
+        let type = attributes["Type"] ?? ""
+        let isCollection = type.hasPrefix("Collection(")
+        let target = isCollection ? String(type.dropFirst(11).dropLast()) : type
+        var found = EdmModel.Navigation(PropertyName(name), to: target, isCollection: isCollection)
+        found.annotations = others(attributes)
+        navigation = found
+        if let association = attributes["Relationship"], let role = attributes["ToRole"] {
+            relationships.append((model.structures.count, structure.navigation.count, association, role))
+        }
+    }
+
+    private mutating func beginEnd(_ attributes: [String: String]) {
+        let role = attributes["Role"] ?? ""
+        if let set = attributes["EntitySet"] {
+            if !associationSets.isEmpty { associationSets[associationSets.count - 1].ends.append((role, set)) }
+        } else if let type = attributes["Type"] {
+            associations[association, default: [:]][role] = End(type: type, isMany: attributes["Multiplicity"] == "*")
+        }
+    }
+
+    /// The attributes of other namespaces: those with a prefix.
+    private func others(_ attributes: [String: String]) -> [EdmModel.Annotation] {
+        attributes.filter { $0.key.utf8.contains(UInt8(ascii: ":")) && !$0.key.hasPrefix("xml") }
+            .sorted { $0.key < $1.key }.map { EdmModel.Annotation($0.key, JSON($0.value)) }
+    }
+
+    // MARK: Annotations
+
+    private mutating func beginAnnotation(_ attributes: [String: String]) {
+        var value = JSON(true)
+        for (name, text) in attributes {
+            switch name {
+            case "Bool": value = JSON(text == "true")
+            case "String", "EnumMember", "Path", "PropertyPath", "Date", "DateTimeOffset": value = JSON(text)
+            case "Int", "Decimal", "Float": value = JSONNumber(text: text).map { JSON($0) } ?? JSON(text)
+            default: break
+            }
+        }
+        annotation = EdmModel.Annotation(attributes["Term"] ?? "", value)
+        annotationDepth = 0
+        characters = ""
+    }
+
+    private mutating func endInAnnotation(_ element: String) {
+        if annotationDepth > 0 {
+            // The text of a single value; of a record or a list no more than that it is there is kept.
+            if annotationDepth == 1 {
+                switch element {
+                case "Bool": annotation?.value = JSON(characters == "true")
+                case "String", "EnumMember", "Path", "PropertyPath": annotation?.value = JSON(characters)
+                case "Int", "Decimal": annotation?.value = JSONNumber(text: characters).map { JSON($0) } ?? .null
+                default: break
+                }
+            }
+            annotationDepth -= 1
+            return
+        }
+        guard let found = annotation else { return }
+        annotation = nil
+        if let target {
+            apart.append((target, found))
+        } else if property != nil {
+            property?.annotations.append(found)
+        } else if navigation != nil {
+            navigation?.annotations.append(found)
+        } else if structure != nil {
+            structure?.annotations.append(found)
+        } else {
+            set?.annotations.append(found)
+        }
+    }
+}

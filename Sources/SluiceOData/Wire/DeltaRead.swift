@@ -1,0 +1,169 @@
+internal import HTTPTypes
+internal import SluiceBase
+internal import SluiceWire
+
+/// Follows a set's changes by the service's delta links, and tells of them as the tables wire does by its change tokens.
+struct DeltaRead {
+    private let list: ListRead
+    private let transport: ODataTransport
+    private let set: EntitySet
+    private let form: RowForm
+
+    /// How many pages without rows are passed over.
+    private static let mostPages = 1000
+
+    init(_ list: ListRead) {
+        self.list = list
+        (transport, set, form) = (list.transport, list.set, list.form)
+    }
+
+    private var exchange: ServiceExchange { transport.exchange }
+
+    /// The first page of a read that follows changes; nil where the service does not.
+    func begin() async throws -> Response? {
+        guard let parameters = try list.parameters(tracks: true) else { return nil }
+        // Where rows of some time on are asked for, this is the question whether there are delta links by now.
+        return try await read(.page(exchange.path([set.name], parameters), changes: nil), isFirst: true)
+    }
+
+    /// The page after a token.
+    func follow(_ text: String) async throws -> Response {
+        guard let token = DeltaToken(text) else {
+            return ODataTransport.refusal(410, "the change token is of no use here")
+        }
+        // A pull begins afresh on an answer without a token.
+        return try await read(token, isFirst: false) ?? answer(Changes(), token: nil, like: nil)
+    }
+
+    /// The rows that a page tells of.
+    private struct Changes {
+        var rows: [JSON] = []
+        /// Whether the page told of something that could not be found out here.
+        var hasGap = false
+    }
+
+    private func read(_ start: DeltaToken, isFirst: Bool) async throws -> Response? {
+        var token = start
+        var visited: Set<String> = []
+        while true {
+            let (link, isOfChanges, kept) = token.parts
+            let path = try ServiceLink.path(of: link, endpoint: exchange.endpoint)
+            guard visited.insert(path).inserted, visited.count <= Self.mostPages else {
+                throw SluiceError(.brokenProtocol, "the service's links lead in a circle", table: set.name)
+            }
+            let response = try await exchange.send(
+                exchange.request(
+                    .get, path, for: list.request,
+                    // Some services apply the preferences to the one page that they came with.
+                    fields: list.preferences(top: list.query["$top"].flatMap { Int($0) }, tracks: true)))
+            guard response.status == 200 else { return refusal(response, isFirst: isFirst) }
+            let page = try SetPage(try list.document(response), table: set.name)
+            let delta = kept ?? page.deltaLink
+            guard isFirst, token == start else {
+                let changes = try await changes(page, isOfChanges: isOfChanges)
+                guard let next = next(page, delta, isOfChanges) else { return nil }
+                if changes.rows.isEmpty, !changes.hasGap, case .page = next {
+                    token = next
+                    continue
+                }
+                return answer(changes, token: next, like: response)
+            }
+            let applied = HTTPField.Name("Preference-Applied").flatMap { response.head.headerFields[$0] } ?? ""
+            let follows =
+                delta != nil || applied.contains("track-changes")
+                || (exchange.version == .v2 && page.nextLink != nil)
+            guard follows, let next = next(page, delta, false) else { return nil }
+            let changes = try await changes(page, isOfChanges: false)
+            if changes.rows.isEmpty, case .page = next {
+                token = next
+                continue
+            }
+            return answer(changes, token: next, like: response)
+        }
+    }
+
+    /// Where the read goes on; nil where the service gives no link to what changes from now on.
+    private func next(_ page: SetPage, _ delta: String?, _ isOfChanges: Bool) -> DeltaToken? {
+        if let link = page.nextLink { return .page(link, changes: delta, ofChanges: isOfChanges) }
+        return delta.map { .changes($0) }
+    }
+
+    /// A refusal of a link is one of the token: the service has forgotten it. A first read that is refused is one of a
+    /// service that does not know the wish.
+    private func refusal(_ response: Response, isFirst: Bool) -> Response? {
+        if isFirst { return [400, 406, 501].contains(response.status) ? nil : response }
+        guard [400, 404, 410].contains(response.status) else { return response }
+        var refusal = response
+        refusal.head.status = .gone
+        return refusal
+    }
+
+    private func answer(_ changes: Changes, token: DeltaToken?, like service: Response?) -> Response {
+        var response = ODataTransport.response(200, ["items": JSON(changes.rows)], like: service)
+        if let token {
+            var isLast = false
+            if case .changes = token { isLast = true }
+            ChangeTokens.answer(&response, token: token.text, isLast: isLast, hasGap: changes.hasGap)
+        }
+        return response
+    }
+
+    // MARK: What a page tells of
+
+    private func changes(_ page: SetPage, isOfChanges: Bool) async throws -> Changes {
+        guard isOfChanges else { return Changes(rows: page.rows.map { form.record(of: $0) ?? form.unnamed($0) }) }
+        var changes = Changes()
+        // Services forget the filter on the way, so whether a row is one of the query's is decided here.
+        let evaluator = try list.filter().map {
+            try QueryEvaluator(Query(set.name, filter: $0), schema: nil)
+        }
+        for item in page.rows {
+            switch SetPage.change(item) {
+            case .link: continue
+            case .gone(let address, let left):
+                // Of a row that is named by a property the address says nothing; a reconcile finds it.
+                let key =
+                    address.flatMap { EntityKey(address: $0, in: set) }
+                    ?? EntityKey(row: item, in: set, version: form.version)
+                guard let key, set.clientID == nil else {
+                    changes.hasGap = true
+                    continue
+                }
+                changes.rows.append(left ? form.leaver(key) : form.tombstone(key))
+            case .row:
+                guard isOfSet(item) else { continue }
+                guard let record = try await whole(item) else {
+                    changes.hasGap = true
+                    continue
+                }
+                if evaluator.map({ $0.matches(record) }) ?? true {
+                    changes.rows.append(record)
+                } else if let id = record["id"]?.textID {
+                    changes.rows.append(form.leaver(id))
+                }
+            }
+        }
+        return changes
+    }
+
+    /// Whether an item is a row of this set: an answer may tell of others that were expanded.
+    private func isOfSet(_ item: JSON) -> Bool {
+        guard let context = (item["@odata.context"] ?? item["@context"])?.string,
+            let fragment = context.split(separator: "#", maxSplits: 1).dropFirst().first
+        else { return true }
+        return fragment.prefix { $0 != "/" && $0 != "(" } == set.name
+    }
+
+    /// The record of a row; read anew where the change shows a part of the row. Nil where that cannot be done.
+    private func whole(_ item: JSON) async throws -> JSON? {
+        let isWhole = list.query["$select"] != nil || set.types.keys.allSatisfy { item[$0] != nil }
+        if isWhole, let record = form.record(of: item) { return record }
+        let address = (item["@id"] ?? item["@odata.id"])?.string
+        let key =
+            EntityKey(row: item, in: set, version: form.version) ?? address.flatMap { EntityKey(address: $0, in: set) }
+        guard let key else { return nil }
+        let response = try await RowRead(transport, set, list.request).read(key, as: nil)
+        if response.status == 404 || response.status == 410 { return form.tombstone(key) }
+        return response.status == 200 ? try response.body.json : form.record(of: item)
+    }
+}

@@ -1,0 +1,248 @@
+internal import HTTPTypes
+internal import SluiceBase
+internal import SluiceWire
+
+/// Reads rows of a set: a list in the order that was asked for, or what has changed.
+struct ListRead {
+    let transport: ODataTransport
+    let set: EntitySet
+    let request: Request
+    let form: RowForm
+    let query: QueryString
+
+    /// How many of the service's pages make one of the tables wire at the most.
+    private static let mostPages = 64
+    /// How many pages are looked through for rows by their ids.
+    private static let mostPagesByID = 10_000
+    /// The longest filter that is read, in bytes.
+    private static let longestFilter = 1 << 16
+    /// A page that goes on where the service's link says.
+    private static let nextName = "__next"
+
+    init(_ transport: ODataTransport, _ set: EntitySet, _ request: Request) {
+        self.transport = transport
+        self.set = set
+        self.request = request
+        form = RowForm(set: set, version: transport.exchange.version)
+        query = QueryString(ofPath: request.head.path ?? "")
+    }
+
+    private var exchange: ServiceExchange { transport.exchange }
+    private var version: ODataVersion { exchange.version }
+
+    /// The answer to `GET /tables/T`.
+    func answer() async throws -> Response {
+        if let token = query["$deltatoken"] { return try await DeltaRead(self).follow(token) }
+        let prefer = HTTPField.Name("Prefer").flatMap { request.head.headerFields[$0] } ?? ""
+        if prefer.contains("track-changes"), set.tracksChanges, !transport.memory.isUntracked(set.name) {
+            if let answer = try await DeltaRead(self).begin() { return answer }
+            transport.memory.noteUntracked(set.name)
+        }
+        return try await list()
+    }
+
+    // MARK: Lists
+
+    private func list() async throws -> Response {
+        if set.clientID != nil, let answer = try await listByID() { return answer }
+        let top = query["$top"].flatMap { Int($0) }
+        if top == 0, query["$count"] == nil { return page([], like: nil) }
+        var path: String
+        if let link = query[Self.nextName] {
+            path = try ServiceLink.path(of: link, endpoint: exchange.endpoint)
+        } else {
+            guard let parameters = try parameters() else { return page([], count: 0, like: nil) }
+            path = exchange.path([set.name], parameters)
+        }
+        var rows: [JSON] = []
+        var visited: Set<String> = [path]
+        var first: Response?
+        var count: Int64?
+        while true {
+            let response = try await exchange.send(
+                exchange.request(.get, path, for: request, fields: preferences(top: top.map { $0 - rows.count })))
+            guard response.status == 200 else { return response }
+            first = first ?? response
+            let page = try SetPage(try document(response), table: set.name)
+            count = count ?? page.count
+            if selectsPart, page.rows.contains(where: { form.tag(of: $0) == nil }), !page.rows.isEmpty {
+                // Without a tag the version is a digest of the whole row, so the row has to be read whole.
+                guard !transport.memory.isUntagged(set.name) else { throw Self.untagged(set.name) }
+                transport.memory.noteUntagged(set.name)
+                return try await list()
+            }
+            rows += page.rows.map { form.record(of: $0) ?? form.unnamed($0) }
+            guard let link = page.nextLink else { return self.page(rows, count: count, like: first) }
+            path = try ServiceLink.path(of: link, endpoint: exchange.endpoint)
+            guard visited.insert(path).inserted else {
+                throw SluiceError(.brokenProtocol, "the service's next links lead in a circle", table: set.name)
+            }
+            let isFull = top.map { rows.count >= $0 } ?? !rows.isEmpty
+            if isFull || visited.count > Self.mostPages {
+                return self.page(rows, count: count, next: isFull && top != nil ? nil : link, like: first)
+            }
+            try Task.checkCancellation()
+        }
+    }
+
+    /// The answer to a query that asks for rows by their ids, where these are in two properties: the service cannot sort
+    /// and compare by both as one, so its rows are read and looked through here. Nil for any other query.
+    private func listByID() async throws -> Response? {
+        let filter = try filter()
+        if case .binary(.eq, .column("id"), .literal(.string(let id))) = filter {
+            let response = try await RowRead(transport, set, request).lookup(.string(id))
+            if response.status == 404 || response.status == 410 { return page([], like: nil) }
+            return response.status == 200 ? page([try response.body.json], like: response) : response
+        }
+        let order = query["$orderby"] ?? ""
+        guard
+            order.split(separator: ",").contains(where: { $0.hasPrefix("id") })
+                || query["$filter"]?.contains("id") == true
+        else { return nil }
+        var all = Query(set.name, filter: filter, skip: query["$skip"].flatMap { Int($0) } ?? 0)
+        all.top = query["$top"].flatMap { Int($0) }
+        all.order = (try? Query.order(odata: order)) ?? []
+        let evaluator = try QueryEvaluator(all, schema: nil)
+        var rows: [JSON] = []
+        var path = exchange.path([set.name])
+        var visited: Set<String> = []
+        while true {
+            guard visited.insert(path).inserted, visited.count <= Self.mostPagesByID else {
+                throw SluiceError(.brokenProtocol, "the service's next links lead in a circle", table: set.name)
+            }
+            let response = try await exchange.send(exchange.request(.get, path, for: request))
+            guard response.status == 200 else { return response }
+            let part = try SetPage(try document(response), table: set.name)
+            rows += part.rows.compactMap { form.record(of: $0) }
+            guard let link = part.nextLink else { return page(evaluator.apply(to: rows), like: response) }
+            path = try ServiceLink.path(of: link, endpoint: exchange.endpoint)
+            try Task.checkCancellation()
+        }
+    }
+
+    private static func untagged(_ name: String) -> SluiceError {
+        SluiceError(.brokenProtocol, "the service leaves out properties of \(name) that it was asked for", table: name)
+    }
+
+    /// The answer in the form of the tables wire.
+    private func page(_ rows: [JSON], count: Int64? = nil, next: String? = nil, like service: Response?) -> Response {
+        var body: JSON = ["items": JSON(rows)]
+        if let count { body["count"] = JSON(count) }
+        if let next {
+            var address = QueryString(ofPath: request.head.path ?? "")
+            address[Self.nextName] = next
+            body["nextLink"] = JSON(address.path)
+        }
+        return ODataTransport.response(200, body, like: service)
+    }
+
+    func document(_ response: Response) throws(SluiceError) -> JSON {
+        do throws(JSONParseError) {
+            return try response.body.json
+        } catch {
+            let isHTML = ServerMessage.isHTML(response)
+            throw SluiceError(
+                error.isTooLarge ? .tooLarge : .brokenProtocol,
+                isHTML
+                    ? "the answer is a web page or XML, not JSON: check the endpoint, and whether a login page is in the way"
+                    : "the service's answer is not JSON, or was cut short", table: set.name, status: response.status,
+                cause: error)
+        }
+    }
+
+    func preferences(top: Int?, tracks: Bool = false) -> [(String, String)] {
+        var wishes: [String] = []
+        if tracks { wishes.append("odata.track-changes") }
+        if let top, top > 0 { wishes.append("odata.maxpagesize=\(top)") }
+        return wishes.isEmpty ? [] : [("Prefer", wishes.joined(separator: ","))]
+    }
+
+    // MARK: Parameters
+
+    /// Whether a part of each row was asked for, and its version with it.
+    private var selectsPart: Bool {
+        guard let select = query["$select"], !transport.memory.isUntagged(set.name) else { return false }
+        return (try? Query.select(odata: select))?.contains("__version") ?? false
+    }
+
+    /// The filter as a tree; nil where there is none.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidQuery` with the place of a mistake.
+    func filter() throws(SluiceError) -> QueryExpression? {
+        guard let text = query["$filter"] else { return nil }
+        do throws(QuerySyntaxError) {
+            return try QueryExpression(odata: text, maximumLength: Self.longestFilter, maximumDepth: 512)
+        } catch {
+            throw SluiceError(.invalidQuery, "the filter cannot be read: \(error)", table: set.name, cause: error)
+        }
+    }
+
+    /// The query's parameters in the service's names and forms; nil where no row can match.
+    func parameters(tracks: Bool = false) throws(SluiceError) -> [(name: String, value: String)]? {
+        var parameters: [(name: String, value: String)] = []
+        if let filter = try filter() {
+            switch try FilterForm(set: set, version: version).filter(filter) {
+            case .all: break
+            case .none: return nil
+            case .some(let text): parameters.append(("$filter", text))
+            }
+        }
+        for part in query.parts {
+            let name = QueryString.name(of: part)
+            guard let value = query[name] else { continue }
+            switch name {
+            case "$filter", "$deltatoken", Self.nextName, "__includeDeleted", "__includedeleted": continue
+            case "$orderby":
+                if !tracks, let order = try order(value) { parameters.append((name, order)) }
+            case "$select":
+                if let names = try selection(value) { parameters.append((name, names)) }
+            case "$skip", "$top": if !tracks { parameters.append((name, value)) }
+            case "$count", "$inlinecount":
+                if !tracks, value == "true" || value == "allpages" { parameters.append(version.count) }
+            default: parameters.append((name, value))
+            }
+        }
+        return parameters
+    }
+
+    private func order(_ text: String) throws(SluiceError) -> String? {
+        let keys: [Query.SortKey]
+        do throws(QuerySyntaxError) {
+            keys = try Query.order(odata: text)
+        } catch {
+            throw SluiceError(.invalidQuery, "the order cannot be read: \(error)", table: set.name, cause: error)
+        }
+        var parts: [String] = []
+        for key in keys {
+            for name in columns(of: key.column) where !parts.contains(where: { $0.split(separator: " ")[0] == name }) {
+                parts.append(key.descending ? "\(name) desc" : name)
+            }
+        }
+        return parts.isEmpty ? nil : parts.joined(separator: ",")
+    }
+
+    private func selection(_ text: String) throws(SluiceError) -> String? {
+        if transport.memory.isUntagged(set.name) { return nil }
+        let names: [PropertyName]
+        do throws(QuerySyntaxError) {
+            names = try Query.select(odata: text)
+        } catch {
+            throw SluiceError(.invalidQuery, "the selection cannot be read: \(error)", table: set.name, cause: error)
+        }
+        if names.isEmpty { return nil }
+        var asked = set.key.map(\.name.text)
+        if let name = set.clientID { asked.append(name.text) }
+        for name in names.flatMap(columns) where !asked.contains(name) { asked.append(name) }
+        return asked.joined(separator: ",")
+    }
+
+    /// The service's properties for a column of a record.
+    private func columns(of name: PropertyName) -> [String] {
+        switch name {
+        case "id": (set.clientID.map { [$0.text] } ?? []) + set.key.map(\.name.text)
+        case "__updatedAt": set.updatedAt.map { [$0.text] } ?? []
+        case "__version", "__deleted": []
+        default: [name.text]
+        }
+    }
+}

@@ -1,0 +1,60 @@
+public import SluiceBase
+
+/// What the client has to know of a service that its metadata does not say. Most services need none of it.
+public struct ODataSettings: Sendable {
+    /// How a row is changed.
+    public enum Update: String, Sendable, CaseIterable {
+        /// The properties that changed: `MERGE` in v2 and `PATCH` in v4, and in v2 `PATCH` where the service does not take
+        /// `MERGE`.
+        case merge
+        /// The row whole: `PUT`. What the row does not have is lost on the service.
+        case put
+    }
+
+    /// What one entity set needs.
+    public struct Table: Sendable {
+        /// The property that says when a row was last changed. With it changes are followed by time where the service
+        /// issues no delta links; without it all rows are read then.
+        public var updatedAt: PropertyName?
+        /// A text property in which a row that was made here keeps its id, where the service assigns the key. It becomes
+        /// the record's id on all devices, and finds a row whose creation was not answered.
+        public var clientID: PropertyName?
+        /// Whether the service assigns the keys of new rows; nil takes the metadata's word for it.
+        public var assignsKey: Bool?
+        /// Names and types of the key's properties, where the service has no metadata.
+        public var key: [EntitySet.Property]
+        /// Whether the service may be asked for delta links. Default true.
+        public var tracksChanges = true
+
+        /// The settings of a set.
+        public init(
+            updatedAt: PropertyName? = nil, clientID: PropertyName? = nil, assignsKey: Bool? = nil,
+            key: [EntitySet.Property] = []
+        ) {
+            self.updatedAt = updatedAt
+            self.clientID = clientID
+            self.assignsKey = assignsKey
+            self.key = key
+        }
+    }
+
+    /// The settings of sets, by the set's name.
+    public var tables: [String: Table]
+    /// How rows are changed.
+    public var update: Update
+    /// Whether `MERGE`, `PATCH`, `PUT` and `DELETE` go as `POST` with `X-HTTP-Method`, for networks that pass nothing else.
+    public var tunnelsMethods: Bool
+    /// Whether several changes go in one request as `multipart/mixed` also to a v4 service, which else gets JSON.
+    public var batchesAsMultipart: Bool
+
+    /// Settings.
+    public init(
+        tables: [String: Table] = [:], update: Update = .merge, tunnelsMethods: Bool = false,
+        batchesAsMultipart: Bool = false
+    ) {
+        self.tables = tables
+        self.update = update
+        self.tunnelsMethods = tunnelsMethods
+        self.batchesAsMultipart = batchesAsMultipart
+    }
+}

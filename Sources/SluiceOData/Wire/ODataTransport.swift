@@ -1,0 +1,92 @@
+internal import HTTPTypes
+internal import SluiceBase
+internal import SluiceWire
+internal import Synchronization
+
+/// The inner end of the chain for an OData service: makes OData requests of those in the form of the tables wire, and of
+/// the service's answers such as that wire has.
+///
+/// So the engine, filters and scripts see one form on all wires: `/tables/T/id`, `__version`, `If-Match`, change tokens.
+/// Only what goes through the real transport is OData. A client whose dialect is OData has this transport around its own.
+final class ODataTransport: Transport {
+    let exchange: ServiceExchange
+    let settings: ODataSettings
+    let catalog: SetCatalog
+    let memory = ServiceMemory()
+
+    init(version: ODataVersion, settings: ODataSettings, endpoint: Endpoint, inner: any Transport) {
+        exchange = ServiceExchange(version: version, endpoint: endpoint, inner: inner)
+        self.settings = settings
+        catalog = SetCatalog(exchange: exchange, settings: settings)
+    }
+
+    func send(_ request: Request) async throws -> Response {
+        guard exchange.endpoint.isOrigin(of: request.head) else { return try await exchange.passed(request) }
+        do {
+            switch TablePath(request, endpoint: exchange.endpoint) {
+            case .digest: return Self.refusal(501, "an OData service has no digests")
+            case .batch: return Self.refusal(501, "no batches")
+            case .other(let path):
+                var call = request
+                call.head.path = path
+                return try await exchange.send(call)
+            case .table(let name):
+                let set = try await catalog.set(name, for: request)
+                switch request.head.method {
+                case .get: return try await ListRead(self, set, request).answer()
+                case .post: return try await RowChange(self, set, request).insert()
+                default: return Self.refusal(405, "a table takes GET and POST")
+                }
+            case .record(let name, let id):
+                let set = try await catalog.set(name, for: request)
+                switch request.head.method {
+                case .get: return try await RowRead(self, set, request).lookup(id)
+                case .patch, .put: return try await RowChange(self, set, request).update(id)
+                case .delete: return try await RowChange(self, set, request).delete(id)
+                default: return Self.refusal(405, "an OData service keeps no deleted rows, so none can be brought back")
+                }
+            }
+        } catch let error as SluiceError where error.code == .notFound && error.status == 404 {
+            return Self.refusal(404, error.message)
+        }
+    }
+
+    /// An answer of this transport's own.
+    static func refusal(_ status: Int, _ message: String) -> Response {
+        response(status, ["error": JSON(message)])
+    }
+
+    /// An answer with a document.
+    static func response(_ status: Int, _ document: JSON, like service: Response? = nil) -> Response {
+        var head = HTTPResponse(status: .init(code: status))
+        head.headerFields = service?.head.headerFields ?? [:]
+        // They are about the service's body, or in the body now.
+        let replaced: [HTTPField.Name] = [.contentLength, .contentEncoding, .transferEncoding, .eTag, .location]
+        for name in replaced { head.headerFields[name] = nil }
+        head.headerFields[.contentType] = "application/json"
+        return Response(head, body: Body(json: document))
+    }
+}
+
+/// What the transport has learned of the service.
+final class ServiceMemory: Sendable {
+    private let state = Mutex(State())
+
+    private struct State {
+        var untracked: Set<String> = []
+        var untagged: Set<String> = []
+        var refusedMethods: Set<String> = []
+    }
+
+    /// Whether the service has issued no delta links for the set.
+    func isUntracked(_ set: String) -> Bool { state.withLock { $0.untracked.contains(set) } }
+    func noteUntracked(_ set: String) { state.withLock { _ = $0.untracked.insert(set) } }
+
+    /// Whether lists of the set have rows without entity tags.
+    func isUntagged(_ set: String) -> Bool { state.withLock { $0.untagged.contains(set) } }
+    func noteUntagged(_ set: String) { state.withLock { _ = $0.untagged.insert(set) } }
+
+    /// Whether the service does not take the method.
+    func refuses(_ method: String) -> Bool { state.withLock { $0.refusedMethods.contains(method) } }
+    func noteRefused(_ method: String) { state.withLock { _ = $0.refusedMethods.insert(method) } }
+}

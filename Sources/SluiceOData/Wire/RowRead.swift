@@ -1,0 +1,77 @@
+internal import HTTPTypes
+internal import SluiceBase
+internal import SluiceWire
+
+/// Reads one row by its key.
+struct RowRead {
+    let transport: ODataTransport
+    let set: EntitySet
+    let request: Request
+    let form: RowForm
+
+    init(_ transport: ODataTransport, _ set: EntitySet, _ request: Request) {
+        self.transport = transport
+        self.set = set
+        self.request = request
+        form = RowForm(set: set, version: transport.exchange.version)
+    }
+
+    /// The answer to `GET /tables/T/id`.
+    func lookup(_ id: RecordID) async throws -> Response {
+        guard let key = try await key(of: id) else { return Self.missing }
+        let condition = request.head.headerFields[.ifNoneMatch].map { [("If-None-Match", $0)] } ?? []
+        return try await read(key, as: id, condition)
+    }
+
+    static var missing: Response { ODataTransport.refusal(404, "the service has no row with that id") }
+
+    /// The row with that key as an answer with its record, or the service's refusal.
+    ///
+    /// - Parameter id: what the record is called here.
+    func read(_ key: EntityKey, as id: RecordID?, _ fields: [(String, String)] = []) async throws -> Response {
+        let exchange = transport.exchange
+        let get = exchange.request(.get, exchange.path(of: key, in: set), for: request, fields: fields)
+        let response = try await exchange.send(get)
+        guard response.status == 200 else { return response }
+        guard let record = try record(in: response, as: id) else {
+            throw SluiceError(
+                .brokenProtocol, "the service's answer is not the row that was asked for", table: set.name)
+        }
+        return ODataTransport.response(200, record, like: response)
+    }
+
+    /// The record of an answer with one entity; nil where there is none, or one without its key.
+    func record(in response: Response, as id: RecordID? = nil) throws -> JSON? {
+        guard !response.body.isEmpty, let entity = SetPage.entity(try response.body.json) else { return nil }
+        let tag = response.head.headerFields[.eTag]
+        guard var record = form.record(of: entity, tag: tag) else { return nil }
+        if let id { record["id"] = JSON(id) }
+        return record
+    }
+
+    /// The key of the row that has that id here; nil where there is none.
+    func key(of id: RecordID) async throws -> EntityKey? {
+        guard let property = set.clientID else { return EntityKey(id: id, in: set) }
+        // Rows that were not made by a client of ours have their key for an id.
+        let filter = FilterForm(set: set, version: form.version)
+        let condition = QueryExpression.binary(.eq, .column(property), .literal(.string(id.text)))
+        guard case .some(let text) = try filter.filter(condition) else { return nil }
+        let exchange = transport.exchange
+        let path = exchange.path([set.name], [("$filter", text), ("$top", "2")])
+        let response = try await exchange.send(exchange.request(.get, path, for: request))
+        guard response.status == 200 else {
+            throw SluiceError(
+                SluiceError.Code(status: response.status) ?? .brokenProtocol,
+                "the service does not find rows by \(property.text): \(ServerMessage.text(of: response))",
+                table: set.name, recordID: id, status: response.status)
+        }
+        let rows = try SetPage(try response.body.json, table: set.name).rows
+        guard rows.count < 2 else {
+            throw SluiceError(
+                .brokenProtocol, "several rows of the service have the same \(property.text)", table: set.name,
+                recordID: id)
+        }
+        if let row = rows.first { return EntityKey(row: row, in: set, version: form.version) }
+        return EntityKey(id: id, in: set)
+    }
+}

@@ -1,0 +1,81 @@
+internal import HTTPTypes
+internal import SluiceBase
+internal import SluiceWire
+internal import Synchronization
+
+/// The entity sets of one service, by its metadata, which is read once, and by the settings.
+final class SetCatalog: Sendable {
+    private let exchange: ServiceExchange
+    private let settings: ODataSettings
+    private let state = Mutex(State())
+
+    private struct State {
+        var model: EdmModel?
+        var sets: [String: EntitySet] = [:]
+        var reading: Task<EdmModel, any Error>?
+    }
+
+    init(exchange: ServiceExchange, settings: ODataSettings) {
+        self.exchange = exchange
+        self.settings = settings
+    }
+
+    /// The set of that name.
+    ///
+    /// - Throws: ``SluiceError`` of code `notFound` where the service has none, of the metadata's and the network's.
+    func set(_ name: String, for request: Request) async throws -> EntitySet {
+        if let set = state.withLock({ $0.sets[name] }) { return set }
+        var set: EntitySet
+        let table = settings.tables[name]
+        if let key = table?.key, !key.isEmpty {
+            set = try EntitySet(name, key: key, updatedAt: table?.updatedAt)
+        } else {
+            let model = try await model(for: request)
+            guard let described = try model.entitySet(name, updatedAt: table?.updatedAt) else {
+                throw SluiceError(.notFound, "the service has no entity set \(name)", table: name, status: 404)
+            }
+            set = described
+        }
+        if let assigns = table?.assignsKey { set.assignsKey = assigns }
+        set.clientID = table?.clientID
+        set.tracksChanges = table?.tracksChanges ?? true
+        let found = set
+        state.withLock { $0.sets[name] = found }
+        return found
+    }
+
+    /// The service's metadata. Many tasks may ask at once: it is read for all of them.
+    private func model(for request: Request) async throws -> EdmModel {
+        let reading = state.withLock { state -> Task<EdmModel, any Error>? in
+            if state.model != nil { return nil }
+            if let reading = state.reading { return reading }
+            let reading = Task { try await self.read(for: request) }
+            state.reading = reading
+            return reading
+        }
+        guard let reading else { return state.withLock { $0.model } ?? EdmModel(version: exchange.version) }
+        do {
+            let model = try await reading.value
+            state.withLock { ($0.model, $0.reading) = (model, nil) }
+            return model
+        } catch {
+            state.withLock { $0.reading = nil }
+            throw error
+        }
+    }
+
+    private func read(for request: Request) async throws -> EdmModel {
+        var metadata = exchange.request(.get, exchange.path(["$metadata"]), for: request)
+        metadata.head.headerFields[.accept] = "application/xml"
+        metadata.context = RequestContext(source: request.context.source, limits: request.context.limits)
+        let response = try await exchange.send(metadata)
+        guard response.status == 200 else {
+            let code = SluiceError.Code(status: response.status) ?? .brokenProtocol
+            throw SluiceError(
+                code == .notFound ? .rejected : code,
+                "the service's metadata cannot be read (\(response.status)); without it the keys of the sets must stand in "
+                    + "the settings", table: request.context.table, status: response.status)
+        }
+        return try EdmModel(document: response.body.bytes)
+    }
+}

@@ -1,0 +1,36 @@
+internal import HTTPTypes
+internal import SluiceBase
+internal import SluiceWire
+
+/// What a request in the form of the tables wire is about, by its path below the endpoint's.
+enum TablePath: Hashable {
+    /// `tables/T`
+    case table(String)
+    /// `tables/T/id`
+    case record(String, RecordID)
+    /// `tables/T/$digest`
+    case digest
+    /// `tables/$batch`
+    case batch
+    /// `api/…`, or any other path: the address below the service's root, with its query.
+    case other(String)
+
+    init(_ request: Request, endpoint: Endpoint) {
+        let path = request.head.path ?? "/"
+        let base = path.prefix { $0 != "?" }
+        guard base.hasPrefix(endpoint.path) else {
+            self = .other(path)
+            return
+        }
+        let segments = base.dropFirst(endpoint.path.count).split(separator: "/")
+        func decoded(_ segment: Substring) -> String { PercentEncoding.decoded(segment.replacing("+", with: "%2B")) }
+        switch (segments.first, segments.count) {
+        case ("tables", 2) where segments[1] == "$batch": self = .batch
+        case ("tables", 2): self = .table(decoded(segments[1]))
+        case ("tables", 3) where segments[2] == "$digest": self = .digest
+        case ("tables", 3): self = .record(decoded(segments[1]), .string(decoded(segments[2])))
+        case ("api", 2...): self = .other("\(endpoint.path)/\(path.dropFirst(endpoint.path.count + 5))")
+        default: self = .other(path)
+        }
+    }
+}

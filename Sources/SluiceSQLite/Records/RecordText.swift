@@ -1,0 +1,249 @@
+internal import CSQLite
+package import SluiceCore
+
+/// Writes rows of a table as JSON texts, straight from the statement: a list needs no documents in between.
+///
+/// It is for one list, on the connection's thread.
+package struct RecordText {
+    /// A member of each record's object, in the order in which they are written.
+    package enum Member: Sendable {
+        /// The declared column, under a name.
+        case column(PropertyName, as: PropertyName)
+        /// The declared column of a time, with three digits of its second's fraction, under a name.
+        case milliseconds(PropertyName, as: PropertyName)
+        /// All properties without a column.
+        case others
+    }
+
+    private struct Field {
+        /// The column's number in the statement; nil for the properties without a column.
+        var index: Int?
+        var type = TableSchema.ColumnType.json
+        var isTime = false
+        /// `,"name":`
+        var prefix: [UInt8] = []
+        /// Whether null is shown for it where the record does not have it.
+        var isCompleted = false
+    }
+
+    private let table: RecordTable
+    private let fields: [Field]
+    /// Whether a property without a column can be that of a column whose value does not fit, so that one row has to be
+    /// looked at as a whole.
+    private let mayOverlap: Bool
+    /// How a record is shown that cannot be written column by column.
+    private let whole: (JSON) throws -> JSON
+    /// The names without a column, as a text has them, for which null is shown where a record lacks them.
+    private let known: [[UInt8]]
+    /// Which of these the row has.
+    private var isThere: [Bool]
+    /// The columns that the rows before did not have, as their text names them.
+    private var absent: (text: [UInt8], columns: Set<Int>) = ([], [])
+
+    /// - Parameters:
+    ///   - inexact: the columns whose values may not fit their type; of all others every value does.
+    ///   - completing: names for which null is shown where a record lacks them, besides those of the columns that may
+    ///     be inexact; nil where nothing is shown.
+    ///   - whole: shows a record as the members would.
+    package init(
+        of table: RecordTable, _ members: [Member], inexact: Set<PropertyName>, completing: [PropertyName]? = nil,
+        whole: @escaping (JSON) throws -> JSON
+    ) {
+        self.table = table
+        self.whole = whole
+        mayOverlap = !inexact.isEmpty
+        known = (completing ?? []).map { JSON($0).bytes() }
+        isThere = known.map { _ in false }
+        func field(_ column: PropertyName, _ name: PropertyName, isTime: Bool) -> Field? {
+            guard let index = table.schema.columns.firstIndex(where: { $0.name == column }) else { return nil }
+            let prefix = ",\(JSON(name.text)):"
+            return Field(
+                index: index + 1, type: table.schema.columns[index].type, isTime: isTime, prefix: Array(prefix.utf8),
+                isCompleted: completing != nil && inexact.contains(column))
+        }
+        fields = members.compactMap { member in
+            switch member {
+            case .column(let column, let name): field(column, name, isTime: false)
+            case .milliseconds(let column, let name): field(column, name, isTime: true)
+            case .others: Field()
+            }
+        }
+    }
+
+    /// Appends the records that match, one object after the other with commas between them.
+    ///
+    /// - Parameter most: after so many it stops.
+    /// - Returns: how many were written, and whether there are more.
+    package mutating func append(
+        _ query: Query, most: Int, to output: inout [UInt8], on connection: SQLiteConnection
+    ) throws -> (count: Int, hasMore: Bool) {
+        let sql = try table.selection(query)
+        let statement = try connection.statement(sql.text)
+        defer { statement.reset() }
+        try statement.bind(sql.values)
+        var count = 0
+        while try statement.step() {
+            if count == most { return (count, true) }
+            if count > 0 { output.append(UInt8(ascii: ",")) }
+            count += 1
+            let start = output.count
+            if try !appendRow(statement, to: &output) {
+                output.removeSubrange(start...)
+                output += try whole(table.record(statement)).bytes()
+            }
+        }
+        return (count, false)
+    }
+
+    /// Appends the statement's row, or finds that it has to be looked at as a whole.
+    private mutating func appendRow(_ statement: SQLiteStatement, to output: inout [UInt8]) throws -> Bool {
+        let others = table.extraParameter - 1
+        let hasOthers = !statement.isNull(others)
+        if hasOthers, mayOverlap { return false }
+        guard try readAbsent(statement) else { return false }
+        output.append(contentsOf: #"{"id":"#.utf8)
+        statement.withText(0) { JSONEscape.append($0, to: &output) }
+        for field in fields {
+            guard let index = field.index else {
+                if hasOthers { statement.withText(others) { Self.appendMembers($0, to: &output) } }
+                if !absent.columns.isEmpty || !known.isEmpty { complete(statement, others, &output) }
+                continue
+            }
+            if !absent.columns.isEmpty, absent.columns.contains(index) { continue }
+            output.append(contentsOf: field.prefix)
+            guard Self.append(statement, index, field, to: &output) else { return false }
+        }
+        output.append(UInt8(ascii: "}"))
+        return true
+    }
+
+    /// Appends null for what the record lacks and others have.
+    private mutating func complete(_ statement: SQLiteStatement, _ others: Int, _ output: inout [UInt8]) {
+        for field in fields where field.isCompleted && field.index.map(absent.columns.contains) == true {
+            output.append(contentsOf: field.prefix)
+            output.append(contentsOf: "null".utf8)
+        }
+        if known.isEmpty { return }
+        for index in isThere.indices { isThere[index] = false }
+        var next = 0
+        statement.withText(others) { text in
+            Self.forEachName(text) { name in
+                // Most records have the same names in the same order.
+                let index =
+                    next < known.count && name.elementsEqual(known[next])
+                    ? next : known.firstIndex { name.elementsEqual($0) }
+                guard let index else { return }
+                isThere[index] = true
+                next = index + 1
+            }
+        }
+        for (index, name) in known.enumerated() where !isThere[index] {
+            output.append(UInt8(ascii: ","))
+            output.append(contentsOf: name)
+            output.append(contentsOf: ":null".utf8)
+        }
+    }
+
+    /// The names of an object's members, quotes included, in a text that the store has written.
+    private static func forEachName(
+        _ text: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>.SubSequence) -> Void
+    ) {
+        var (index, depth, isName) = (0, 0, false)
+        while index < text.count {
+            switch text[index] {
+            case UInt8(ascii: "\""):
+                var end = index + 1
+                while end < text.count, text[end] != UInt8(ascii: "\"") {
+                    end += text[end] == UInt8(ascii: "\\") ? 2 : 1
+                }
+                guard end < text.count else { return }
+                if depth == 1, isName { body(text[index...end]) }
+                isName = false
+                index = end
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                depth += 1
+                isName = depth == 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+            case UInt8(ascii: ","): isName = depth == 1
+            default: break
+            }
+            index += 1
+        }
+    }
+
+    /// Reads which columns the record does not have: mostly the same ones as the record before.
+    private mutating func readAbsent(_ statement: SQLiteStatement) throws -> Bool {
+        let column = table.absentParameter - 1
+        if statement.isNull(column) {
+            absent = ([], [])
+            return true
+        }
+        let known = absent.text
+        let isKnown = statement.withText(column) { $0.elementsEqual(known) } ?? false
+        if isKnown { return true }
+        let text = statement.withText(column) { Array($0) } ?? []
+        guard let names = try? JSON(parsing: text).elements else { return false }
+        var columns: Set<Int> = []
+        for (index, column) in table.schema.columns.enumerated() where names.contains(JSON(column.name)) {
+            columns.insert(index + 1)
+        }
+        absent = (text, columns)
+        return true
+    }
+
+    /// Appends the value, or finds that the column does not hold what its type says.
+    private static func append(
+        _ statement: SQLiteStatement, _ index: Int, _ field: Field, to output: inout [UInt8]
+    ) -> Bool {
+        switch (field.type, statement.columnType(index)) {
+        case (_, Int32(CSQLITE_NULL)): output.append(contentsOf: "null".utf8)
+        case (.date, Int32(CSQLITE_TEXT)) where field.isTime:
+            return statement.withText(index) { appendMilliseconds($0, to: &output) } ?? false
+        case (.string, Int32(CSQLITE_TEXT)), (.date, Int32(CSQLITE_TEXT)):
+            statement.withText(index) { JSONEscape.append($0, to: &output) }
+        case (.json, Int32(CSQLITE_TEXT)): statement.withText(index) { output.append(contentsOf: $0) }
+        case (.integer, Int32(CSQLITE_INTEGER)), (.real, Int32(CSQLITE_INTEGER)):
+            append(statement.int(index), to: &output)
+        case (.real, Int32(CSQLITE_FLOAT)):
+            let double = statement.double(index)
+            if let whole = RecordColumns.wholeNumber(double) {
+                append(whole, to: &output)
+            } else {
+                output.append(contentsOf: JSON(double).description.utf8)
+            }
+        case (.boolean, Int32(CSQLITE_INTEGER)):
+            output.append(contentsOf: (statement.int(index) == 0 ? "false" : "true").utf8)
+        default: return false
+        }
+        return true
+    }
+
+    private static func append(_ integer: Int64, to output: inout [UInt8]) {
+        // The digits from the last one on.
+        var rest = integer.magnitude
+        var digits: UInt64 = 1
+        while rest / digits >= 10 { digits *= 10 }
+        if integer < 0 { output.append(UInt8(ascii: "-")) }
+        while digits > 0 {
+            output.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest / digits))
+            rest %= digits
+            digits /= 10
+        }
+    }
+
+    /// A time as the store writes it, `2026-11-21T09:30:00.1234567Z`, with the last digits cut off; false for another.
+    private static func appendMilliseconds(_ text: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) -> Bool {
+        guard text.count == 28, text[19] == UInt8(ascii: "."), text[27] == UInt8(ascii: "Z") else { return false }
+        output.append(UInt8(ascii: "\""))
+        output.append(contentsOf: text[..<23])
+        output.append(contentsOf: #"Z""#.utf8)
+        return true
+    }
+
+    /// The members of an object's text: `,"a":1`.
+    private static func appendMembers(_ text: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
+        guard text.count > 2 else { return }
+        output.append(UInt8(ascii: ","))
+        output.append(contentsOf: text[1..<(text.count - 1)])
+    }
+}

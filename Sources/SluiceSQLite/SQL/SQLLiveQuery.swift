@@ -1,0 +1,90 @@
+public import SluiceCore
+
+/// The results of a SQL statement over a context's store: the result now, and each one after it that differs.
+///
+/// The statement runs in the task that reads the sequence, and again only when something was committed that can concern
+/// a table that it reads. Several commits that come while nobody reads lead to one run.
+///
+/// ```swift
+/// let sql = "SELECT l.name, count(*) AS open FROM todos t JOIN lists l ON l.id = t.list WHERE NOT t.done GROUP BY l.id"
+/// for try await result in try context.observe(sql: sql) {
+///     print(result.objects)
+/// }
+/// ```
+public struct SQLLiveQuery: AsyncSequence, Sendable {
+    let context: SyncContext
+    let store: SQLiteStore
+    let text: String
+    let bindings: SQLBindings
+    let options: SQLOptions
+
+    /// Reads the results.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private let query: SQLLiveQuery
+        private let watch: TableWatch
+        private var rows: SQLRows?
+        /// The tables that the statement has read.
+        private var tables: Set<String> = []
+        /// Whether something was committed that no read has shown yet: the first result, or what a failed read missed.
+        private var isDue = true
+
+        fileprivate init(_ query: SQLLiveQuery) {
+            self.query = query
+            watch = TableWatch(query.context)
+        }
+
+        /// Waits for the next result; nil once the task is cancelled.
+        ///
+        /// - Throws: as ``SQLiteStore/sql(_:_:options:)-(_,[JSON],_)``. The next call reads again.
+        public mutating func next() async throws -> SQLRows? {
+            while !Task.isCancelled {
+                if !isDue {
+                    guard await watch.next(concerning: tables) else { return nil }
+                    isDue = true
+                }
+                let new = try await query.store.sql(query.text, query.bindings, query.options)
+                (tables, isDue) = (new.tables, false)
+                if new.rows != rows {
+                    rows = new.rows
+                    return new.rows
+                }
+            }
+            return nil
+        }
+    }
+
+    /// A reader of the results.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+}
+
+extension SyncContext {
+    /// What a SQL statement gives, now and whenever a write, a push, a pull or a purge of this context changes it.
+    ///
+    /// - Parameters:
+    ///   - text: the statement, as for ``SQLiteStore/sql(_:_:options:)-(_,[JSON],_)``.
+    ///   - bindings: a value for each parameter, in order.
+    ///   - options: how much each run of the statement may take.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` where the context's store is no ``SQLiteStore``. What is
+    ///   wrong with the statement is thrown by the sequence.
+    public func observe(
+        sql text: String, _ bindings: [JSON] = [], options: SQLOptions = SQLOptions()
+    ) throws -> SQLLiveQuery {
+        try observe(text, .positional(bindings), options)
+    }
+
+    /// The same with values for named parameters.
+    ///
+    /// - Throws: as with values in order.
+    public func observe(
+        sql text: String, _ bindings: [String: JSON], options: SQLOptions = SQLOptions()
+    ) throws -> SQLLiveQuery {
+        try observe(text, .named(bindings), options)
+    }
+
+    private func observe(_ text: String, _ bindings: SQLBindings, _ options: SQLOptions) throws -> SQLLiveQuery {
+        guard let store = store as? SQLiteStore else {
+            throw SluiceError(.invalidArgument, "SQL is observed in a context over a SQLiteStore alone")
+        }
+        return SQLLiveQuery(context: self, store: store, text: text, bindings: bindings, options: options)
+    }
+}

@@ -1,0 +1,29 @@
+/// Whether a local store that is filled by defining requests can answer a request completely, and why.
+///
+/// ```swift
+/// let checker = CoverageChecker(requests, schemas: [agencies, bookings])
+/// let coverage = checker.coverage(of: try ODataOptions("$filter=Country eq 'US' and Rank gt 3"), in: "Agencies")
+/// print(coverage)   // covered: every record that is asked for is in "agencies"
+/// ```
+public enum Coverage: Sendable, Hashable, CustomStringConvertible {
+    /// Every record of the answer is there, and nothing else is found. The names are those of the defining requests
+    /// that the proof needs, the texts are the proof.
+    case covered(by: [String], because: [String])
+    /// That cannot be proved. The texts say what is missing; the example, if there is one, describes a record that is
+    /// asked for and that no defining request need give.
+    case uncovered(because: [String], example: String?)
+
+    /// Whether the local store has the whole answer.
+    public var isCovered: Bool {
+        if case .covered = self { true } else { false }
+    }
+
+    /// The answer and its reasons, in one line.
+    public var description: String {
+        switch self {
+        case .covered(_, let reasons): "covered: \(reasons.joined(separator: "; "))"
+        case .uncovered(let reasons, let example):
+            "not covered: \(reasons.joined(separator: "; "))" + (example.map { "; for example where \($0)" } ?? "")
+        }
+    }
+}

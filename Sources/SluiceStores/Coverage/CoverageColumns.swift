@@ -1,0 +1,63 @@
+internal import SluiceBase
+
+/// Which parts of a record a `$select` gives.
+enum CoverageColumns {
+    case all
+    /// What these paths lead to.
+    case some([[PropertyName]])
+
+    /// What a defining request has loaded. What only a part of a collection is selected of counts as not loaded.
+    init(loadedBy items: [SelectItem]) {
+        if items.isEmpty || items.contains(where: { $0.path == [.all] }) {
+            self = .all
+            return
+        }
+        self = .some(
+            items.compactMap { item in
+                guard item.options == ODataOptions() else { return nil }
+                return item.names
+            } + [["id"]])
+    }
+
+    /// What a request needs; nil if it selects something else than properties.
+    init?(neededBy items: [SelectItem]) {
+        var paths: [[PropertyName]] = []
+        for item in items {
+            if item.path == [.all] {
+                self = .all
+                return
+            }
+            guard let names = item.names else { return nil }
+            paths.append(names)
+        }
+        self = items.isEmpty ? .all : .some(paths)
+    }
+
+    /// The needed paths that are not there; nil stands for all the others.
+    func missing(from loaded: CoverageColumns) -> [String] {
+        guard case .some(let there) = loaded else { return [] }
+        guard case .some(let needed) = self else { return ["every property"] }
+        return needed.filter { path in !there.contains { path.starts(with: $0) } }
+            .map { $0.map(\.text).joined(separator: "/") }
+    }
+
+    /// Whether the whole property is there.
+    func has(_ name: PropertyName) -> Bool {
+        switch self {
+        case .all: true
+        case .some(let paths): paths.contains([name])
+        }
+    }
+}
+
+extension SelectItem {
+    /// The path, if it has properties alone.
+    fileprivate var names: [PropertyName]? {
+        var names: [PropertyName] = []
+        for step in path {
+            guard case .property(let name) = step else { return nil }
+            names.append(name)
+        }
+        return names
+    }
+}

@@ -1,0 +1,177 @@
+import HTTPTypes
+import SluiceCore
+import SluiceTesting
+import Testing
+
+@testable import SluiceOData
+
+@Suite("changes of rows of OData services")
+struct ODataChangeTests {
+    private static let tag = #"W/"datetime'2026-11-23T10%3A00%3A01.416000'""#
+
+    @Test("a version is the whole tag, and goes back as it came", arguments: [ODataVersion.v2, .v4])
+    func tags(_ version: ODataVersion) async throws {
+        let fixture = try ODataFixture(
+            version, nil,
+            [
+                .row("1", Self.tag, version: version), .json(204, ""),
+                .row("1", "W/\"2\"", #","Text":"b","By":"server""#, version: version),
+            ])
+        let record = try await fixture.orders.lookup(id: "1")
+        #expect(record["__version"] == JSON(Self.tag))
+        let changed = try await fixture.orders.update(record.setting(["Text": "b"]))
+        #expect(
+            fixture.sent == [
+                "GET /Orders('1')", "\(version == .v2 ? "MERGE" : "PATCH") /Orders('1')", "GET /Orders('1')",
+            ])
+        #expect(fixture.field("If-Match", of: 1) == Self.tag)
+        #expect(try fixture.body(of: 1) == ["Text": "b"])
+        // An answer of 204 is read back: the service has set a property by itself.
+        #expect(changed["By"] == "server")
+        #expect(changed["__version"] == "W/\"2\"")
+    }
+
+    @Test("a service that takes no MERGE gets PATCH, and one without PATCH a POST that names it")
+    func ladder() async throws {
+        let fixture = try ODataFixture(
+            .v2, nil,
+            [
+                .json(405, ""), .json(405, ""), .row("1", "W/\"2\"", version: .v2), .row("1", "W/\"3\"", version: .v2),
+            ])
+        _ = try await fixture.orders.update(["id": "1", "Text": "a", "__version": "W/\"1\""])
+        _ = try await fixture.orders.update(["id": "1", "Text": "b", "__version": "W/\"2\""])
+        #expect(fixture.sent == ["MERGE /Orders('1')", "PATCH /Orders('1')", "POST /Orders('1')", "POST /Orders('1')"])
+        #expect(fixture.field("X-HTTP-Method", of: 2) == "PATCH")
+    }
+
+    @Test("methods are tunnelled where the settings say so")
+    func tunnel() async throws {
+        let settings = ODataSettings(tables: ["Orders": ODataFixture.orders], tunnelsMethods: true)
+        let fixture = try ODataFixture(.v4, settings, [.json(204, "")])
+        try await fixture.orders.delete(["id": "1", "__version": "W/\"1\""])
+        #expect(fixture.sent == ["POST /Orders('1')"])
+        #expect(fixture.field("X-HTTP-Method-Override", of: 0) == "DELETE")
+        #expect(fixture.field("If-Match", of: 0) == "W/\"1\"")
+    }
+
+    @Test("PUT sends the row whole")
+    func put() async throws {
+        let settings = ODataSettings(tables: ["Orders": ODataFixture.orders], update: .put)
+        let fixture = try ODataFixture(.v4, settings, [.row("1", "W/\"2\"")])
+        _ = try await fixture.orders.update(["id": "1", "Text": "a", "B": 1, "__version": "W/\"1\""])
+        #expect(fixture.sent == ["PUT /Orders('1')"])
+        #expect(try fixture.body(of: 0) == ["Number": "1", "Text": "a", "B": 1])
+    }
+
+    @Test("a conflict carries the service's row, which the refusal did not")
+    func conflict() async throws {
+        let fixture = try ODataFixture(
+            .v4, nil,
+            [.json(412, #"{"error":{"code":"412","message":"stale"}}"#), .row("1", "W/\"3\"", #","Text":"c""#)])
+        let error = await #expect(throws: SluiceError.self) {
+            try await fixture.orders.update(["id": "1", "Text": "b", "__version": "W/\"1\""])
+        }
+        #expect(error?.code == .preconditionFailed)
+        #expect(error?.serverRecord?["Text"] == "c")
+    }
+
+    @Test("a service that wants a condition gets the one that holds for any row, where none was given")
+    func unconditional() async throws {
+        let fixture = try ODataFixture(.v4, nil, [.json(428, ""), .json(204, "")])
+        try await fixture.orders.delete(id: "1")
+        #expect(fixture.field("If-Match", of: 0) == nil)
+        #expect(fixture.field("If-Match", of: 1) == "*")
+    }
+
+    @Test("rows without a tag have a digest for a version, and are compared before they are changed")
+    func content() async throws {
+        let row = ScriptedTransport.Step.json(200, #"{"Number":"1","Text":"a"}"#)
+        let turned = ScriptedTransport.Step.json(200, #"{"Text":"a","Number":"1","@odata.etag":"W/\"7\""}"#)
+        let other = ScriptedTransport.Step.json(200, #"{"Number":"1","Text":"x"}"#)
+        let fixture = try ODataFixture(.v4, nil, [row, turned, .row("1", "W/\"8\""), other])
+        let record = try await fixture.orders.lookup(id: "1")
+        _ = try await fixture.orders.update(record.setting(["Text": "b"]))
+        // The row has not changed, and has a tag when it is read alone: that is the condition.
+        #expect(fixture.field("If-Match", of: 2) == "W/\"7\"")
+        let error = await #expect(throws: SluiceError.self) {
+            try await fixture.orders.update(record.setting(["Text": "c"]))
+        }
+        #expect(error?.code == .preconditionFailed)
+        #expect(error?.serverRecord?["Text"] == "x")
+        #expect(fixture.sent.count == 4)
+    }
+
+    @Test(
+        "a creation that is refused is looked for: an earlier send may have made the row", arguments: [400, 409, 500])
+    func createdBefore(_ status: Int) async throws {
+        let fixture = try ODataFixture(.v2, nil, [.json(status, ""), .row("1", "W/\"1\"", version: .v2)])
+        let error = await #expect(throws: SluiceError.self) {
+            try await fixture.orders.insert(["id": "1", "Text": "a"])
+        }
+        #expect(error?.code == .conflict)
+        #expect(error?.serverRecord?["id"] == "1")
+        #expect(fixture.sent == ["POST /Orders", "GET /Orders('1')"])
+    }
+
+    @Test("a creation that is answered with 204 is read back")
+    func createdEmpty() async throws {
+        let fixture = try ODataFixture(.v4, nil, [.json(204, "", ["OData-EntityId": "x"]), .row("1", "W/\"1\"")])
+        let made = try await fixture.orders.insert(["id": "1", "Text": "a"])
+        #expect(made["__version"] == "W/\"1\"")
+        #expect(fixture.field("Prefer", of: 0) == "return=representation")
+    }
+
+    @Test("v2 gets integers of 64 bits, decimals and times in its own form")
+    func values() async throws {
+        let set = try EntitySet(
+            "S", key: [.init("K", .int64)],
+            properties: [.init("D", .decimal), .init("T", .dateTime), .init("O", .dateTimeOffset), .init("I", .int32)])
+        let form = RowForm(set: set, version: .v2)
+        let record = try JSON(
+            parsing:
+                #"{"id":"9007199254740993","D":12345678901234567890.12,"T":"2013-09-16T00:00:00Z","O":"2013-09-16T01:00:00+01:00","I":5}"#
+        )
+        let key = try #require(EntityKey(id: "9007199254740993", in: set))
+        #expect(
+            form.body(of: record, key: key)
+                == [
+                    "K": "9007199254740993", "D": "12345678901234567890.12", "T": "/Date(1379289600000)/",
+                    "O": "/Date(1379289600000+0060)/", "I": 5,
+                ])
+    }
+
+    // MARK: Keys that the service assigns
+
+    private static let assigned = ODataSettings(
+        tables: ["Orders": .init(clientID: "Ref", assignsKey: true, key: [.init("Number", .string)])])
+
+    @Test("a row whose key the service assigns is known by the property that holds its id")
+    func assigned() async throws {
+        let fixture = try ODataFixture(
+            .v4, Self.assigned,
+            [
+                .row("4711", "W/\"1\"", #","Ref":"a-1","Text":"t""#, status: 201),
+                .json(200, #"{"value":[{"Number":"4711","Ref":"a-1"}]}"#), .json(204, ""),
+                .row("4711", "W/\"2\"", #","Ref":"a-1","Text":"u""#),
+            ])
+        let made = try await fixture.orders.insert(["id": "a-1", "Text": "t"])
+        #expect(try fixture.body(of: 0) == ["Ref": "a-1", "Text": "t"])
+        #expect(made["id"] == "a-1")
+        #expect(made["Number"] == "4711")
+        let changed = try await fixture.orders.update(["id": "a-1", "Text": "u", "__version": "W/\"1\""])
+        #expect(fixture.sent[1].hasPrefix("GET /Orders?$filter=(Ref%20eq%20'a-1')"))
+        #expect(fixture.sent[2] == "PATCH /Orders('4711')")
+        #expect(changed["id"] == "a-1")
+    }
+
+    @Test("such a row is not made where there is no property to find it by")
+    func unnamed() async throws {
+        let settings = ODataSettings(tables: ["Orders": .init(assignsKey: true, key: [.init("Number", .string)])])
+        let fixture = try ODataFixture(.v4, settings, [])
+        let error = await #expect(throws: SluiceError.self) {
+            try await fixture.orders.insert(["id": "a", "Text": "t"])
+        }
+        #expect(error?.message.contains("clientID") == true)
+        #expect(fixture.sent.isEmpty)
+    }
+}

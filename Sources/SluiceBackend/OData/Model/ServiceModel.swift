@@ -54,7 +54,7 @@ struct ServiceModel: Sendable {
         for other in tables {
             for reference in other.references {
                 let name = ODataName.encoded(reference.name)
-                let inverse = reference.inverse.map(ODataName.encoded)
+                let inverse = reference.inverse.map { ODataName.encoded($0) }
                 let association = "\(identifier(other.name))_\(name)"
                 if other.name == table.name {
                     links.append(

@@ -34,7 +34,7 @@ struct RowsV4 {
     /// The part of a context that names a set and its selection.
     private func context(_ set: EntitySet, _ selected: [PropertyName]?) -> String {
         guard let selected, !selected.isEmpty else { return set.name }
-        return "\(set.name)(\(selected.map(ODataName.encoded).joined(separator: ",")))"
+        return "\(set.name)(\(selected.map { ODataName.encoded($0) }.joined(separator: ",")))"
     }
 
     func contextMember(_ fragment: String) -> [(String, JSON)] {

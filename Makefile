@@ -20,7 +20,7 @@ test: setup lint
 	@.ci/storage 29 5
 	@STORE=encrypted .ci/storage 29 5
 
-# The tests with OData services from PyPI, which run on loopback; skipped, with the reason, where they cannot be had.
+# Sluice with OData services and clients from PyPI, on loopback; skipped, with the reason, where they cannot be had.
 test-peers: setup
 	$(SWIFT) build --build-tests
 	@.ci/peers
@@ -48,11 +48,6 @@ bench: setup
 # (or json, or wire) runs one, SECONDS=60 runs shorter. See docs/fuzzing.md.
 fuzz: setup
 	@.ci/fuzz "$(ONLY)" "$(SECONDS)"
-
-# OData clients that others wrote, against a backend: see .ci/peers.
-test-peers: setup
-	$(SWIFT) build --product sluice
-	@.ci/peers
 
 # Asks 20,000 generated queries of the evaluator, the stores, the texts of OData and the backend; `make test` does so for a
 # minute.

@@ -6,7 +6,9 @@ import ServiceLifecycle
 import Sluice
 import SluiceService
 import SluiceTesting
+import Synchronization
 import Testing
+import Tracing
 
 @Suite(.timeLimit(.minutes(2))) struct SyncServiceTests {
     /// A service over a store in memory, run by a group as a host would.

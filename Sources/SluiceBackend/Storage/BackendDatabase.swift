@@ -69,7 +69,7 @@ final class BackendDatabase: Sendable {
             // The change is committed, whatever becomes of the mark: one that is behind the database does no harm.
             return { _ in
                 if let mark { try? markFile?.write(mark) }
-                committed.withLock { $0 }?()
+                self.committed.withLock { $0 }?()
             }
         })
     }

@@ -13,29 +13,44 @@ struct RecordReads: Sendable {
     enum Found: Sendable {
         /// A page of the records that match; `count` where it was asked for.
         case records([JSON], count: Int?, hasMore: Bool)
-        /// The same as the text of a JSON list: nobody has looked at the records on their way.
-        case text([UInt8], count: Int?, hasMore: Bool)
         /// A page of changes.
+        case changes(FoundChanges)
+    }
+
+    /// A list by the rules for the table, before its records are read.
+    private enum Prepared {
+        /// The whole list, and the page of it.
+        case list(Query, page: Query, TableSession)
         case changes(FoundChanges)
     }
 
     /// A page of the records that match.
     func list() async throws -> Reply {
         let parameters = try ListParameters(request)
-        switch try await find(parameters, asText: true) {
-        case .records(let records, let count, let hasMore):
+        switch try await prepare(parameters) {
+        case .changes(let changes): return reply(changes, selected: parameters.query.select)
+        case .list(let query, let onePage, let session):
+            if session.hooks == nil, let members = wire.members(of: request.table, query, asked: request.asked) {
+                return try await text(onePage, of: query, parameters, members)
+            }
+            let (records, count, hasMore) = try await records(onePage, of: query, parameters, session)
             return page(
                 shown(records, selected: parameters.query.select), count: count,
                 next: hasMore ? parameters.next : nil)
-        case .text(let text, let count, let hasMore):
-            return page(text: text, count: count, next: hasMore ? parameters.next : nil)
-        case .changes(let changes): return reply(changes, selected: parameters.query.select)
         }
     }
 
-    /// Reads a page, by the rules for the table and with its hooks; as text only if `asText`, and if no hook has to see
-    /// the records.
-    func find(_ parameters: ListParameters, asText: Bool = false) async throws -> Found {
+    /// Reads a page, by the rules for the table and with its hooks.
+    func find(_ parameters: ListParameters) async throws -> Found {
+        switch try await prepare(parameters) {
+        case .changes(let changes): return .changes(changes)
+        case .list(let query, let onePage, let session):
+            let (records, count, hasMore) = try await records(onePage, of: query, parameters, session)
+            return .records(records, count: count, hasMore: hasMore)
+        }
+    }
+
+    private func prepare(_ parameters: ListParameters) async throws -> Prepared {
         let session = try await request.session(.read)
         let scope = try await session.willRead(query: parameters.query)
         if let run = try ChangeRun(request, parameters, session.scope, narrowed: scope) {
@@ -44,19 +59,22 @@ struct RecordReads: Sendable {
         let query = query(parameters, scope)
         var onePage = query
         onePage.filter = .all(query.filter, parameters.later)
-        if asText, session.hooks == nil, let members = wire.members(of: request.table, query, asked: request.asked) {
-            return try await text(onePage, of: query, parameters, members)
-        }
+        return .list(query, page: onePage, session)
+    }
+
+    private func records(
+        _ page: Query, of query: Query, _ parameters: ListParameters, _ session: TableSession
+    ) async throws -> (records: [JSON], count: Int?, hasMore: Bool) {
         let (rows, count) = try await request.backend.database.read {
-            [table = request.table, wire, onePage] connection in
-            var rows = try table.records(matching: onePage, connection)
+            [table = request.table, wire] connection in
+            var rows = try table.records(matching: page, connection)
             if wire.showsKnownProperties {
                 rows = try table.completed(rows, selected: query.select, connection)
             }
             return (rows, query.includesCount ? try table.count(matching: query, connection) : nil)
         }
         let records = try await session.answering(Array(rows.prefix(parameters.page)))
-        return .records(records, count: count, hasMore: rows.count > parameters.page)
+        return (records, count, rows.count > parameters.page)
     }
 
     /// The query with what the request may see, and what the wire reads for it.
@@ -75,17 +93,17 @@ struct RecordReads: Sendable {
     /// A page whose records nobody looks at on their way: each is written as it is read.
     private func text(
         _ page: Query, of query: Query, _ parameters: ListParameters, _ members: [RecordText.Member]
-    ) async throws -> Found {
-        try await request.backend.database.read {
+    ) async throws -> Reply {
+        let (text, hasMore, count) = try await request.backend.database.read {
             [table = request.table, wire, asked = request.asked] connection in
             var text = Array("[".utf8)
             let hasMore = try table.append(
                 page, most: parameters.page, members, completes: wire.showsKnownProperties, to: &text, connection
             ) { wire.record($0, asked: asked) }
             text.append(UInt8(ascii: "]"))
-            let count = query.includesCount ? try table.count(matching: query, connection) : nil
-            return .text(text, count: count, hasMore: hasMore)
+            return (text, hasMore, query.includesCount ? try table.count(matching: query, connection) : nil)
         }
+        return self.page(text: text, count: count, next: hasMore ? parameters.next : nil)
     }
 
     /// One record; a tombstone only where the client asks for such.

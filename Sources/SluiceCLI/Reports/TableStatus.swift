@@ -55,7 +55,7 @@ struct TableStatus {
 
     /// How far `sluice sync` has come with the table.
     private var synced: SyncStatus.CursorStatus? {
-        cursors.first { $0.name == SyncCommand.queryName } ?? cursors.first
+        cursors.first { $0.name == ClientSettings.queryName } ?? cursors.first
     }
 
     /// Whether no change of the table waits.

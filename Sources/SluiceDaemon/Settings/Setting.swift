@@ -1,5 +1,5 @@
+internal import Sluice
 internal import SluiceConfiguration
-internal import SluiceCore
 
 /// One value of the configuration, declared once: the reader, `sluice config explain`, the JSON Schema and the tables of
 /// the documentation all come from here.

@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Foundation
 
 /// The service manager's notifications, as `sd_notify(3)` describes them: one datagram to the socket that `NOTIFY_SOCKET`
@@ -20,11 +21,8 @@ package struct ServiceManager: Sendable {
     func status(_ text: String) { send("STATUS=\(text)") }
     func watchdog() { send("WATCHDOG=1") }
 
-    private static var monotonicMicroseconds: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
-    }
+    /// The monotonic clock, in microseconds.
+    private static var monotonicMicroseconds: UInt64 { DispatchTime.now().uptimeNanoseconds / 1000 }
 
     private func send(_ message: String) {
         guard let path else { return }

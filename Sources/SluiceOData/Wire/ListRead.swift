@@ -214,7 +214,12 @@ struct ListRead {
         }
         var parts: [String] = []
         for key in keys {
-            for name in columns(of: key.column) where !parts.contains(where: { $0.split(separator: " ")[0] == name }) {
+            guard let column = key.column else {
+                throw SluiceError(
+                    .unsupported, "the order by \(key.expression) is not asked of a service: order by properties",
+                    table: set.name)
+            }
+            for name in columns(of: column) where !parts.contains(where: { $0.split(separator: " ")[0] == name }) {
                 parts.append(key.descending ? "\(name) desc" : name)
             }
         }

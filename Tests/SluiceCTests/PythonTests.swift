@@ -39,7 +39,8 @@ import Testing
                 atPath: "\(Folder.sources)/Sources/SluicePython", toPath: folder.file("package"))
             let pip = try await Command.run(
                 [
-                    "/usr/bin/python3", "-m", "pip", "install", "--no-build-isolation", "--no-deps", "--no-index", "--quiet",
+                    "/usr/bin/python3", "-m", "pip", "install", "--no-build-isolation", "--no-deps", "--no-index",
+                    "--quiet",
                     "--target", "installed", "./package",
                 ], in: folder)
             try #require(pip.status == 0, "\(pip.output)")

@@ -144,7 +144,8 @@ struct RecordReads: Sendable {
 
     /// A list whose records are the text of a JSON array.
     private func page(text rows: [UInt8], count: Int?, next: String?) -> Reply {
-        ListReply(wire: wire, target: request.target, options: request.options).page(text: rows, count: count, next: next)
+        ListReply(wire: wire, target: request.target, options: request.options).page(
+            text: rows, count: count, next: next)
     }
 }
 

@@ -58,8 +58,8 @@ struct MetadataCommand: OutcomeCommand {
         if !endpoint.query.isEmpty { path += "?\(endpoint.query)" }
         var head = HTTPRequest(method: .get, scheme: endpoint.scheme, authority: endpoint.authority, path: path)
         head.headerFields[.accept] = "application/xml, application/json;q=0.5"
-        if let tokenFile {
-            head.headerFields[.authorization] = "Bearer \(try await FileToken(source: .file(tokenFile)).token())"
+        if let tokenFile, let token = try await FileToken(source: .file(tokenFile)).token() {
+            head.headerFields[.authorization] = "Bearer \(token)"
         }
         var context = RequestContext()
         context.limits.responseBytes = 64 << 20

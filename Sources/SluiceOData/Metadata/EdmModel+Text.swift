@@ -1,4 +1,4 @@
-public import SluiceBase
+internal import SluiceBase
 
 extension EdmModel {
     /// The model as text for people: each set with its key, properties and navigation.

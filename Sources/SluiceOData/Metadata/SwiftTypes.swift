@@ -1,4 +1,4 @@
-public import SluiceBase
+internal import SluiceBase
 
 extension EdmModel {
     /// Swift types of the sets' rows, with their columns for `#Predicate`: a file to add to a program.

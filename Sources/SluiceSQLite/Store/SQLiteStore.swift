@@ -205,7 +205,9 @@ public final class SQLiteStore: LocalStore {
     private func transact<Result: Sendable>(
         _ body: @Sendable (SQLiteConnection) throws -> Result
     ) async throws -> Result {
-        try await writer.write(frame) { connection in
+        try await writer.write(frame) { [file] connection in
+            // Each part of a shared transaction asks: the part before it may have removed the file.
+            try file.checkInPlace()
             try connection.catalog.refresh(connection)
             return try body(connection)
         }
@@ -214,14 +216,8 @@ public final class SQLiteStore: LocalStore {
     /// What is done around the store's transactions.
     private var frame: TransactionFrame {
         TransactionFrame(
-            begin: { [file, lock] in
+            begin: { [lock] in
                 let hold = try lock?.take()
-                do {
-                    try file.checkInPlace()
-                } catch {
-                    hold?.release()
-                    throw error
-                }
                 return { hold?.release() }
             },
             beforeCommit: { [file] _ in { file.checkpointIfDue($0) } })

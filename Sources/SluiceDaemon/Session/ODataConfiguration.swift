@@ -7,7 +7,6 @@ internal import SluiceConfiguration
 /// odata:
 ///   update: merge                 # or put, which sends rows whole
 ///   tunnel: false                 # changes as POST with X-HTTP-Method, for networks that pass nothing else
-///   batch: json                   # or multipart; what odata-v4 sends (odata-v2 knows multipart alone)
 /// tables:
 ///   Orders:
 ///     odata:
@@ -20,12 +19,11 @@ internal import SluiceConfiguration
 enum ODataConfiguration {
     static func settings(_ node: ConfigurationNode?) throws -> ODataSettings {
         var settings = ODataSettings()
-        guard let members = try node?.members(["update", "tunnel", "batch"]) else { return settings }
+        guard let members = try node?.members(["update", "tunnel"]) else { return settings }
         if let update = try members["update"]?.choice(of: ODataSettings.Update.allCases.map(\.rawValue)) {
             settings.update = ODataSettings.Update(rawValue: update) ?? .merge
         }
         settings.tunnelsMethods = try members["tunnel"]?.flag() ?? false
-        settings.batchesAsMultipart = try members["batch"]?.choice(of: ["json", "multipart"]) == "multipart"
         return settings
     }
 

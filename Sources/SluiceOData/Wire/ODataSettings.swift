@@ -44,17 +44,13 @@ public struct ODataSettings: Sendable {
     public var update: Update
     /// Whether `MERGE`, `PATCH`, `PUT` and `DELETE` go as `POST` with `X-HTTP-Method`, for networks that pass nothing else.
     public var tunnelsMethods: Bool
-    /// Whether several changes go in one request as `multipart/mixed` also to a v4 service, which else gets JSON.
-    public var batchesAsMultipart: Bool
 
     /// Settings.
     public init(
-        tables: [String: Table] = [:], update: Update = .merge, tunnelsMethods: Bool = false,
-        batchesAsMultipart: Bool = false
+        tables: [String: Table] = [:], update: Update = .merge, tunnelsMethods: Bool = false
     ) {
         self.tables = tables
         self.update = update
         self.tunnelsMethods = tunnelsMethods
-        self.batchesAsMultipart = batchesAsMultipart
     }
 }

@@ -46,12 +46,7 @@ extension SimulatedServer {
     }
 
     private func respond(_ rows: [JSON]) -> Response {
-        let shown = rows.map { row in
-            var row = row
-            if setting.habits.contains(.listsWithoutVersions) { row[dialect.columns.version] = nil }
-            return row
-        }
-        return .model(200, dialect.odata == .v4 ? ["items": JSON(shown)] : JSON(shown))
+        .model(200, dialect.odata == .v4 ? ["items": JSON(rows)] : JSON(rows))
     }
 
     private func only(_ row: JSON, _ select: String) -> JSON {

@@ -16,6 +16,4 @@ public enum SimulationHabit: String, Sendable, Hashable, CaseIterable {
     case hasTwinNames
     /// Two of the records have ids that are equal except for Unicode normalisation.
     case hasTwinIDs
-    /// Its lists leave out the versions that its records have.
-    case listsWithoutVersions
 }

@@ -123,7 +123,7 @@ struct StoryGenerator {
     }
 
     /// Habits that are not drawn either, with the remainder of the seeds that have them.
-    private static let habitsOfSeeds: [SimulationHabit: UInt64] = [.hasTwinIDs: 4, .listsWithoutVersions: 9]
+    private static let habitsOfSeeds: [SimulationHabit: UInt64] = [.hasTwinIDs: 4]
 
     private mutating func action(_ kinds: [SimulationAction.Kind], _ devices: Int) -> SimulationAction {
         let (kind, device, choice) = (one(of: kinds), number(0...devices - 1), number(0...1 << 20))

@@ -114,6 +114,7 @@ enum {
     SLUICE_ERROR_REFUSED_BY_HOOK = 50,
     SLUICE_ERROR_HOOK_FAILED = 51,
     SLUICE_ERROR_POSTPONED = 52,
+    SLUICE_ERROR_UNSUPPORTED = 53, /* it can be read, and is not done here */
 
     /* Of the local store. */
     SLUICE_ERROR_STORE_NOT_A_DATABASE = 60,

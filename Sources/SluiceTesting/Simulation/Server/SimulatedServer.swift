@@ -31,7 +31,7 @@ final class SimulatedServer: Sendable {
     let oracle: SimulationOracle
     let state: Mutex<State>
     /// The filters that were asked for, as they were read: most are asked for again and again.
-    private let filters = Mutex<[String: QueryExpression]>([:])
+    private let filters = Mutex<[ExactName: QueryExpression]>([:])
 
     init(
         setting: SimulationSetting, dialect: Dialect, clock: SimulationClock, luck: SimulationLuck,
@@ -129,9 +129,9 @@ final class SimulatedServer: Sendable {
     /// What a list is asked for.
     func query(_ call: ModelCall) throws -> Query {
         try call.query { text in
-            if let known = filters.withLock({ $0[text] }) { return known }
+            if let known = filters.withLock({ $0[ExactName(text)] }) { return known }
             let filter = try QueryExpression(odata: text)
-            filters.withLock { $0[text] = filter }
+            filters.withLock { $0[ExactName(text)] = filter }
             return filter
         }
     }

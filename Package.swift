@@ -177,7 +177,7 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             path: "Examples/custom-daemon",
-            exclude: ["README.md", "policy.yaml", "plugins"]),
+            exclude: ["README.md", "policy.yaml"]),
         // Ends processes and storage in the middle of their work: for tests, and part of no product.
         .executableTarget(
             name: "torture",

@@ -57,7 +57,8 @@ package actor SQLiteWorker {
         }
     }
 
-    private func alone<Result: Sendable>(
+    /// Runs `body` as a transaction of its own.
+    package func alone<Result: Sendable>(
         _ frame: TransactionFrame, _ body: @Sendable (SQLiteConnection) throws -> Result
     ) throws -> Result {
         commitShared()

@@ -205,8 +205,7 @@ public final class SQLiteStore: LocalStore {
     private func transact<Result: Sendable>(
         _ body: @Sendable (SQLiteConnection) throws -> Result
     ) async throws -> Result {
-        try await writer.write(frame) { [file] connection in
-            // Each part of a shared transaction asks: the part before it may have removed the file.
+        try await writer.alone(frame) { [file] connection in
             try file.checkInPlace()
             try connection.catalog.refresh(connection)
             return try body(connection)

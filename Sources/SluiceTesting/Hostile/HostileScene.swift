@@ -100,7 +100,13 @@ struct HostileScene: Sendable {
         try await store.read { reader in
             State(
                 rows: try reader.records(matching: Query(Self.table, order: [.init("id")])),
-                cursors: try reader.records(matching: Query(Cursor.schema.name, order: [.init("id")])),
+                // All but when the server was asked: it was, whatever it said.
+                cursors: try reader.records(matching: Query(Cursor.schema.name, order: [.init("id")]))
+                    .map { cursor in
+                        var cursor = cursor
+                        cursor["pulledAt"] = nil
+                        return cursor
+                    },
                 operations: try QueueReader(reader).all())
         }
     }

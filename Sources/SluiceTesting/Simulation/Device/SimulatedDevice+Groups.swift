@@ -78,11 +78,12 @@ extension SimulatedDevice {
         _ edit: SimulatedEdit, deletes: Bool, in transaction: LocalTransaction
     ) throws -> SimulatedEdit {
         let (key, fields) = (edit.key, edit.fields)
-        let table = try transaction.table(key.table, of: [String: JSON].self)
+        let table = try transaction.table(key.table, of: SimulatedRecord.self)
         let values = parts.setting.fields.members(fields)
         guard try table.lookup(id: key.id) != nil else {
-            var record = Dictionary(uniqueKeysWithValues: values.map { ($0.0, $0.1) })
-            (record["id"], record["group"]) = (JSON(key.id), 1)
+            var record = SimulatedRecord()
+            for (name, value) in values { record.members[name] = value }
+            (record.members["id"], record.members["group"]) = (JSON(key.id), 1)
             try table.insert(record)
             return edit
         }
@@ -91,8 +92,34 @@ extension SimulatedDevice {
             return SimulatedEdit(key: key, kind: .delete, fields: [:])
         }
         try table.update(id: key.id) { record in
-            for (name, value) in values { record[name] = value }
+            for (name, value) in values { record.members[name] = value }
         }
         return SimulatedEdit(key: key, kind: .update, fields: fields)
+    }
+}
+
+/// A record of any properties as a value of a type. It is written in the order of the names, because the same seed has to
+/// tell the same story in every process.
+private struct SimulatedRecord: Codable, Sendable {
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { return nil }
+    }
+
+    var members: [String: JSON] = [:]
+
+    init() {}
+
+    init(from decoder: any Decoder) throws {
+        members = try decoder.singleValueContainer().decode([String: JSON].self)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Name.self)
+        for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+            try container.encode(value, forKey: Name(stringValue: name))
+        }
     }
 }

@@ -1,3 +1,10 @@
 import SluiceBackend
 
-var configuration: BackendConfiguration { fatalError() }
+var configuration: BackendConfiguration {
+    get { fatalError() }
+    set {}
+}
+var orders: BackendConfiguration.Table {
+    get { fatalError() }
+    set {}
+}

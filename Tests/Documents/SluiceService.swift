@@ -1,0 +1,5 @@
+import Logging
+import Tracing
+
+var logger: Logger { fatalError() }
+var tracer: any Tracer { fatalError() }

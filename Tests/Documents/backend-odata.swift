@@ -1,0 +1,3 @@
+import SluiceBackend
+
+var configuration: BackendConfiguration { fatalError() }

@@ -33,6 +33,8 @@ final class SharedTransaction {
     private let end: @Sendable () -> Void
     private let begun = ContinuousClock.now
     private var waiting: [CheckedContinuation<Void, any Error>] = []
+    /// What came of it, once it is over: who comes to wait only then is told at once.
+    private var outcome: Result<Void, Lost>?
 
     /// Begins one.
     init(_ frame: TransactionFrame, _ connection: SQLiteConnection) throws {
@@ -54,7 +56,13 @@ final class SharedTransaction {
     ///
     /// - Throws: ``Lost``.
     func committed(isolation: isolated (any Actor)? = #isolation) async throws {
-        try await withCheckedThrowingContinuation { waiting.append($0) }
+        try await withCheckedThrowingContinuation { part in
+            switch outcome {
+            case nil: waiting.append(part)
+            case .success: part.resume()
+            case .failure(let lost): part.resume(throwing: lost)
+            }
+        }
     }
 
     /// Commits it for the one part that it has.
@@ -85,9 +93,11 @@ final class SharedTransaction {
             try commit()
         } catch {
             giveUp()
+            outcome = .failure(Lost())
             for part in waiting { part.resume(throwing: Lost()) }
             throw Lost()
         }
+        outcome = .success(())
         for part in waiting { part.resume() }
     }
 }

@@ -90,7 +90,7 @@ struct BatchOfferTests {
         if size == 1 {
             #expect(result.applied == 9 && result.failures.map(\.recordID) == ["r3"] && result.remaining == 2)
             #expect(device.server.rows("todos")["r1"]?["n"] == 2 && device.server.rows("todos")["r3"] == nil)
-            #expect(try await device.queue() == ["insert r3 dead", "update r3 pending"])
+            #expect(try await device.queue() == ["insert r3 parked", "update r3 pending"])
         } else {
             #expect(result.isClean && result.applied == 11)
             #expect(device.server.rows("todos").values.filter { $0["n"] == 2 }.count == 2)

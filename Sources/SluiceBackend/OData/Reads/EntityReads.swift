@@ -43,7 +43,7 @@ struct EntityReads: Sendable {
     /// A page of a set's entities, all or those that a link leads to, without what it is to be expanded with.
     ///
     /// - Parameters:
-    ///   - base: the address of the list without its query, for the links to what comes behind.
+    ///   - base: the address of the list without its query, for the links to what comes after.
     ///   - limit: the most entities, if fewer than a page of the table has.
     func list(
         _ set: EntitySet, _ options: QueryOptions, within step: Place.Step? = nil, base: String? = nil,
@@ -87,7 +87,7 @@ struct EntityReads: Sendable {
                 list.delta = Self.link(
                     base, options, without: ["skip", "skiptoken", "deltatoken", "count", "inlinecount"], (name, value))
             } else if options.deltaToken != nil {
-                // Within what has changed since, each page begins behind a change.
+                // Within what has changed since, each page begins after a change.
                 list.next = Self.link(base, options, without: ["deltatoken"], ("$deltatoken", changes.token.text))
             } else {
                 let token = SkipToken(.change(changes.token.text), top: nil)
@@ -113,7 +113,7 @@ struct EntityReads: Sendable {
         return .binary(.eq, .column(step.link.column), .literal(.id(id)))
     }
 
-    /// An address with the options of a request, but for some, and one more.
+    /// An address with the options of a request, except some, and one more.
     static func link(
         _ base: String, _ options: QueryOptions, without left: Set<String>, _ added: (name: String, value: String)
     ) -> String {

@@ -6,7 +6,7 @@ internal import SluiceCore
 struct Expander {
     private let reads: EntityReads
     private let call: ServiceCall
-    /// How many entities may still be read. What comes behind stands as an empty list with the link to it, so that no
+    /// How many entities may still be read. What comes after that stands as an empty list with the link to it, so that no
     /// nest of lists makes an answer that no memory holds.
     private var rest = Self.most
     /// Single entities that were read already.

@@ -8,7 +8,7 @@ struct Preferences: Sendable {
     let pageSize: Int?
     /// Whether a list is to end with a delta link.
     let tracksChanges: Bool
-    /// Whether a batch goes on behind a request that failed.
+    /// Whether a batch goes on after a request that failed.
     let continuesOnError: Bool
 
     init(_ headers: HTTPFields) {

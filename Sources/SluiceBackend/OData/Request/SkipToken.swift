@@ -2,13 +2,13 @@ internal import Foundation
 internal import HTTPTypes
 internal import SluiceCore
 
-/// Where the next page of a list begins, as its link carries it: behind an id where the list is in the order of ids,
-/// so that what is inserted and deleted meanwhile moves nothing, else behind so many rows.
+/// Where the next page of a list begins, as its link carries it: after an id where the list is in the order of ids,
+/// so that what is inserted and deleted meanwhile moves nothing, else after so many rows.
 struct SkipToken: Sendable, Hashable {
     enum Place: Sendable, Hashable {
         case behind(RecordID)
         case rows(Int)
-        /// Behind a change, for a list that is read in the order of changes.
+        /// After a change, for a list that is read in the order of changes.
         case change(String)
     }
 
@@ -67,7 +67,7 @@ struct SkipToken: Sendable, Hashable {
             .replacing("=", with: "")
     }
 
-    /// The records behind the token.
+    /// The records after the token.
     func condition(_ set: EntitySet) -> QueryExpression? {
         guard case .behind(let id) = place else { return nil }
         if set.hasIntegerIDs, let number = Int64(id.text) {

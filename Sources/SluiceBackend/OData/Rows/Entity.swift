@@ -44,7 +44,7 @@ struct Entity: Sendable {
 
     var etag: String? { ETag.odata(version) }
 
-    /// The properties to be shown, by the names that they have in addresses. What lies behind no name is left out.
+    /// The properties to be shown, by the names that they have in addresses. What has no such name is left out.
     var shown: [(name: String, value: JSON, property: EntitySet.Property?)] {
         (record.members ?? []).compactMap { column, value in
             if let selected, !selected.contains(column) { return nil }

@@ -11,9 +11,8 @@ public func sluice_insert(
     _ out: UnsafeMutablePointer<sluice_text>?
 ) -> Int32 {
     Reply.to(out) {
-        let open = try OpenContext.find(context, .local)
-        let (table, record) = (try Input.name(table, "table"), try Input.json(record, length, "record"))
-        return try open.call { try await $0.sync.table(table).insert(record) }
+        let record = try Input.json(record, length, "record")
+        return try OpenContext.inTable(context, table) { try await $0.insert(record) }
     }
 }
 
@@ -23,9 +22,8 @@ public func sluice_update(
     _ out: UnsafeMutablePointer<sluice_text>?
 ) -> Int32 {
     Reply.to(out) {
-        let open = try OpenContext.find(context, .local)
-        let (table, changes) = (try Input.name(table, "table"), try Input.json(changes, length, "changes"))
-        return try open.call { try await $0.sync.table(table).update(changes) }
+        let changes = try Input.json(changes, length, "changes")
+        return try OpenContext.inTable(context, table) { try await $0.update(changes) }
     }
 }
 
@@ -35,9 +33,8 @@ public func sluice_delete(
     _ out: UnsafeMutablePointer<sluice_text>?
 ) -> Int32 {
     Reply.to(out) {
-        let open = try OpenContext.find(context, .local)
-        let (table, id) = (try Input.name(table, "table"), RecordID(try Input.name(id, "id")))
-        try open.call { try await $0.sync.table(table).delete(id: id) }
+        let id = RecordID(try Input.name(id, "id"))
+        try OpenContext.inTable(context, table) { try await $0.delete(id: id) }
         return nil
     }
 }
@@ -48,9 +45,8 @@ public func sluice_undelete(
     _ out: UnsafeMutablePointer<sluice_text>?
 ) -> Int32 {
     Reply.to(out) {
-        let open = try OpenContext.find(context, .local)
-        let (table, id) = (try Input.name(table, "table"), RecordID(try Input.name(id, "id")))
-        try open.call { try await $0.sync.table(table).undelete(id: id) }
+        let id = RecordID(try Input.name(id, "id"))
+        try OpenContext.inTable(context, table) { try await $0.undelete(id: id) }
         return nil
     }
 }
@@ -61,10 +57,11 @@ public func sluice_lookup(
     _ out: UnsafeMutablePointer<sluice_text>?
 ) -> Int32 {
     Reply.to(out) {
-        let open = try OpenContext.find(context, .local)
-        let (table, id) = (try Input.name(table, "table"), RecordID(try Input.name(id, "id")))
-        let record = try open.call { try await $0.sync.table(table).lookup(id: id) }
-        return try record ?? { throw SluiceError.missing(id, in: table) }()
+        let id = RecordID(try Input.name(id, "id"))
+        return try OpenContext.inTable(context, table) { table in
+            guard let record = try await table.lookup(id: id) else { throw SluiceError.missing(id, in: table.name) }
+            return record
+        }
     }
 }
 

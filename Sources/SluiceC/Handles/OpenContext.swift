@@ -54,6 +54,16 @@ final class OpenContext: Sendable {
         }
     }
 
+    /// Runs `body` for a caller with one of a context's sync tables, and waits for its end.
+    static func inTable<Result: Sendable>(
+        _ handle: sluice_context, _ name: UnsafePointer<CChar>?,
+        _ body: @escaping @Sendable (SyncTable) async throws -> Result
+    ) throws -> Result {
+        let open = try find(handle, .local)
+        let name = try Input.name(name, "table")
+        return try open.call { try await body($0.sync.table(name)) }
+    }
+
     /// Runs `body` for a caller, and waits for its end.
     func call<Result: Sendable>(_ body: @escaping @Sendable (OpenContext) async throws -> Result) throws -> Result {
         let call = try begin()

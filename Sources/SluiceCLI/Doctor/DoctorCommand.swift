@@ -4,7 +4,8 @@ internal import SluiceDaemon
 
 struct DoctorCommand: OutcomeCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor", abstract: "Find out what is wrong with store, queue, server and machine, and what to do.",
+        commandName: "doctor",
+        abstract: "Find out what is wrong with store, queue, server and machine, and what to do.",
         discussion: """
             Compares the store with the server, by digests of ranges of ids where the server has them, and changes \
             nothing. Ends with 0 if all is well or there are warnings alone; else as the first fault: 3 no network, 4 not \

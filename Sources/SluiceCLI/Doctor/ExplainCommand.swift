@@ -51,7 +51,7 @@ struct ExplainCommand: OutcomeCommand {
     /// The server's record; nil where it has none.
     private func asked(_ settings: ClientSettings) async throws -> JSON? {
         let (table, id) = (table, id)
-        return try await ClientSession.run(settings, usesNetwork: true) { session in
+        return try await ClientSession.run(settings, usesNetwork: true, asksPlugins: true) { session in
             do {
                 return try await session.context.client?.table(table).lookup(id: id)
             } catch let error as SluiceError where error.code == .notFound {

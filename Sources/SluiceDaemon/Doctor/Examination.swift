@@ -14,7 +14,8 @@ package enum Examination {
         findings += await daemon(path)
         let usesNetwork = settings.endpoint != nil
         do {
-            findings += try await ClientSession.run(settings, usesNetwork: usesNetwork) { session in
+            findings += try await ClientSession.run(settings, usesNetwork: usesNetwork, asksPlugins: usesNetwork) {
+                session in
                 try await self.findings(session)
             }
         } catch {
@@ -38,7 +39,8 @@ package enum Examination {
         let server = ServerExamination(client)
         let cursors = try await context.status().cursors
         let queries = session.settings.pulls.map(\.query) + tables(cursors, besides: session.settings)
-        guard let first = queries.first else {
+        let queued = try await context.queue.operations(skip: 0, top: 1).map { Query($0.table) }
+        guard let first = (queries + queued).first else {
             return findings + [Finding(.server, "server", .warning, "nothing was pulled, and no table is configured")]
         }
         let answers = await server.findings(first)
@@ -71,7 +73,8 @@ package enum Examination {
                 "\(result.compared.counted("row")) compared \(how): store and server are equal\(waiting)")
         }
         let parts = [
-            (result.missing, "missing here"), (result.old, "of another version"), (result.extra, "unknown to the server"),
+            (result.missing, "missing here"), (result.old, "of another version"),
+            (result.extra, "unknown to the server"),
         ].compactMap { ids, words -> String? in
             guard !ids.isEmpty else { return nil }
             let names = ids.sorted().prefix(mostNamed).map { "\($0)" }.joined(separator: ", ")
@@ -96,7 +99,8 @@ package enum Examination {
         if quarantined > 0 {
             findings.append(
                 Finding(
-                    .server, "quarantine", .warning, "\(quarantined.counted("row")) of the server's could not be stored",
+                    .server, "quarantine", .warning,
+                    "\(quarantined.counted("row")) of the server's could not be stored",
                     advice: "sluice quarantine list"))
         }
         return findings
@@ -123,7 +127,8 @@ package enum Examination {
             guard version == SluiceVersion.text else {
                 return [
                     Finding(
-                        .machine, "daemon", .warning, "it is of version \(version), this program of \(SluiceVersion.text)",
+                        .machine, "daemon", .warning,
+                        "it is of version \(version), this program of \(SluiceVersion.text)",
                         advice: "restart the daemon")
                 ]
             }

@@ -13,7 +13,8 @@ package struct MachineExamination: Sendable {
 
     package func findings() throws -> [Finding] {
         let store = try settings.requireStore()
-        return [Self.disk(of: store), Self.folder(of: store)] + privateFiles(store).map { Self.mode(of: $0.path, $0.name) }
+        return [Self.disk(of: store), Self.folder(of: store)]
+            + privateFiles(store).map { Self.mode(of: $0.path, $0.name) }
     }
 
     /// The files that nobody except their owner should read.
@@ -23,7 +24,9 @@ package struct MachineExamination: Sendable {
         case .keyFile(let path), .passphraseFile(let path): files.append(("key", path))
         case .key, .passphrase, nil: break
         }
-        if case .fixed(let token) = settings.token, case .file(let path) = token.source { files.append(("token", path)) }
+        if case .fixed(let token) = settings.token, case .file(let path) = token.source {
+            files.append(("token", path))
+        }
         if case .file(let path) = settings.applicationKey { files.append(("application key", path)) }
         return files
     }

@@ -72,6 +72,8 @@ package enum RecordStory {
             return []
         }
         let files = (0...max(0, log.kept - 1)).reversed().map { $0 == 0 ? log.path : "\(log.path).\($0)" }
-        return try files.filter { FileManager.default.fileExists(atPath: $0) }.flatMap { try DecisionFile(path: $0).decisions }
+        return try files.filter { FileManager.default.fileExists(atPath: $0) }.flatMap {
+            try DecisionFile(path: $0).decisions
+        }
     }
 }

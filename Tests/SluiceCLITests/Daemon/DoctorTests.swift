@@ -99,9 +99,9 @@ import Testing
     func daemon() async throws {
         try await withDaemon("schedule: { interval: 1h, on-change: false, spread: 1h }") { daemon, _, scratch in
             let here = ["--config", daemon.config]
-            #expect(try await Program.sluice.run(["insert", "notes", #"{"id":"a b/c"}"#] + here).status == 0)
-            let story = try await Program.sluice.run(["explain", "notes", "a b/c", "--json"] + here).json
-            #expect(story["local"]?["id"] == "a b/c")
+            #expect(try await Program.sluice.run(["insert", "notes", #"{"id":"a b"}"#] + here).status == 0)
+            let story = try await Program.sluice.run(["explain", "notes", "a b", "--json"] + here).json
+            #expect(story["local"]?["id"] == "a b")
             let doctor = try await Program.sluice.run(["doctor", "--json"] + here)
             #expect(try Self.finding(doctor, "daemon")?["grade"] == "good", "\(doctor)")
             let top = try await Program.sluice.run(["top"] + here)

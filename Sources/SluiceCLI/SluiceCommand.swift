@@ -26,10 +26,11 @@ struct SluiceCommand: AsyncParsableCommand {
         UpdateCommand.self, DeleteCommand.self, UndeleteCommand.self, PurgeCommand.self,
     ]
     private static let state: [any ParsableCommand.Type] = [
-        StatusCommand.self, QueueCommand.self, QuarantineCommand.self, StoreCommand.self,
+        StatusCommand.self, DoctorCommand.self, ExplainCommand.self, QueueCommand.self, QuarantineCommand.self,
+        StoreCommand.self,
     ]
     private static let programs: [any ParsableCommand.Type] = [
-        DemoCommand.self, DaemonCommand.self, CtlCommand.self, ConfigCommand.self, ServeCommand.self,
+        DemoCommand.self, DaemonCommand.self, CtlCommand.self, TopCommand.self, ConfigCommand.self, ServeCommand.self,
         BackendCommand.self, SimulateCommand.self, PluginCommand.self, ODataCommand.self,
     ]
 

@@ -42,7 +42,12 @@ enum QueueReport {
     /// The copies of a record side by side, one line a property; `*` marks those that are not all equal. Where values
     /// are of several types, each says its own: `5 (number)`, `5 (text)`.
     static func table(_ copies: SyncQueue.Copies, server: JSON?) -> TextTable {
-        let columns = [copies.local, copies.base, server ?? copies.mirror]
+        table(local: copies.local, base: copies.base, server: server ?? copies.mirror)
+    }
+
+    /// The same of copies that came otherwise.
+    static func table(local: JSON?, base: JSON?, server: JSON?) -> TextTable {
+        let columns = [local, base, server]
         var names: [PropertyName] = []
         for name in columns.flatMap({ $0?.names ?? [] }) where !names.contains(name) { names.append(name) }
         return TextTable(

@@ -3,12 +3,14 @@ internal import Sluice
 
 /// What the control socket answers: HTTP with JSON, so that `curl --unix-socket` can ask too.
 struct ControlRoutes: Sendable {
+    private static let names = ["status", "metrics", "explain", "sync", "reload", "pause", "resume", "drain"]
+
     let daemon: Daemon
 
     func reply(to request: LocalRequest) async -> LocalReply {
         let name = request.segments.joined(separator: "/")
-        let wanted: HTTPRequest.Method = ["status", "metrics"].contains(name) ? .get : .post
-        guard ["status", "metrics", "sync", "reload", "pause", "resume", "drain"].contains(name) else {
+        let wanted: HTTPRequest.Method = ["status", "metrics", "explain"].contains(name) ? .get : .post
+        guard Self.names.contains(name) else {
             return .refusal(.notFound, "notFound", "there is nothing at this path")
         }
         guard request.head.method == wanted else {
@@ -20,6 +22,11 @@ struct ControlRoutes: Sendable {
             case "status": return LocalReply(json: await daemon.status())
             case "metrics":
                 return LocalReply(text: await daemon.metrics(), type: "text/plain; version=0.0.4; charset=utf-8")
+            case "explain":
+                guard let table = request.parameter("table"), let id = request.parameter("id") else {
+                    throw SluiceError(.invalidArgument, "explain takes a table and an id")
+                }
+                return LocalReply(json: try await daemon.story(of: RecordID(id), in: table, endpoint))
             case "sync": return LocalReply(json: try await daemon.sync(endpoint))
             case "reload":
                 try await daemon.reload()

@@ -35,6 +35,18 @@ extension Daemon {
         return ["runs": runs]
     }
 
+    /// One record's story, with what plugins decided since the daemon started or loaded them anew.
+    func story(of id: RecordID, in table: String, _ name: String?) async throws -> JSON {
+        guard let installation = try chosen(name).first else {
+            throw SluiceError(.invalidArgument, "the configuration has no endpoint")
+        }
+        let session = installation.session
+        let recent = await session.plugins?.decisions ?? []
+        let written = try RecordStory.writtenDecisions(session.settings)
+        return try await RecordStory.json(
+            of: id, in: table, session.context, decisions: written.isEmpty ? recent : written)
+    }
+
     private func chosen(_ name: String?) throws -> [Installation] {
         guard let name else { return serving.installations }
         guard let installation = serving.installation(name) else {

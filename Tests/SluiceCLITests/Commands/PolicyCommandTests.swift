@@ -61,6 +61,10 @@ import Testing
                 "insert", "notes", #"{"id":"n1","text":"a"}"#, "--config", config, "--json")
             #expect(try inserted.json["by"] == "shop", "\(inserted)")
             #expect(try await Program.sluice("push", "--config", config).status == 0)
+            let story = try await Program.sluice("explain", "notes", "n1", "--config", config, "--json").json
+            let decided = (story["events"]?.elements ?? []).filter { $0["what"] == "decision" }
+            #expect(decided.contains { $0["text"]?.string?.contains("in before_enqueue") ?? false }, "\(story)")
+            #expect(decided.allSatisfy { $0["plugin"] == "shop-rules" })
 
             // Another device, without a policy, edits the note and makes one that the shop does not take.
             let other = ["--store", scratch.file("other.db"), "--endpoint", server.endpoint]

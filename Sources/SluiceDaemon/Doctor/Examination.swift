@@ -1,0 +1,144 @@
+package import Sluice
+
+/// The whole examination of one endpoint: its machine, its store, its queue, its server, and whether store and server
+/// hold the same rows. It reads only.
+package enum Examination {
+    /// As many ids as one line names.
+    private static let mostNamed = 5
+
+    /// All findings, whatever fails on the way: a server that is away is a finding too.
+    package static func findings(_ settings: ClientSettings) async throws -> [Finding] {
+        let path = try settings.requireStore()
+        var findings = [versions(settings)]
+        findings += try MachineExamination(settings).findings()
+        findings += await daemon(path)
+        let usesNetwork = settings.endpoint != nil
+        do {
+            findings += try await ClientSession.run(settings, usesNetwork: usesNetwork, asksPlugins: usesNetwork) {
+                session in
+                try await self.findings(session)
+            }
+        } catch {
+            let area: Finding.Area = (error as? SluiceError)?.code.isStore == true ? .store : .machine
+            findings.append(
+                Finding(
+                    area, "session", .fault, CommandText.reason(error),
+                    advice: area == .store ? "see what sluice store check says" : "mend the configuration"))
+        }
+        return findings
+    }
+
+    private static func findings(_ session: ClientSession) async throws -> [Finding] {
+        let context = session.context
+        var findings = try await queue(context)
+        guard let client = context.client else {
+            return findings + [
+                Finding(.network, "server", .warning, "there is no endpoint, so the rows were compared with nothing")
+            ]
+        }
+        let server = ServerExamination(client)
+        let cursors = try await context.status().cursors
+        let queries = session.settings.pulls.map(\.query) + tables(cursors, besides: session.settings)
+        let queued = try await context.queue.operations(skip: 0, top: 1).map { Query($0.table) }
+        guard let first = (queries + queued).first else {
+            return findings + [Finding(.server, "server", .warning, "nothing was pulled, and no table is configured")]
+        }
+        let answers = await server.findings(first)
+        findings += answers
+        if answers.contains(where: { $0.grade == .fault && $0.area != .machine }) { return findings }
+        for query in queries {
+            do {
+                findings.append(rows(query, try await StoreComparison.result(of: query, client, context.store)))
+            } catch {
+                findings.append(ServerExamination.failure(error, query.table))
+            }
+        }
+        return findings
+    }
+
+    /// Tables that were pulled whole by a command, and that the configuration says nothing of.
+    private static func tables(_ cursors: [SyncStatus.CursorStatus], besides settings: ClientSettings) -> [Query] {
+        let known = Set(settings.pulls.map(\.query.table))
+        let pulled = Set(cursors.filter { $0.name == ClientSettings.queryName }.map(\.table))
+        return pulled.subtracting(known).sorted().map { Query($0) }
+    }
+
+    private static func rows(_ query: Query, _ result: StoreComparison.Result) -> Finding {
+        let subject = "rows of \(query.table)"
+        let how = result.usedDigest ? "by digests of ranges" : "by a list of all ids and versions"
+        let waiting = result.waiting > 0 ? "; \(result.waiting.counted("row")) differ, as their changes wait" : ""
+        guard !result.isEqual else {
+            return Finding(
+                .server, subject, .good,
+                "\(result.compared.counted("row")) compared \(how): store and server are equal\(waiting)")
+        }
+        let parts = [
+            (result.missing, "missing here"), (result.old, "of another version"),
+            (result.extra, "unknown to the server"),
+        ].compactMap { ids, words -> String? in
+            guard !ids.isEmpty else { return nil }
+            let names = ids.sorted().prefix(mostNamed).map { "\($0)" }.joined(separator: ", ")
+            return "\(ids.count.counted("row")) \(words) (\(names)\(ids.count > mostNamed ? ", …" : ""))"
+        }
+        return Finding(
+            .server, subject, .fault, parts.joined(separator: ", ") + waiting,
+            advice: "sluice sync brings what is new; what stays different: sluice reconcile \(query.table)")
+    }
+
+    private static func queue(_ context: SyncContext) async throws -> [Finding] {
+        let status = try await context.status()
+        let held = status.parked + status.dead
+        var findings = [
+            held == 0
+                ? Finding(.queue, "queue", .good, "\(status.pending.counted("change")) waiting, none held")
+                : Finding(
+                    .queue, "queue", .fault, "\(held.counted("change")) held for a decision",
+                    advice: "sluice queue list --state parked; then sluice queue retry, resolve or discard")
+        ]
+        let quarantined = try await context.quarantine().count
+        if quarantined > 0 {
+            findings.append(
+                Finding(
+                    .server, "quarantine", .warning,
+                    "\(quarantined.counted("row")) of the server's could not be stored",
+                    advice: "sluice quarantine list"))
+        }
+        return findings
+    }
+
+    private static func versions(_ settings: ClientSettings) -> Finding {
+        Finding(.machine, "versions", .good, "sluice \(SluiceVersion.text), dialect \(settings.dialect.name)")
+    }
+
+    /// Whether the daemon that holds the store is of this version and serves the configuration as it is.
+    private static func daemon(_ store: String) async -> [Finding] {
+        guard let holder = StoreHold.holder(of: store), let socket = holder.socket else { return [] }
+        do {
+            let status = try await ControlClient(socket: socket).ask("status", method: "GET", limit: .seconds(10))
+            if let refused = status["configuration"]?["refused"], refused != .null {
+                return [
+                    Finding(
+                        .machine, "daemon", .fault,
+                        "its configuration was refused: \(refused["message"]?.string ?? "")",
+                        advice: "mend the file; the configuration from before serves until then")
+                ]
+            }
+            let version = status["version"]?.string ?? ""
+            guard version == SluiceVersion.text else {
+                return [
+                    Finding(
+                        .machine, "daemon", .warning,
+                        "it is of version \(version), this program of \(SluiceVersion.text)",
+                        advice: "restart the daemon")
+                ]
+            }
+            return [Finding(.machine, "daemon", .good, "process \(holder.process) is \(status["state"]?.string ?? "")")]
+        } catch {
+            return [
+                Finding(
+                    .machine, "daemon", .fault, "\(holder.description) does not answer: \(CommandText.reason(error))",
+                    advice: "see its log, or restart it")
+            ]
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import Sluice
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct DoctorTests {
+    private static func finding(_ result: Program.Result, _ subject: String) throws -> JSON? {
+        try result.json["findings"]?.elements?.first { $0["subject"]?.string == subject }
+    }
+
+    @Test("equal copies are found equal by digest; a row that differs is named, and nothing is changed")
+    func compares() async throws {
+        try await withServer { server, scratch in
+            let here = ["--store", scratch.file("a.db"), "--endpoint", server.endpoint, "--json"]
+            let other = ["--store", scratch.file("b.db"), "--endpoint", server.endpoint]
+            for id in ["a", "b", "c"] {
+                _ = try await Program.sluice.run(["insert", "notes", #"{"id":"\#(id)","text":"x"}"#] + here)
+            }
+            #expect(try await Program.sluice.run(["sync", "notes"] + here).status == 0)
+            chmod(scratch.file("a.db"), 0o600)
+            let well = try await Program.sluice.run(["doctor"] + here)
+            #expect(well.status == 0, "\(well)")
+            let equal = try Self.finding(well, "rows of notes")
+            #expect(equal?["grade"] == "good")
+            #expect(equal?["text"]?.string?.contains("3 rows compared by digests") == true, "\(well)")
+            #expect(try Self.finding(well, "clock")?["grade"] == "good")
+
+            _ = try await Program.sluice.run(["sync", "notes"] + other)
+            _ = try await Program.sluice.run(["update", "notes", "b", #"{"text":"y"}"#] + other)
+            _ = try await Program.sluice.run(["delete", "notes", "c"] + other)
+            _ = try await Program.sluice.run(["insert", "notes", #"{"id":"d"}"#] + other)
+            _ = try await Program.sluice.run(["push"] + other)
+            let ill = try await Program.sluice.run(["doctor"] + here)
+            #expect(ill.status == 5, "\(ill)")
+            let text = try Self.finding(ill, "rows of notes")?["text"]?.string ?? ""
+            #expect(text.contains("1 row missing here (d)"), "\(text)")
+            #expect(text.contains("1 row of another version (b)"), "\(text)")
+            #expect(text.contains("1 row unknown to the server (c)"), "\(text)")
+            // It reads only: the row is as it was.
+            #expect(try await Program.sluice.run(["get", "notes", "b"] + here).json["text"] == "x")
+            _ = try await Program.sluice.run(["sync", "notes"] + here)
+            #expect(try await Program.sluice.run(["doctor"] + here).status == 0)
+        }
+    }
+
+    @Test("a change that waits is no difference to mend")
+    func waits() async throws {
+        try await withServer { server, scratch in
+            let here = ["--store", scratch.file("a.db"), "--endpoint", server.endpoint, "--json"]
+            _ = try await Program.sluice.run(["insert", "notes", #"{"id":"a","text":"x"}"#] + here)
+            #expect(try await Program.sluice.run(["sync", "notes"] + here).status == 0)
+            _ = try await Program.sluice.run(["insert", "notes", #"{"id":"new"}"#] + here)
+            _ = try await Program.sluice.run(["delete", "notes", "a"] + here)
+            let result = try await Program.sluice.run(["doctor"] + here)
+            #expect(result.status == 0, "\(result)")
+            let text = try Self.finding(result, "rows of notes")?["text"]?.string ?? ""
+            #expect(text.contains("2 rows differ, as their changes wait"), "\(text)")
+        }
+    }
+
+    @Test("a server that is away, and a store that others may read, are told with what to do")
+    func faults() async throws {
+        try await withServer { server, scratch in
+            let here = ["--store", scratch.file("a.db"), "--endpoint", server.endpoint, "--json"]
+            _ = try await Program.sluice.run(["insert", "notes", #"{"id":"a"}"#] + here)
+            #expect(try await Program.sluice.run(["sync", "notes"] + here).status == 0)
+            chmod(scratch.file("a.db"), 0o644)
+            try await server.stop()
+            let result = try await Program.sluice.run(["doctor"] + here)
+            #expect(result.status == 3, "\(result)")
+            #expect(try Self.finding(result, "server")?["area"] == "network")
+            #expect(try Self.finding(result, "server")?["advice"] != JSON.null)
+            #expect(try Self.finding(result, "store file")?["grade"] == "warning")
+            #expect(try Self.finding(result, "store file")?["advice"]?.string?.hasPrefix("chmod 600") == true)
+        }
+    }
+
+    @Test("a record's story has its copies, its change and what was done to it, in order")
+    func explains() async throws {
+        try await withServer { server, scratch in
+            let here = ["--store", scratch.file("a.db"), "--endpoint", server.endpoint, "--json"]
+            _ = try await Program.sluice.run(["insert", "notes", #"{"id":"a","text":"one"}"#] + here)
+            _ = try await Program.sluice.run(["sync", "notes"] + here)
+            _ = try await Program.sluice.run(["update", "notes", "a", #"{"text":"two"}"#] + here)
+            _ = try await Program.sluice.run(["queue", "undo", "notes", "a"] + here)
+            _ = try await Program.sluice.run(["update", "notes", "a", #"{"text":"three"}"#] + here)
+            let story = try await Program.sluice.run(["explain", "notes", "a"] + here).json
+            #expect(story["local"]?["text"] == "three")
+            #expect(story["base"]?["text"] == "one")
+            let events = story["events"]?.elements ?? []
+            #expect(events.map { $0["what"]?.string } == ["audit", "change"], "\(story)")
+            #expect(events.first?["text"]?.string?.contains("undo") == true, "\(story)")
+            let asked = try await Program.sluice.run(["explain", "notes", "a", "--ask"] + here).json
+            #expect(asked["server"]?["text"] == "one")
+            #expect(try await Program.sluice.run(["explain", "notes", "nobody"] + here).status == 2)
+        }
+    }
+
+    @Test("with a daemon, the story comes from it, doctor looks at it, and top shows it once without a terminal")
+    func daemon() async throws {
+        try await withDaemon("schedule: { interval: 1h, on-change: false, spread: 1h }") { daemon, _, scratch in
+            let here = ["--config", daemon.config]
+            #expect(try await Program.sluice.run(["insert", "notes", #"{"id":"a b"}"#] + here).status == 0)
+            let story = try await Program.sluice.run(["explain", "notes", "a b", "--json"] + here).json
+            #expect(story["local"]?["id"] == "a b")
+            let doctor = try await Program.sluice.run(["doctor", "--json"] + here)
+            #expect(try Self.finding(doctor, "daemon")?["grade"] == "good", "\(doctor)")
+            let top = try await Program.sluice.run(["top"] + here)
+            #expect(top.status == 0 && top.output.contains("1 pending"), "\(top)")
+        }
+    }
+}

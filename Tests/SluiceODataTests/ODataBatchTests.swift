@@ -14,7 +14,7 @@ struct ODataBatchTests {
         let settings = ODataSettings(tables: ["Orders": ODataFixture.orders], batches: batches)
         let fixture = try ODataFixture(version, settings, steps)
         let device = try await SyncContext(
-            client: fixture.client, store: MemoryStore(), options: SyncOptions(batchSize: 10), tables: [])
+            client: fixture.client, store: MemoryStore(), tables: [], options: SyncOptions(batchSize: 10))
         try await device.group { group in
             try group.insert(["id": "1", "Text": "a"], in: "Orders")
             try group.insert(["id": "2", "Text": "b"], in: "Orders")
@@ -82,7 +82,7 @@ struct ODataBatchTests {
         #expect(fixture.sent == ["POST /$batch", "GET /Orders('1')", "GET /Orders('2')"])
         let operations = try await device.queue.operations()
         #expect(operations.map { $0.failure?.serverRecord?["Text"] } == [nil, "theirs"])
-        #expect(operations[1].failure?.status == 409)
+        #expect(operations.map { $0.failure?.status } == [nil, 409])
     }
 
     @Test("a JSON batch says which change of the group failed")

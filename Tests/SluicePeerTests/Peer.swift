@@ -24,10 +24,12 @@ struct Peer: Sendable {
 
     private static func environment(_ name: String) -> String? { ProcessInfo.processInfo.environment[name] }
 
-    /// A client of the service.
-    func client(_ settings: ODataSettings = ODataSettings()) throws -> SluiceClient {
+    /// A client of the service, on the usual transport or another.
+    func client(
+        _ settings: ODataSettings = ODataSettings(), through other: (any Transport)? = nil
+    ) throws -> SluiceClient {
         SluiceClient(
-            endpoint: try Endpoint(root + service), dialect: .odata(version, settings), transport: transport,
+            endpoint: try Endpoint(root + service), dialect: .odata(version, settings), transport: other ?? transport,
             options: ClientOptions(retry: .never))
     }
 

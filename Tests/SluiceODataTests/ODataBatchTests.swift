@@ -37,7 +37,8 @@ struct ODataBatchTests {
         #expect(fixture.field("Content-Type", of: 0) == "multipart/mixed; boundary=batch_0")
         #expect(fixture.field("Accept", of: 0) == "multipart/mixed")
         let text = String(decoding: sent.body.bytes, as: UTF8.self)
-        #expect(text.contains("--batch_0\r\nContent-Type: multipart/mixed; boundary=changeset_0\r\n\r\n--changeset_0\r\n"))
+        #expect(
+            text.contains("--batch_0\r\nContent-Type: multipart/mixed; boundary=changeset_0\r\n\r\n--changeset_0\r\n"))
         #expect(
             text.contains(
                 "Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\nContent-ID: 2\r\n\r\nPOST Orders HTTP/1.1\r\n"

@@ -64,12 +64,12 @@ package enum MultipartReader {
             let line = trimmed(bytes[index..<end])
             index = min(end + 1, bytes.endIndex)
             if line.isEmpty { break }
-            let text = String(decoding: line, as: UTF8.self)
-            guard let colon = text.firstIndex(of: ":"), part.fields.count < mostFields else {
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")), part.fields.count < mostFields else {
                 throw Refusal(reason: "has a part with a line that is no header field")
             }
-            let value = text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
-            part.fields[text[..<colon].lowercased()] = String(value)
+            let value = line[(colon + 1)...].drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+            let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
+            part.fields[name] = String(decoding: value, as: UTF8.self)
         }
         part.body = bytes[index...]
         return part

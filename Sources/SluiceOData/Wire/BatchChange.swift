@@ -197,10 +197,13 @@ struct BatchChange {
         }
         for index in unit {
             guard let change = parts[index].change, let sent = parts[index].sent else { continue }
-            if place.map({ unit.lowerBound + $0 }) == index {
+            parts[index].answer = try? await change.blamed(sent)
+        }
+        // Where the rows show nothing it is as the service says; some name the first of a set, whatever failed.
+        if let place, parts[unit].allSatisfy({ $0.answer == nil }) {
+            let index = unit.lowerBound + place
+            if let change = parts[index].change, let sent = parts[index].sent {
                 parts[index].answer = (try? await change.settled(sent, response)) ?? response
-            } else {
-                parts[index].answer = try? await change.blamed(sent)
             }
         }
         let isExplained = parts[unit].contains { $0.answer != nil }

@@ -35,9 +35,10 @@ struct Peer: Sendable {
 
     /// A device: a store of its own, in memory.
     func device(
-        _ settings: ODataSettings = ODataSettings(), store: any LocalStore = MemoryStore()
+        _ settings: ODataSettings = ODataSettings(), store: any LocalStore = MemoryStore(), batchSize: Int? = nil
     ) async throws -> SyncContext {
-        try await SyncContext(client: client(settings), store: store, tables: [])
+        try await SyncContext(
+            client: client(settings), store: store, tables: [], options: SyncOptions(batchSize: batchSize))
     }
 
     /// Sends a request to the service as anybody could, and gives back status and body.

@@ -3,7 +3,7 @@
 
 SWIFT ?= swift
 # The targets whose folders refer to each other in one direction.
-LAYERED := SluiceBase SluiceWire SluiceSync SluiceHTTP SluicePredicate SluiceSQLite SluiceLua SluicePluginTools \
+LAYERED := SluiceBase SluiceWire SluiceSync SluiceHTTP SluiceOData SluicePredicate SluiceSQLite SluiceLua SluicePluginTools \
 	SluiceTesting SluiceService SluiceDaemon SluiceCLI
 
 .PHONY: demo test check lint format bench fuzz simulate planted docs setup test-peers torture storage-faults proof queries threads lib deb

@@ -189,7 +189,7 @@ let package = Package(
         .target(
             name: "SluiceTestSupport",
             dependencies: [
-                "CJansson", "CSQLite", "CSQLiteFaults", "SluiceCore", "SluiceSQLite", "SluiceTesting",
+                "CJansson", "CSQLite", "CSQLiteFaults", "SluiceCore", "SluiceOData", "SluiceSQLite", "SluiceTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "Tests/Support"),
@@ -316,7 +316,7 @@ if Context.environment["SLUICE_PROGRAMS"] != nil {
             path: "Tests/StorageFaults"),
     ]
     // libFuzzer has the main function of these.
-    package.targets += ["json", "odata", "wire"].map { name in
+    package.targets += ["address", "json", "metadata", "multipart", "odata", "wire"].map { name in
         .executableTarget(
             name: "fuzz-\(name)", dependencies: ["SluiceTestSupport"], path: "Tests/Fuzzing/\(name)",
             swiftSettings: [.unsafeFlags(["-parse-as-library"])])

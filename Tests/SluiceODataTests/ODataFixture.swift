@@ -33,10 +33,12 @@ struct ODataFixture {
 
     /// A header field of a request.
     func field(_ name: String, of index: Int) -> String? {
-        HTTPField.Name(name).flatMap { script.requests[index].head.headerFields[$0] }
+        HTTPField.Name(name).flatMap { name in
+            script.requests.dropFirst(index).first?.head.headerFields[name]
+        }
     }
 
-    func body(of index: Int) throws -> JSON { try script.requests[index].body.json }
+    func body(of index: Int) throws -> JSON { try script.requests.dropFirst(index).first?.body.json ?? .null }
 }
 
 extension ScriptedTransport.Step {

@@ -77,6 +77,85 @@ struct MockSAPTests {
         #expect(try await peer.changes() == ["POST", "MERGE", "DELETE"])
     }
 
+    @Test(
+        "v2: a group is one change set, which takes effect once although its answer is lost",
+        arguments: ["", "lose", "cut", "refuse"])
+    func group(_ fault: String) async throws {
+        let device = try await peer.device(batchSize: 10)
+        try await device.pull(partners, named: "all")
+        let ids = try await device.table("BusinessPartnerSet").records(matching: partners).prefix(2).compactMap {
+            $0["id"]?.string
+        }
+        try #require(ids.count == 2)
+        try await device.group { group in
+            for id in ids {
+                try group.update(["id": JSON(id), "CompanyName": JSON("Group \(fault)")], in: "BusinessPartnerSet")
+            }
+        }
+        if !fault.isEmpty { try await peer.fail(#"[{"method":"POST","path":"$batch","fault":"\#(fault)"}]"#) }
+        var result = try? await device.push()
+        var rounds = 0
+        while result?.isClean != true, rounds < 3 {
+            result = try? await device.push()
+            rounds += 1
+        }
+        #expect(try await device.queue.operations().map { $0.failure?.message ?? "waits" } == [])
+        for id in ids {
+            let row = try await peer.call("GET", "\(peer.service)/BusinessPartnerSet('\(id)')").json
+            #expect(row["d"]?["CompanyName"] == JSON("Group \(fault)"))
+        }
+    }
+
+    @Test("v2: a change set that fails changes nothing, and the change for which it did has the conflict")
+    func failedGroup() async throws {
+        let device = try await peer.device(batchSize: 10)
+        try await device.pull(partners, named: "all")
+        let records = try await device.table("BusinessPartnerSet").records(matching: partners).prefix(2)
+        let ids = records.compactMap { $0["id"]?.string }
+        try #require(ids.count == 2)
+        let paths = ids.map { "\(peer.service)/BusinessPartnerSet('\($0)')" }
+        var fields = try await peer.session()
+        fields["If-Match"] = "*"
+        #expect(try await peer.call("MERGE", paths[1], #"{"WebAddress":"http://group"}"#, fields).status == 204)
+        try await device.group { group in
+            for id in ids { try group.update(["id": JSON(id), "CompanyName": "Both"], in: "BusinessPartnerSet") }
+        }
+        #expect(try await !device.push().isClean)
+        #expect(try await peer.call("GET", paths[0]).json["d"]?["CompanyName"] != "Both")
+        let held = try await device.queue.operations().filter { $0.failure?.serverRecord != nil }
+        #expect(held.map(\.recordID.text) == [ids[1]])
+        #expect(held.first?.failure?.serverRecord?["WebAddress"] == "http://group")
+    }
+
+    @Test("v4: a group is one JSON batch")
+    func groupV4() async throws {
+        let peer = try #require(Peer.sapV4)
+        let device = try await peer.device(batchSize: 10)
+        let sets = try await peer.call("GET", peer.service + "/").json["value"]?.elements?.compactMap {
+            $0["name"]?.string
+        }
+        let name = sets?.first { $0 == "A_BusinessPartner" } ?? sets?.first ?? ""
+        try await device.pull(Query(name), named: "all")
+        let records = try await device.table(name).records(matching: Query(name)).prefix(2)
+        let ids = records.compactMap { $0["id"]?.string }
+        try #require(ids.count == 2)
+        let text = try #require(
+            records.first?.members?.first { member in
+                member.name.text.contains("Name") && member.value.string != nil
+            }?.name)
+        try await device.group { group in
+            for id in ids {
+                try group.update(
+                    JSON(members: [("id", JSON(id)), (text, "Two")] as [(PropertyName, JSON)]), in: name)
+            }
+        }
+        let result = try await device.push()
+        #expect(result.isClean, "\(result.failures.map { $0.failure?.message ?? "" })")
+        for id in ids {
+            #expect(try await peer.call("GET", "\(peer.service)/\(name)('\(id)')").json[text] == "Two")
+        }
+    }
+
     @Test("v2: rows with keys of several properties")
     func composite() async throws {
         let device = try await peer.device()

@@ -61,7 +61,7 @@ struct OdatapyTests {
         let transport = MeddlingTransport(inner: peer.transport) { [peer] in
             try await peer.call("PATCH", "/Customers(1101)", #"{"Name":"late"}"#, ["If-Match": "*"])
         }
-        let client = try peer.client().sending(through: transport)
+        let client = try peer.client(through: transport)
         let device = try await SyncContext(client: client, store: MemoryStore(), tables: [])
         try await device.pull(all, named: "all")
         try await device.pull(all, named: "all")

@@ -24,18 +24,21 @@ struct Peer: Sendable {
 
     private static func environment(_ name: String) -> String? { ProcessInfo.processInfo.environment[name] }
 
-    /// A client of the service.
-    func client(_ settings: ODataSettings = ODataSettings()) throws -> SluiceClient {
+    /// A client of the service, on the usual transport or another.
+    func client(
+        _ settings: ODataSettings = ODataSettings(), through other: (any Transport)? = nil
+    ) throws -> SluiceClient {
         SluiceClient(
-            endpoint: try Endpoint(root + service), dialect: .odata(version, settings), transport: transport,
+            endpoint: try Endpoint(root + service), dialect: .odata(version, settings), transport: other ?? transport,
             options: ClientOptions(retry: .never))
     }
 
     /// A device: a store of its own, in memory.
     func device(
-        _ settings: ODataSettings = ODataSettings(), store: any LocalStore = MemoryStore()
+        _ settings: ODataSettings = ODataSettings(), store: any LocalStore = MemoryStore(), batchSize: Int? = nil
     ) async throws -> SyncContext {
-        try await SyncContext(client: client(settings), store: store, tables: [])
+        try await SyncContext(
+            client: client(settings), store: store, tables: [], options: SyncOptions(batchSize: batchSize))
     }
 
     /// Sends a request to the service as anybody could, and gives back status and body.

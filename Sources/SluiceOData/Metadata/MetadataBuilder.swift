@@ -39,7 +39,12 @@ struct MetadataBuilder {
     mutating func finished() -> EdmModel? {
         guard let version else { return nil }
         model.version = version
-        for relationship in relationships {
+        // Where types nest, as in no such document, what was begun in a type may not be there.
+        let placed = relationships.filter {
+            model.structures.indices.contains($0.type)
+                && model.structures[$0.type].navigation.indices.contains($0.property)
+        }
+        for relationship in placed {
             let end = associations[resolved(relationship.association)]?[relationship.role] ?? End()
             model.structures[relationship.type].navigation[relationship.property].target = resolved(end.type)
             model.structures[relationship.type].navigation[relationship.property].isCollection = end.isMany

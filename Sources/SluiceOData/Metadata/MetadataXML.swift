@@ -40,7 +40,8 @@ enum MetadataXML {
             throw SluiceError(.brokenProtocol, "the metadata has a document type declaration, which is not read")
         }
         let delegate = Delegate()
-        let parser = XMLParser(data: Data(bytes))
+        // In pieces: of a text that it is given whole the parser reads 10,000,000 bytes and no more.
+        let parser = XMLParser(stream: InputStream(data: Data(bytes)))
         parser.shouldResolveExternalEntities = false
         parser.delegate = delegate
         let isWhole = parser.parse()

@@ -11,6 +11,18 @@ public struct ODataSettings: Sendable {
         case put
     }
 
+    /// How changes go that are sent together: those of a group, and all where the options of a context have a batch size.
+    public enum Batches: String, Sendable, CaseIterable {
+        /// Multipart in v2. In v4 JSON, and multipart where the service does not take that.
+        case automatic
+        /// `multipart/mixed`.
+        case multipart
+        /// JSON, which v4.01 alone has.
+        case json
+        /// None: the service takes no batches, so no groups can be pushed to it.
+        case off
+    }
+
     /// What one entity set needs.
     public struct Table: Sendable {
         /// The property that says when a row was last changed. With it changes are followed by time where the service
@@ -44,13 +56,17 @@ public struct ODataSettings: Sendable {
     public var update: Update
     /// Whether `MERGE`, `PATCH`, `PUT` and `DELETE` go as `POST` with `X-HTTP-Method`, for networks that pass nothing else.
     public var tunnelsMethods: Bool
+    /// How changes that are sent together go.
+    public var batches: Batches
 
     /// Settings.
     public init(
-        tables: [String: Table] = [:], update: Update = .merge, tunnelsMethods: Bool = false
+        tables: [String: Table] = [:], update: Update = .merge, tunnelsMethods: Bool = false,
+        batches: Batches = .automatic
     ) {
         self.tables = tables
         self.update = update
         self.tunnelsMethods = tunnelsMethods
+        self.batches = batches
     }
 }

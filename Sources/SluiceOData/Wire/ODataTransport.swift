@@ -23,27 +23,27 @@ final class ODataTransport: Transport {
     func send(_ request: Request) async throws -> Response {
         guard exchange.endpoint.isOrigin(of: request.head) else { return try await exchange.passed(request) }
         do {
-            switch TablePath(request, endpoint: exchange.endpoint) {
+            let path = TablePath(request, endpoint: exchange.endpoint)
+            switch path {
             case .digest: return Self.refusal(501, "an OData service has no digests")
-            case .batch: return Self.refusal(501, "no batches")
-            case .other(let path):
+            case .batch:
+                guard settings.batches != .off else { return Self.refusal(501, "the settings allow no batches") }
+                return try await BatchChange(self, request).answer()
+            case .other(let address):
                 var call = request
-                call.head.path = path
+                call.head.path = address
                 return try await exchange.send(call)
             case .table(let name):
                 let set = try await catalog.set(name, for: request)
                 switch request.head.method {
                 case .get: return try await ListRead(self, set, request).answer()
-                case .post: return try await RowChange(self, set, request).insert()
-                default: return Self.refusal(405, "a table takes GET and POST")
+                default: return try await RowChange(self, set, request).answer(path)
                 }
             case .record(let name, let id):
                 let set = try await catalog.set(name, for: request)
                 switch request.head.method {
                 case .get: return try await RowRead(self, set, request).lookup(id)
-                case .patch, .put: return try await RowChange(self, set, request).update(id)
-                case .delete: return try await RowChange(self, set, request).delete(id)
-                default: return Self.refusal(405, "an OData service keeps no deleted rows, so none can be brought back")
+                default: return try await RowChange(self, set, request).answer(path)
                 }
             }
         } catch let error as SluiceError where error.code == .notFound && error.status == 404 {
@@ -76,6 +76,7 @@ final class ServiceMemory: Sendable {
         var untracked: Set<String> = []
         var untagged: Set<String> = []
         var refusedMethods: Set<String> = []
+        var takesNoJSONBatches = false
     }
 
     /// Whether the service has issued no delta links for the set.
@@ -89,4 +90,8 @@ final class ServiceMemory: Sendable {
     /// Whether the service does not take the method.
     func refuses(_ method: String) -> Bool { state.withLock { $0.refusedMethods.contains(method) } }
     func noteRefused(_ method: String) { state.withLock { _ = $0.refusedMethods.insert(method) } }
+
+    /// Whether the service has refused a batch for being JSON.
+    var takesNoJSONBatches: Bool { state.withLock { $0.takesNoJSONBatches } }
+    func noteNoJSONBatches() { state.withLock { $0.takesNoJSONBatches = true } }
 }

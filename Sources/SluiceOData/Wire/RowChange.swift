@@ -22,59 +22,214 @@ struct RowChange {
     private var exchange: ServiceExchange { transport.exchange }
     private var form: RowForm { reader.form }
 
-    // MARK: Creating
+    // MARK: Before the change is sent
 
-    /// The answer to `POST /tables/T`.
-    func insert() async throws -> Response {
+    /// A change as the service gets it.
+    struct Sent {
+        enum Kind { case insert, unnamedInsert, update, delete }
+
+        var kind: Kind
+        var id: RecordID
+        /// Nil while the service has not assigned it.
+        var key: EntityKey?
+        var method: HTTPRequest.Method
+        /// What stands in `If-Match`.
+        var tag: String?
+        var body: JSON?
+        var request: Request
+    }
+
+    /// What has to be sent for a request, or its answer where nothing has to be.
+    enum Plan {
+        case change(Sent)
+        case answered(Response)
+    }
+
+    /// What has to be sent for the request.
+    ///
+    /// - Parameter inBatch: whether it goes with others. It is not known then whether it was sent before.
+    func plan(_ path: TablePath, inBatch: Bool = false) async throws -> Plan {
+        switch (path, request.head.method) {
+        case (.table, .post): return try await planInsert(inBatch: inBatch)
+        case (.table, _): return .answered(ODataTransport.refusal(405, "a table takes GET and POST"))
+        case (.record(_, let id), .patch), (.record(_, let id), .put): return try await planUpdate(id, inBatch: inBatch)
+        case (.record(_, let id), .delete): return try await planDelete(id, inBatch: inBatch)
+        default:
+            return .answered(
+                ODataTransport.refusal(405, "an OData service keeps no deleted rows, so none can be brought back"))
+        }
+    }
+
+    private func planInsert(inBatch: Bool) async throws -> Plan {
         let record = try body()
         guard let id = record["id"]?.textID else {
-            return ODataTransport.refusal(400, "the record has no id")
+            return .answered(ODataTransport.refusal(400, "the record has no id"))
         }
         let ownKey = EntityKey(id: id, in: set)
-        if set.assignsKey || (ownKey == nil && set.singleKey != nil) { return try await insertUnnamed(record, id) }
+        if set.assignsKey || (ownKey == nil && set.singleKey != nil) {
+            return try await planUnnamed(record, id, inBatch: inBatch)
+        }
         guard let key = ownKey else {
-            return ODataTransport.refusal(400, "the record's id is no key of the entity set \(set.name)")
+            return .answered(
+                ODataTransport.refusal(400, "the record's id is no key of the entity set \(set.name)"))
         }
-        let response = try await post(form.body(of: record, key: key))
-        if (200..<300).contains(response.status) { return try await answer(response, key, id) }
-        // Services say in many ways that a row of that key is there, which an earlier send may have made.
-        guard [400, 409, 412, 422, 500].contains(response.status) else { return response }
-        let there = try await reader.read(key, as: id)
-        guard there.status == 200 else { return response }
-        return ODataTransport.response(409, (try? there.body.json) ?? .null, like: there)
+        return .change(post(.insert, id, key, form.body(of: record, key: key)))
     }
 
-    /// Creates a row whose key the service assigns. Nobody can tell two such rows apart but by a property that holds the
+    /// A row whose key the service assigns. Nobody can tell two such rows apart except by a property that holds the
     /// record's id; so one that may have been sent before is looked for first, and not sent again where it cannot be found.
-    private func insertUnnamed(_ record: JSON, _ id: RecordID) async throws -> Response {
+    private func planUnnamed(_ record: JSON, _ id: RecordID, inBatch: Bool) async throws -> Plan {
         guard set.clientID != nil else {
-            return ODataTransport.refusal(
-                422,
-                "the service assigns the keys of \(set.name): name a property for the ids of new rows (clientID) in the "
-                    + "settings of the table, or give the record an id that is a key")
+            return .answered(
+                ODataTransport.refusal(
+                    422,
+                    "the service assigns the keys of \(set.name): name a property for the ids of new rows (clientID) in "
+                        + "the settings of the table, or give the record an id that is a key"))
         }
-        if request.context.mayBeRepeat || request.context.attempt > 0, let key = try await reader.key(of: id) {
+        let mayBeThere = inBatch || request.context.mayBeRepeat || request.context.attempt > 0
+        if mayBeThere, let key = try await reader.key(of: id) {
             let there = try await reader.read(key, as: id)
-            if there.status == 200 { return ODataTransport.response(409, (try? there.body.json) ?? .null, like: there) }
-            if there.status != 404 { return there }
+            if there.status == 200 {
+                return .answered(ODataTransport.response(409, (try? there.body.json) ?? .null, like: there))
+            }
+            if there.status != 404 { return .answered(there) }
         }
-        let response = try await post(form.body(of: record, key: nil, clientID: id))
-        guard (200..<300).contains(response.status) else { return response }
-        if let made = try reader.record(in: response, as: id) {
-            return ODataTransport.response(201, made, like: response)
-        }
-        var key = location(of: response)
-        if key == nil { key = try await reader.key(of: id) }
-        guard let key else {
-            return Response(HTTPResponse(status: .noContent))
-        }
-        return try await answer(response, key, id)
+        return .change(post(.unnamedInsert, id, nil, form.body(of: record, key: nil, clientID: id)))
     }
 
-    private func post(_ body: JSON) async throws -> Response {
-        try await exchange.send(
-            exchange.request(
-                .post, exchange.path([set.name]), for: request, fields: repeatability + representation, body: body))
+    private func post(_ kind: Sent.Kind, _ id: RecordID, _ key: EntityKey?, _ body: JSON) -> Sent {
+        let made = exchange.request(
+            .post, exchange.path([set.name]), for: request, fields: repeatability + representation, body: body)
+        return Sent(kind: kind, id: id, key: key, method: .post, tag: nil, body: body, request: made)
+    }
+
+    private func planUpdate(_ id: RecordID, inBatch: Bool) async throws -> Plan {
+        let record = try body()
+        guard let key = try await reader.key(of: id) else { return .answered(RowRead.missing) }
+        let condition = try await condition(key, id)
+        if let refusal = condition.refusal { return .answered(refusal) }
+        let isWhole = request.head.method == .put
+        let body = form.body(of: record, key: isWhole ? key : nil, clientID: nil)
+        return .change(
+            change(.update, id, key, isWhole ? .put : updateMethod, condition.tag, body, inBatch: inBatch))
+    }
+
+    private func planDelete(_ id: RecordID, inBatch: Bool) async throws -> Plan {
+        guard let key = try await reader.key(of: id) else { return .answered(RowRead.missing) }
+        let condition = try await condition(key, id)
+        if let refusal = condition.refusal { return .answered(refusal) }
+        return .change(change(.delete, id, key, .delete, condition.tag, nil, inBatch: inBatch))
+    }
+
+    private var updateMethod: HTTPRequest.Method {
+        let merge = HTTPRequest.Method("MERGE")
+        if exchange.version == .v2, let merge, !transport.memory.refuses(merge.rawValue) { return merge }
+        return .patch
+    }
+
+    private func change(
+        _ kind: Sent.Kind, _ id: RecordID, _ key: EntityKey, _ method: HTTPRequest.Method, _ tag: String?,
+        _ body: JSON?, inBatch: Bool
+    ) -> Sent {
+        var fields = repeatability + (body == nil ? [] : representation)
+        if let tag { fields.append(("If-Match", tag)) }
+        // What passes no other methods sees none of those in a batch.
+        let isTunnelled =
+            (transport.settings.tunnelsMethods && !inBatch) || transport.memory.refuses(method.rawValue)
+        if isTunnelled { fields.append((exchange.version.tunnelField, method.rawValue)) }
+        let made = exchange.request(
+            isTunnelled ? .post : method, exchange.path(of: key, in: set), for: request, fields: fields, body: body)
+        return Sent(kind: kind, id: id, key: key, method: method, tag: tag, body: body, request: made)
+    }
+
+    // MARK: Sending
+
+    /// The answer to the request by itself.
+    func answer(_ path: TablePath) async throws -> Response {
+        switch try await plan(path) {
+        case .answered(let response): return response
+        case .change(var sent):
+            var response = try await exchange.send(sent.request)
+            while let other = again(sent, response, inBatch: false) {
+                sent = other
+                response = try await exchange.send(sent.request)
+            }
+            return try await settled(sent, response)
+        }
+    }
+
+    /// The change in another form, after an answer that asks for one; nil where that is the answer.
+    func again(_ sent: Sent, _ response: Response, inBatch: Bool) -> Sent? {
+        guard let key = sent.key, sent.kind == .update || sent.kind == .delete else { return nil }
+        if response.status == 428, sent.tag == nil {
+            // The caller gave no version, so whatever is there is changed; the service wants that to be said.
+            return change(sent.kind, sent.id, key, sent.method, "*", sent.body, inBatch: inBatch)
+        }
+        let isTunnelled = sent.request.head.method != sent.method
+        guard !isTunnelled, [405, 501].contains(response.status) else { return nil }
+        transport.memory.noteRefused(sent.method.rawValue)
+        let method = sent.method == .delete || sent.method == .put ? sent.method : updateMethod
+        return change(sent.kind, sent.id, key, method, sent.tag, sent.body, inBatch: inBatch)
+    }
+
+    // MARK: After the change was sent
+
+    /// The answer to the request, by the service's.
+    func settled(_ sent: Sent, _ response: Response) async throws -> Response {
+        guard (200..<300).contains(response.status) else {
+            // Services say in many ways that a row of that key is there, which an earlier send may have made.
+            let mayTell = sent.kind == .insert ? [400, 409, 412, 422, 500] : [409, 412]
+            guard sent.kind != .unnamedInsert, mayTell.contains(response.status) else { return response }
+            return try await reason(sent, response) ?? response
+        }
+        switch sent.kind {
+        case .delete:
+            var done = Response(HTTPResponse(status: .noContent))
+            done.head.headerFields = response.head.headerFields
+            return done
+        case .unnamedInsert:
+            if let made = try reader.record(in: response, as: sent.id) {
+                return ODataTransport.response(201, made, like: response)
+            }
+            var key = location(of: response)
+            if key == nil { key = try await reader.key(of: sent.id) }
+            guard let key else { return Response(HTTPResponse(status: .noContent)) }
+            return await done(response, key, sent.id)
+        case .insert, .update:
+            guard let key = sent.key else { return response }
+            return await done(response, key, sent.id)
+        }
+    }
+
+    /// A refusal with the service's row as it is; nil where that does not show why it would refuse.
+    private func reason(_ sent: Sent, _ response: Response) async throws -> Response? {
+        guard let key = sent.key else { return nil }
+        let there = try await reader.read(key, as: sent.id)
+        if sent.kind != .insert, there.status == 404 || there.status == 410 { return there }
+        guard there.status == 200 else { return nil }
+        let status = sent.kind == .insert ? 409 : response.status
+        return ODataTransport.response(status, (try? there.body.json) ?? .null, like: there)
+    }
+
+    /// The refusal of a change whose set failed, where the row shows that this change is one for which it did: its row is
+    /// there already, or gone, or another than the one that was changed. Nil where nothing is against it.
+    func blamed(_ sent: Sent) async throws -> Response? {
+        var key = sent.key
+        if key == nil { key = try await reader.key(of: sent.id) }
+        guard let key else { return nil }
+        let there = try await reader.read(key, as: sent.id)
+        let isMissing = there.status == 404 || there.status == 410
+        switch sent.kind {
+        case .insert, .unnamedInsert:
+            guard there.status == 200 else { return nil }
+            return ODataTransport.response(409, (try? there.body.json) ?? .null, like: there)
+        case .update, .delete:
+            if isMissing { return there }
+            guard there.status == 200, let tag = sent.tag, tag != "*", let record = try? there.body.json,
+                let version = record["__version"]?.string, version != tag
+            else { return nil }
+            return ODataTransport.response(412, record, like: there)
+        }
     }
 
     /// The key in the address that a creation without a body is answered with. Only the key counts: the host may be
@@ -84,52 +239,9 @@ struct RowChange {
         return (entityID ?? response.head.headerFields[.location]).flatMap { EntityKey(address: $0, in: set) }
     }
 
-    // MARK: Changing
-
-    /// The answer to `PATCH /tables/T/id` and `PUT /tables/T/id`.
-    func update(_ id: RecordID) async throws -> Response {
-        let record = try body()
-        guard let key = try await reader.key(of: id) else { return RowRead.missing }
-        let condition = try await condition(key, id)
-        if let refusal = condition.refusal { return refusal }
-        let body = form.body(of: record, key: request.head.method == .put ? key : nil, clientID: nil)
-        let isWhole = request.head.method == .put
-        let response = try await send(isWhole ? .put : updateMethod, key, condition.tag, body)
-        return try await settled(response, key, id)
-    }
-
-    /// The answer to `DELETE /tables/T/id`.
-    func delete(_ id: RecordID) async throws -> Response {
-        guard let key = try await reader.key(of: id) else { return RowRead.missing }
-        let condition = try await condition(key, id)
-        if let refusal = condition.refusal { return refusal }
-        let response = try await send(.delete, key, condition.tag, nil)
-        if (200..<300).contains(response.status) {
-            var done = Response(HTTPResponse(status: .noContent))
-            done.head.headerFields = response.head.headerFields
-            return done
-        }
-        return try await settled(response, key, id)
-    }
-
-    private var updateMethod: HTTPRequest.Method {
-        let merge = HTTPRequest.Method("MERGE")
-        if exchange.version == .v2, let merge, !transport.memory.refuses(merge.rawValue) { return merge }
-        return .patch
-    }
-
-    private func settled(_ response: Response, _ key: EntityKey, _ id: RecordID) async throws -> Response {
-        if (200..<300).contains(response.status) { return try await answer(response, key, id) }
-        guard [409, 412].contains(response.status) else { return response }
-        let there = try await reader.read(key, as: id)
-        if there.status == 404 || there.status == 410 { return there }
-        guard there.status == 200 else { return response }
-        return ODataTransport.response(response.status, (try? there.body.json) ?? .null, like: there)
-    }
-
     /// The answer to a change that was carried out, with the row as it is now. Where the row cannot be read it is the
     /// service's own: that a change was carried out is not forgotten for the sake of a read.
-    private func answer(_ response: Response, _ key: EntityKey, _ id: RecordID) async throws -> Response {
+    private func done(_ response: Response, _ key: EntityKey, _ id: RecordID) async -> Response {
         if response.status != 204, let record = try? reader.record(in: response, as: id) {
             return ODataTransport.response(response.status == 201 ? 201 : 200, record, like: response)
         }
@@ -137,26 +249,6 @@ struct RowChange {
             return ODataTransport.response(200, (try? there.body.json) ?? .null, like: there)
         }
         return Response(HTTPResponse(status: .noContent))
-    }
-
-    /// Sends a change of a row; by another method where the service does not take this one.
-    private func send(
-        _ method: HTTPRequest.Method, _ key: EntityKey, _ tag: String?, _ body: JSON?
-    ) async throws -> Response {
-        let path = exchange.path(of: key, in: set)
-        var fields = repeatability + (body == nil ? [] : representation)
-        if let tag { fields.append(("If-Match", tag)) }
-        let isTunnelled = transport.settings.tunnelsMethods || transport.memory.refuses(method.rawValue)
-        if isTunnelled { fields.append((exchange.version.tunnelField, method.rawValue)) }
-        let response = try await exchange.send(
-            exchange.request(isTunnelled ? .post : method, path, for: request, fields: fields, body: body))
-        if response.status == 428, tag == nil {
-            // The caller gave no version, so whatever is there is changed; the service wants that to be said.
-            return try await send(method, key, "*", body)
-        }
-        guard !isTunnelled, [405, 501].contains(response.status) else { return response }
-        transport.memory.noteRefused(method.rawValue)
-        return try await send(method == .delete || method == .put ? method : updateMethod, key, tag, body)
     }
 
     /// The tag to send in `If-Match`, or the refusal that the service would give if it had tags.

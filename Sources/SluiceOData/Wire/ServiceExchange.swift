@@ -73,7 +73,13 @@ final class ServiceExchange: Sendable {
             let used = Self.csrf.flatMap { request.head.headerFields[$0] } ?? state.withLock { $0.token }
             if try await freshToken(insteadOf: used, for: request) != nil { response = try await passed(request) }
         }
+        return told(response)
+    }
+
+    /// A refusal that says in JSON what the service said.
+    func told(_ response: Response) -> Response {
         guard response.status >= 400 else { return response }
+        var response = response
         if let document = ServiceError.document(response.body) { response.body = Body(json: document) }
         // Somebody holds a lock for a while (RFC 4918, section 11.3): the same request may be taken later.
         if response.status == 423 { response.head.status = .serviceUnavailable }

@@ -1,13 +1,13 @@
-internal import SluiceBase
-internal import SluiceWire
+package import SluiceBase
+package import SluiceWire
 
 /// A link of an answer, to a next page or to changes, as a path to ask for: taken as it is, and on the service's own
 /// origin only, since credentials go along.
-enum ServiceLink {
+package enum ServiceLink {
     /// The path with query. A relative link is one below the service's root.
     ///
     /// - Throws: ``SluiceError`` of code `brokenProtocol` for a link to another origin.
-    static func path(of link: String, endpoint: Endpoint) throws(SluiceError) -> String {
+    package static func path(of link: String, endpoint: Endpoint) throws(SluiceError) -> String {
         let text = String(link.unicodeScalars.prefix { $0 != "#" })
         var rest = text[...]
         if let separator = text.firstRange(of: "://"), text[..<separator.lowerBound].allSatisfy(\.isLetter) {

@@ -100,10 +100,11 @@ public struct SluiceClient: Sendable {
             options: options, pace: pace, credentials: credentials, refresh: refresh)
     }
 
-    /// The same client on another transport.
+    /// The same client with another inner end of its chain, which takes requests as the filters make them: the wire's
+    /// adapter is not put around it again, for `chain.transport` has it already.
     package func sending(through transport: any Transport) -> SluiceClient {
         SluiceClient(
-            endpoint: endpoint, dialect: dialect, transport: dialect.adapter?(endpoint, transport) ?? transport,
+            endpoint: endpoint, dialect: dialect, transport: transport,
             filters: filters, options: options, pace: pace, credentials: credentials, refresh: refresh)
     }
 

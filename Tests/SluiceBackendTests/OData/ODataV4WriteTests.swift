@@ -117,6 +117,13 @@ import Testing
         #expect(second.json["id"] == first.json["id"])
         #expect(await fixture.v4(.get, "customers/$count").text == "1")
         #expect(await fixture.v4(.get, "orders/$count").text == "2")
+        let refused = await fixture.v4(
+            .delete, "customers('none')", headers: [("Repeatability-Request-ID", "r2"), headers[1]])
+        #expect(refused.status == 404)
+        #expect(refused.header("Repeatability-Result") == "accepted")
+        let other = await fixture.v4(.post, "customers", #"{"name":"other"}"#, headers: headers)
+        #expect(other.status == 400)
+        #expect(other.header("Repeatability-Result") == "rejected")
     }
 
     @Test func changesNeedTheTokenWhereItIsRequired() async throws {

@@ -7,6 +7,12 @@ package enum FuzzTarget: String, Sendable, CaseIterable {
     case json
     /// Addresses, links, entity tags, dates and encodings.
     case wire
+    /// Bodies of batches.
+    case multipart
+    /// What an OData service says of its data.
+    case metadata
+    /// Addresses of rows of OData services, and their links.
+    case address
 
     /// Checks the input.
     ///
@@ -16,6 +22,9 @@ package enum FuzzTarget: String, Sendable, CaseIterable {
         case .odata: try ODataFuzz.check(input)
         case .json: try JSONFuzz.check(input)
         case .wire: try WireFuzz.check(input)
+        case .multipart: try MultipartFuzz.check(input)
+        case .metadata: try MetadataFuzz.check(input)
+        case .address: try ServiceAddressFuzz.check(input)
         }
     }
 

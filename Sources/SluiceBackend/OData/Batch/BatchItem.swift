@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import SluiceCore
+internal import SluiceOData
 
 /// A request in a batch.
 struct BatchItem: Sendable {
@@ -25,28 +26,41 @@ struct BatchItemReader {
     /// - Throws: ``Refusal`` (400).
     func items(_ body: [UInt8], boundary: String) throws(Refusal) -> [BatchItem] {
         var items: [BatchItem] = []
-        for (index, part) in try MultipartReader.parts(body[...], boundary: boundary).enumerated() {
+        for (index, part) in try parts(body[...], boundary).enumerated() {
             if let inner = MultipartReader.boundary(part.fields["content-type"]) {
-                let changes = try MultipartReader.parts(part.body, boundary: inner)
-                for change in changes { items.append(try item(change, group: "\(index)")) }
+                for change in try parts(part.body, inner) { items.append(try item(change, group: "\(index)")) }
             } else {
                 items.append(try item(part, group: nil))
             }
         }
         guard items.count <= BatchRequest.mostParts else {
-            throw MultipartReader.refusal("has more than \(BatchRequest.mostParts) requests")
+            throw Refusal(.badRequest, "a batch has at most \(BatchRequest.mostParts) requests")
         }
         return items
     }
 
+    private func parts(
+        _ body: ArraySlice<UInt8>, _ boundary: String
+    ) throws(Refusal) -> [MultipartReader.Part] {
+        try Self.read { () throws(MultipartReader.Refusal) in try MultipartReader.parts(body, boundary: boundary) }
+    }
+
+    private static func read<Value>(
+        _ read: () throws(MultipartReader.Refusal) -> Value
+    ) throws(Refusal) -> Value {
+        do { return try read() } catch { throw Refusal(.badRequest, error.description) }
+    }
+
     private func item(_ part: MultipartReader.Part, group: String?) throws(Refusal) -> BatchItem {
         guard part.fields["content-type"]?.lowercased().hasPrefix("application/http") == true else {
-            throw MultipartReader.refusal("has a part that is not application/http")
+            throw Refusal(.badRequest, "the multipart body has a part that is not application/http")
         }
         let bytes = part.body.drop { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
         let end = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
         let line = String(decoding: bytes[..<end], as: UTF8.self).filter { $0 != "\r" && $0 != "\r\n" }
-        let inner = try MultipartReader.part(bytes[min(end + 1, bytes.endIndex)...])
+        let inner = try Self.read { () throws(MultipartReader.Refusal) in
+            try MultipartReader.part(bytes[min(end + 1, bytes.endIndex)...])
+        }
         // Clients write it in either place, or both.
         let id = part.fields["content-id"] ?? inner.fields["content-id"]
         return BatchItem(

@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import SluiceCore
+internal import SluiceOData
 
 /// Answers `$batch`: many requests in one, each carried out as if it had come by itself, and those of a change set
 /// together or not at all.

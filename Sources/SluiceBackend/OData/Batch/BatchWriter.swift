@@ -13,8 +13,8 @@ struct BatchWriter {
         for answer in answers {
             let isGroup = answer.items.first?.group != nil && !answer.isFailedGroup
             guard isGroup else {
-                // A change set that failed is one answer.
-                part(answer.items[0].id, answer.replies[0], boundary, &bytes)
+                // A change set that failed is one answer, and about none of its requests alone.
+                part(answer.isFailedGroup ? nil : answer.items[0].id, answer.replies[0], boundary, &bytes)
                 continue
             }
             let inner = Self.boundary("changeset", call, answers)

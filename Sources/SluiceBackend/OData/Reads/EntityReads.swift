@@ -69,7 +69,7 @@ struct EntityReads: Sendable {
             if hasMore, let base {
                 let place: SkipToken.Place =
                     options.isInOrderOfIDs && !list.entities.isEmpty
-                    ? .behind(list.entities[list.entities.count - 1].id) : .rows(query.skip + parameters.page)
+                    ? .after(list.entities[list.entities.count - 1].id) : .rows(query.skip + parameters.page)
                 let token = SkipToken(place, top: query.top.map { $0 - parameters.page })
                 list.next = Self.link(base, options, without: ["skip", "skiptoken"], ("$skiptoken", token.text))
             }

@@ -6,7 +6,7 @@ internal import SluiceCore
 /// so that what is inserted and deleted meanwhile moves nothing, else after so many rows.
 struct SkipToken: Sendable, Hashable {
     enum Place: Sendable, Hashable {
-        case behind(RecordID)
+        case after(RecordID)
         case rows(Int)
         /// After a change, for a list that is read in the order of changes.
         case change(String)
@@ -36,7 +36,7 @@ struct SkipToken: Sendable, Hashable {
         switch (kind, json[1]) {
         case ("id", .some(let value)):
             guard let id = value.string else { throw refusal }
-            place = .behind(.string(id))
+            place = .after(.string(id))
         case ("rows", .some(let value)):
             guard let rows = value.int.flatMap({ Int(exactly: $0) }), (0...(1 << 53)).contains(rows) else {
                 throw refusal
@@ -58,7 +58,7 @@ struct SkipToken: Sendable, Hashable {
     var text: String {
         var json: JSON =
             switch place {
-            case .behind(let id): ["id", JSON(id.text)]
+            case .after(let id): ["id", JSON(id.text)]
             case .rows(let rows): ["rows", JSON(rows)]
             case .change(let token): ["change", JSON(token)]
             }
@@ -69,7 +69,7 @@ struct SkipToken: Sendable, Hashable {
 
     /// The records after the token.
     func condition(_ set: EntitySet) -> QueryExpression? {
-        guard case .behind(let id) = place else { return nil }
+        guard case .after(let id) = place else { return nil }
         if set.hasIntegerIDs, let number = Int64(id.text) {
             return .binary(.gt, .column(SystemColumn.number), .literal(.number(JSONNumber(number))))
         }

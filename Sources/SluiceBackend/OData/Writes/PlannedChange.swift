@@ -34,9 +34,25 @@ struct PlannedWrite: Sendable {
     var answer: @Sendable ([Reply]) throws -> ODataReply
     /// The id of the entity that is made; nil where none is.
     var newID: RecordID?
+    /// Whether the request has an id by which a repeat is known, as refusals say too.
+    var isRepeatable = false
 
     /// Carries the changes out by themselves.
     func reply() async throws -> ODataReply {
+        do {
+            return try await alone()
+        } catch {
+            throw marked(error)
+        }
+    }
+
+    private func marked(_ error: any Error) -> any Error {
+        guard isRepeatable, var refusal = error as? Refusal else { return error }
+        RepeatableRequest.accept(&refusal.headers)
+        return refusal
+    }
+
+    private func alone() async throws -> ODataReply {
         guard changes.count > 1, let database = changes.first?.request.backend.database else {
             return try answer([try await changes[main].carryOut()])
         }
@@ -70,7 +86,7 @@ struct PlannedWrite: Sendable {
             if case .failure(let error) = result { error } else { nil }
         }
         let own = failures.first { ($0 as? Refusal)?.status != .failedDependency }
-        if let failure = own ?? failures.first { throw failure }
+        if let failure = own ?? failures.first { throw marked(failure) }
         return try results.map { try $0.get() }
     }
 }

@@ -23,6 +23,7 @@ struct WriteRoutes: Sendable {
         for index in write.changes.indices {
             write.changes[index].request.repeatable = index == write.main ? repeatable : repeatable.part(index)
         }
+        write.isRepeatable = true
         let answer = write.answer
         write.answer = { replies in
             var reply = try answer(replies)

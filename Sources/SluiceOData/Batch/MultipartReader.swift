@@ -1,20 +1,23 @@
-internal import HTTPTypes
-internal import SluiceCore
-
 /// Takes a `multipart/mixed` body apart (RFC 2046, section 5.1). Lines may end with LF alone, and what stands before the
 /// first boundary is passed over.
-struct MultipartReader {
+package enum MultipartReader {
+    /// Why a body is none: `has more than 1000 parts`.
+    package struct Refusal: Error, CustomStringConvertible {
+        package let reason: String
+        package var description: String { "the multipart body \(reason)" }
+    }
+
     /// A part: its header fields with names in small letters, and what follows them.
-    struct Part {
-        var fields: [String: String]
-        var body: ArraySlice<UInt8>
+    package struct Part {
+        package var fields: [String: String]
+        package var body: ArraySlice<UInt8>
     }
 
     /// The most parts of one body, and the most header fields of one part.
     private static let (mostParts, mostFields) = (1000, 100)
 
     /// The boundary of a media type; nil for another type, and where none is named that may be one.
-    static func boundary(_ type: String?) -> String? {
+    package static func boundary(_ type: String?) -> String? {
         guard let type, type.prefix(while: { $0 != ";" }).lowercased().filter({ $0 != " " }) == "multipart/mixed" else {
             return nil
         }
@@ -29,8 +32,8 @@ struct MultipartReader {
 
     /// The parts of a body.
     ///
-    /// - Throws: ``Refusal`` (400) for a body whose last part does not end, and for too many parts.
-    static func parts(_ body: ArraySlice<UInt8>, boundary: String) throws(Refusal) -> [Part] {
+    /// - Throws: ``Refusal`` for a body whose last part does not end, and for too many parts.
+    package static func parts(_ body: ArraySlice<UInt8>, boundary: String) throws(Refusal) -> [Part] {
         let delimiter = Array("--\(boundary)".utf8)
         var parts: [Part] = []
         var begin: Int?
@@ -41,7 +44,7 @@ struct MultipartReader {
             let rest = line.starts(with: delimiter) ? line.dropFirst(delimiter.count) : nil
             if let rest, rest.isEmpty || rest.elementsEqual("--".utf8) {
                 if let begin {
-                    guard parts.count < mostParts else { throw refusal("has more than \(mostParts) parts") }
+                    guard parts.count < mostParts else { throw Refusal(reason: "has more than \(mostParts) parts") }
                     parts.append(try part(body[begin..<max(begin, content(before: index, begin, body))]))
                 }
                 if !rest.isEmpty { return parts }
@@ -49,11 +52,11 @@ struct MultipartReader {
             }
             index = min(end + 1, body.endIndex)
         }
-        throw refusal("does not end with its boundary")
+        throw Refusal(reason: "does not end with its boundary")
     }
 
     /// A part's fields, and what follows the empty line after them.
-    static func part(_ bytes: ArraySlice<UInt8>) throws(Refusal) -> Part {
+    package static func part(_ bytes: ArraySlice<UInt8>) throws(Refusal) -> Part {
         var part = Part(fields: [:], body: bytes[bytes.endIndex...])
         var index = bytes.startIndex
         while index < bytes.endIndex {
@@ -61,12 +64,12 @@ struct MultipartReader {
             let line = trimmed(bytes[index..<end])
             index = min(end + 1, bytes.endIndex)
             if line.isEmpty { break }
-            let text = String(decoding: line, as: UTF8.self)
-            guard let colon = text.firstIndex(of: ":"), part.fields.count < mostFields else {
-                throw refusal("has a part with a line that is no header field")
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")), part.fields.count < mostFields else {
+                throw Refusal(reason: "has a part with a line that is no header field")
             }
-            let value = text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
-            part.fields[text[..<colon].lowercased()] = String(value)
+            let value = line[(colon + 1)...].drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+            let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
+            part.fields[name] = String(decoding: value, as: UTF8.self)
         }
         part.body = bytes[index...]
         return part
@@ -90,6 +93,4 @@ struct MultipartReader {
         }
         return line
     }
-
-    static func refusal(_ reason: String) -> Refusal { Refusal(.badRequest, "the multipart body \(reason)") }
 }

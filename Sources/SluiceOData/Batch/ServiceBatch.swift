@@ -1,0 +1,219 @@
+internal import HTTPTypes
+internal import SluiceBase
+internal import SluiceWire
+
+/// Changes that go to the service in one request (OData v2, Batch Processing; OData 4.01 Protocol, section 11.7).
+struct ServiceBatch {
+    /// How a batch is written.
+    enum Form: Sendable, Hashable {
+        /// `multipart/mixed`: v2, and v4.
+        case multipart
+        /// v4: OData JSON Format 4.01, section 19.
+        case json
+    }
+
+    /// Changes that are carried out together or not at all, or one change by itself.
+    struct Unit {
+        var requests: [Request]
+        /// Whether they are a change set: v2 takes changes in change sets only.
+        var isSet: Bool
+    }
+
+    /// What the service says of a unit.
+    enum Answer {
+        /// Each request's own answer.
+        case each([Response])
+        /// The one reason of a change set that failed, and which request it is about, where the service says so.
+        case failed(Response, at: Int?)
+        /// Nothing: the service stopped before it.
+        case none
+    }
+
+    let units: [Unit]
+    let form: Form
+    /// The path of the service's root, without a slash at its end.
+    let root: String
+
+    /// Header fields that name the user or belong to the connection: they stand on the batch alone.
+    private static let ofBatch: Set<String> = [
+        "authorization", "proxy-authorization", "cookie", "host", "content-length", "x-csrf-token", "x-zumo-auth",
+        "x-zumo-application", "user-agent",
+    ]
+
+    /// The name of a request in the batch: its number, from 1.
+    private var names: [[String]] {
+        var next = 0
+        return units.map { unit in
+            unit.requests.map { _ in
+                next += 1
+                return "\(next)"
+            }
+        }
+    }
+
+    private func fields(of request: Request) -> [HTTPField] {
+        request.head.headerFields.filter { !Self.ofBatch.contains($0.name.canonicalName) }
+    }
+
+    /// The address below the service's root.
+    private func url(of request: Request) -> String {
+        let path = request.head.path ?? "/"
+        return String(path.hasPrefix(root + "/") ? path.dropFirst(root.utf8.count + 1) : path[...])
+    }
+
+    // MARK: Writing
+
+    /// The body, and its media type.
+    func body() -> (body: Body, type: String) {
+        switch form {
+        case .json: (Body(json: ["requests": JSON(zip(units, names).flatMap(json))]), "application/json")
+        case .multipart: multipart()
+        }
+    }
+
+    private func json(_ unit: Unit, _ names: [String]) -> [JSON] {
+        zip(unit.requests, names).map { request, name in
+            var json: JSON = [
+                "id": JSON(name), "method": JSON(request.head.method.rawValue), "url": JSON(url(of: request)),
+            ]
+            if unit.isSet { json["atomicityGroup"] = JSON("g\(names.first ?? "")") }
+            json["headers"] = JSON(
+                members: fields(of: request).map { (name: $0.name.canonicalName, value: JSON($0.value)) })
+            if !request.body.isEmpty, let body = try? request.body.json { json["body"] = body }
+            return json
+        }
+    }
+
+    private func multipart() -> (body: Body, type: String) {
+        let contents = units.map { $0.requests.map(text) }
+        /// A boundary that stands in none of the requests.
+        func boundary(_ kind: String) -> String {
+            var number = 0
+            while true {
+                let boundary = "\(kind)_\(number)"
+                let line = Array("--\(boundary)".utf8)
+                if !contents.joined().contains(where: { $0.contains(line) }) { return boundary }
+                number += 1
+            }
+        }
+        let (outer, inner) = (boundary("batch"), boundary("changeset"))
+        var bytes: [UInt8] = []
+        for (index, unit) in units.enumerated() {
+            bytes += "--\(outer)\r\n".utf8
+            if unit.isSet { bytes += "Content-Type: multipart/mixed; boundary=\(inner)\r\n\r\n".utf8 }
+            for (content, name) in zip(contents[index], names[index]) {
+                if unit.isSet { bytes += "--\(inner)\r\n".utf8 }
+                bytes += "Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n".utf8
+                bytes += "Content-ID: \(name)\r\n\r\n".utf8
+                bytes += content
+                bytes += "\r\n".utf8
+            }
+            if unit.isSet { bytes += "--\(inner)--\r\n\r\n".utf8 }
+        }
+        bytes += "--\(outer)--\r\n".utf8
+        return (Body(bytes: bytes), "multipart/mixed; boundary=\(outer)")
+    }
+
+    private func text(of request: Request) -> [UInt8] {
+        let body = request.body.bytes
+        var head = "\(request.head.method.rawValue) \(url(of: request)) HTTP/1.1\r\n"
+        for field in fields(of: request) { head += "\(field.name.rawName): \(field.value)\r\n" }
+        if !body.isEmpty { head += "Content-Length: \(body.count)\r\n" }
+        return Array((head + "\r\n").utf8) + body
+    }
+
+    // MARK: Reading
+
+    /// What the service says of each unit.
+    ///
+    /// - Throws: ``SluiceError`` of code `brokenProtocol` for an answer that does not fit the batch: what was done is
+    ///   unknown then.
+    func answers(in response: Response) throws(SluiceError) -> [Answer] {
+        if let boundary = MultipartReader.boundary(response.head.headerFields[.contentType]) {
+            return try matched(try MultipartAnswers.read(response.body.bytes, boundary: boundary))
+        }
+        guard let elements = (try? response.body.json)?["responses"]?.elements else {
+            throw Self.broken("holds no answers")
+        }
+        return try answers(of: elements)
+    }
+
+    static func broken(_ what: String) -> SluiceError {
+        SluiceError(.brokenProtocol, "the service's answer to a batch \(what)")
+    }
+
+    /// The parts of a multipart answer stand in the order of the units. A change set that failed is one part outside
+    /// of a set, or a set of one part with the reason.
+    private func matched(_ parts: [MultipartAnswers.Part]) throws(SluiceError) -> [Answer] {
+        guard parts.count <= units.count else { throw Self.broken("has more parts than the batch") }
+        var answers: [Answer] = []
+        for ((unit, names), part) in zip(zip(units, names), parts) {
+            let replies = part.answers
+            let count = unit.requests.count
+            let failed = replies.firstIndex { $0.response.status >= 400 }
+            if replies.count == count, count == 1 || (part.isSet && failed == nil) {
+                answers.append(.each(try ordered(replies, names)))
+            } else if let failed, replies.count <= count {
+                // A reason by itself may be about any of them, except where it says about which.
+                let place = replies[failed].id.flatMap { names.firstIndex(of: $0) }
+                answers.append(.failed(replies[failed].response, at: place))
+            } else {
+                throw Self.broken("has another number of answers than a change set has requests")
+            }
+        }
+        return answers + Array(repeating: .none, count: units.count - answers.count)
+    }
+
+    /// A set's answers by their Content-ID, as they may stand in any order; in the order of the requests where the
+    /// service does not repeat it.
+    private func ordered(
+        _ replies: [(id: String?, response: Response)], _ names: [String]
+    ) throws(SluiceError) -> [Response] {
+        let ids = replies.compactMap(\.id)
+        guard Set(ids) == Set(names), ids.count == names.count else { return replies.map(\.response) }
+        return names.compactMap { name in replies.first { $0.id == name }?.response }
+    }
+
+    private func answers(of elements: [JSON]) throws(SluiceError) -> [Answer] {
+        var byName: [String: Response] = [:]
+        for element in elements {
+            guard let id = element["id"]?.string, let status = element["status"]?.int.flatMap({ Int(exactly: $0) }),
+                (200...599).contains(status)
+            else { throw Self.broken("has an answer without its id or status") }
+            guard byName.updateValue(Self.response(element, status), forKey: id) == nil else {
+                throw Self.broken("answers one request twice")
+            }
+        }
+        var answers: [Answer] = []
+        for (unit, names) in zip(units, names) {
+            let replies = names.map { byName[$0] }
+            let failures = replies.indices.filter { (replies[$0]?.status ?? 0) >= 400 }
+            if replies.allSatisfy({ $0 == nil }) {
+                answers.append(.none)
+            } else if unit.isSet, let failed = failures.first, let reason = replies[failed] {
+                // One that only says that another failed is not the reason; and what is said of all is said of none.
+                let own = failures.filter { replies[$0]?.status != 424 }
+                let only = own.count == 1 || failures.count == 1
+                let place = own.first ?? failed
+                answers.append(.failed(replies[place] ?? reason, at: only ? place : nil))
+            } else if replies.allSatisfy({ $0 != nil }) {
+                answers.append(.each(replies.compactMap { $0 }))
+            } else {
+                throw Self.broken("leaves out requests of a change set")
+            }
+        }
+        return answers
+    }
+
+    private static func response(_ element: JSON, _ status: Int) -> Response {
+        var fields = HTTPFields()
+        for (name, value) in element["headers"]?.members ?? [] {
+            guard let name = HTTPField.Name(name.text), let value = value.string, HTTPField.isValidValue(value) else {
+                continue
+            }
+            fields.append(HTTPField(name: name, value: value))
+        }
+        let body = element["body"].flatMap { $0.isNull ? nil : Body(json: $0) }
+        return Response(HTTPResponse(status: .init(code: status), headerFields: fields), body: body ?? .empty)
+    }
+}

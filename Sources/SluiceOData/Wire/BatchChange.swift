@@ -1,0 +1,228 @@
+internal import HTTPTypes
+internal import SluiceBase
+internal import SluiceWire
+
+/// Answers `POST tables/$batch`: sends the changes in it to the service as one batch, each group as one change set.
+///
+/// Of a change set that failed each change has an answer of its own: those that its row shows to be refused have the
+/// refusal and the row, the others 424. Where no row shows a reason all have the service's.
+struct BatchChange {
+    /// One request of the batch.
+    private struct Part {
+        var id: String
+        var group: String?
+        var path: TablePath
+        var change: RowChange?
+        var sent: RowChange.Sent?
+        /// Nil while its outcome is unknown.
+        var answer: Response?
+    }
+
+    /// How often a change set is sent in another form.
+    private static let mostRounds = 6
+
+    private let transport: ODataTransport
+    private let request: Request
+
+    init(_ transport: ODataTransport, _ request: Request) {
+        self.transport = transport
+        self.request = request
+    }
+
+    private var exchange: ServiceExchange { transport.exchange }
+
+    /// The answers in the form of the tables wire, or the service's refusal of the whole.
+    func answer() async throws -> Response {
+        guard let elements = (try? request.body.json)?["requests"]?.elements else {
+            return ODataTransport.refusal(400, "a batch has requests")
+        }
+        var parts: [Part] = []
+        for element in elements { parts.append(try await part(element)) }
+        // Those of a group stand together in it already.
+        var units: [Range<Int>] = []
+        for index in parts.indices {
+            if let last = units.last, let group = parts[index].group, parts[last.lowerBound].group == group {
+                units[units.count - 1] = last.lowerBound..<index + 1
+            } else {
+                units.append(index..<index + 1)
+            }
+        }
+        for unit in units { skipIncomplete(&parts, unit) }
+        var open = units.filter { unit in parts[unit].allSatisfy { $0.answer == nil } }
+        var rounds = 0
+        while !open.isEmpty, rounds < Self.mostRounds {
+            let batch = batch(parts, open)
+            let response = try await send(batch)
+            guard (200..<300).contains(response.status) else {
+                // Refused as a whole: of what was answered before nothing is lost.
+                if rounds == 0, open == units { return response }
+                for index in open.joined() { parts[index].answer = response }
+                break
+            }
+            var next: [Range<Int>] = []
+            for (unit, answer) in zip(open, try batch.answers(in: response)) {
+                if await take(answer, &parts, unit) { next.append(unit) }
+            }
+            open = next
+            rounds += 1
+        }
+        return document(parts)
+    }
+
+    private func part(_ element: JSON) async throws -> Part {
+        let id = element["id"]?.string ?? ""
+        var head = request.head
+        head.method = HTTPRequest.Method(element["method"]?.string ?? "") ?? .get
+        head.path = "\(exchange.endpoint.path)/\(element["url"]?.string ?? "")"
+        for (name, value) in element["headers"]?.members ?? [] {
+            guard let name = HTTPField.Name(name.text), let value = value.string, HTTPField.isValidValue(value) else {
+                continue
+            }
+            head.headerFields[name] = value
+        }
+        var inner = Request(head, body: element["body"].map { Body(json: $0) } ?? .empty)
+        inner.context = RequestContext(
+            source: request.context.source, attempt: request.context.attempt, limits: request.context.limits)
+        let path = TablePath(inner, endpoint: exchange.endpoint)
+        var part = Part(id: id, group: element["atomicityGroup"]?.string, path: path)
+        let name: String
+        switch path {
+        case .table(let table), .record(let table, _): name = table
+        default:
+            part.answer = ODataTransport.refusal(404, "a batch holds changes of tables")
+            return part
+        }
+        do {
+            let change = RowChange(transport, try await transport.catalog.set(name, for: inner), inner)
+            part.change = change
+            switch try await change.plan(path, inBatch: true) {
+            case .answered(let response): part.answer = response
+            case .change(let sent): part.sent = sent
+            }
+        } catch let error as SluiceError where error.code == .notFound && error.status == 404 {
+            part.answer = ODataTransport.refusal(404, error.message)
+        } catch let error as SluiceError where error.code == .invalidRecord {
+            part.answer = ODataTransport.refusal(400, error.message)
+        }
+        return part
+    }
+
+    /// A set of which a part cannot be sent is not sent at all.
+    private func skipIncomplete(_ parts: inout [Part], _ unit: Range<Int>) {
+        guard parts[unit].contains(where: { $0.answer != nil }) else { return }
+        for index in unit where parts[index].answer == nil { parts[index].answer = Self.skipped }
+    }
+
+    private static var skipped: Response {
+        ODataTransport.refusal(424, "not carried out, because another change of its group was refused")
+    }
+
+    private func batch(_ parts: [Part], _ units: [Range<Int>]) -> ServiceBatch {
+        let form: ServiceBatch.Form =
+            switch transport.settings.batches {
+            case .json where exchange.version == .v4: .json
+            case .automatic where exchange.version == .v4 && !transport.memory.takesNoJSONBatches: .json
+            default: .multipart
+            }
+        return ServiceBatch(
+            units: units.map { unit in
+                ServiceBatch.Unit(
+                    requests: parts[unit].compactMap { $0.sent?.request },
+                    isSet: exchange.version == .v2 || parts[unit.lowerBound].group != nil)
+            }, form: form, root: exchange.endpoint.path)
+    }
+
+    private func send(_ batch: ServiceBatch) async throws -> Response {
+        var response = try await post(batch)
+        if batch.form == .json, transport.settings.batches == .automatic,
+            [400, 406, 415, 501].contains(response.status)
+        {
+            // A batch that is refused as a whole has changed nothing.
+            response = try await post(ServiceBatch(units: batch.units, form: .multipart, root: batch.root))
+            if (200..<300).contains(response.status) { transport.memory.noteNoJSONBatches() }
+        }
+        return response
+    }
+
+    private func post(_ batch: ServiceBatch) async throws -> Response {
+        let (body, type) = batch.body()
+        // One failure hides none of the others' answers.
+        let goesOn = exchange.version == .v4 ? [("Prefer", "odata.continue-on-error")] : []
+        var request = exchange.request(.post, exchange.path(["$batch"]), for: request, fields: goesOn)
+        request.head.headerFields[.contentType] = type
+        request.head.headerFields[.accept] = batch.form == .json ? "application/json" : "multipart/mixed"
+        request.body = body
+        return try await exchange.send(request)
+    }
+
+    /// Notes what the service says of a unit.
+    ///
+    /// - Returns: whether it is to be sent again in another form.
+    private func take(_ answer: ServiceBatch.Answer, _ parts: inout [Part], _ unit: Range<Int>) async -> Bool {
+        switch answer {
+        case .none:
+            for index in unit { parts[index].answer = Self.skipped }
+        case .each(let responses):
+            for (index, response) in zip(unit, responses) {
+                let response = exchange.told(response)
+                guard let change = parts[index].change, let sent = parts[index].sent else { continue }
+                if let other = change.again(sent, response, inBatch: true) {
+                    parts[index].sent = other
+                    return true
+                }
+                // What cannot be read now does not undo what the service has said.
+                parts[index].answer = (try? await change.settled(sent, response)) ?? response
+            }
+        case .failed(let response, let place):
+            return await fail(exchange.told(response), at: place, &parts, unit)
+        }
+        return false
+    }
+
+    private func fail(
+        _ response: Response, at place: Int?, _ parts: inout [Part], _ unit: Range<Int>
+    ) async -> Bool {
+        var hasOther = false
+        for index in unit where place == nil || unit.lowerBound + (place ?? 0) == index {
+            guard let change = parts[index].change, let sent = parts[index].sent,
+                let other = change.again(sent, response, inBatch: true)
+            else { continue }
+            parts[index].sent = other
+            hasOther = true
+        }
+        if hasOther { return true }
+        if response.status == 424 || [401, 403, 408, 429].contains(response.status) || response.status > 500 {
+            for index in unit { parts[index].answer = response }
+            return false
+        }
+        for index in unit {
+            guard let change = parts[index].change, let sent = parts[index].sent else { continue }
+            parts[index].answer = try? await change.blamed(sent)
+        }
+        // Where the rows show nothing it is as the service says; some name the first of a set, whatever failed.
+        if let place, parts[unit].allSatisfy({ $0.answer == nil }) {
+            let index = unit.lowerBound + place
+            if let change = parts[index].change, let sent = parts[index].sent {
+                parts[index].answer = (try? await change.settled(sent, response)) ?? response
+            }
+        }
+        let isExplained = parts[unit].contains { $0.answer != nil }
+        for index in unit where parts[index].answer == nil {
+            parts[index].answer = isExplained ? Self.skipped : response
+        }
+        return false
+    }
+
+    private func document(_ parts: [Part]) -> Response {
+        let responses = parts.compactMap { part -> JSON? in
+            guard let answer = part.answer else { return nil }
+            var json: JSON = ["id": JSON(part.id), "status": JSON(answer.status)]
+            if let group = part.group { json["atomicityGroup"] = JSON(group) }
+            json["headers"] = JSON(
+                members: answer.head.headerFields.map { (name: $0.name.canonicalName, value: JSON($0.value)) })
+            if !answer.body.isEmpty, let body = try? answer.body.json { json["body"] = body }
+            return json
+        }
+        return ODataTransport.response(200, ["responses": JSON(responses)])
+    }
+}

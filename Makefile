@@ -3,7 +3,7 @@
 
 SWIFT ?= swift
 # The targets whose folders refer to each other in one direction.
-LAYERED := SluiceBase SluiceWire SluiceSync SluiceHTTP SluiceOData SluicePredicate SluiceSQLite SluiceLua SluicePluginTools \
+LAYERED := SluiceBase SluiceWire SluiceSync SluiceHTTP SluicePredicate SluiceSQLite SluiceLua SluicePluginTools \
 	SluiceTesting SluiceService SluiceDaemon SluiceCLI
 
 .PHONY: demo test check lint format bench fuzz simulate planted docs setup test-peers torture storage-faults proof queries threads lib deb
@@ -42,7 +42,8 @@ format:
 # Figures against a plain C program in the same run, in a release build: make bench ONLY=pull runs one. The touch makes
 # the package manager look again for files that were added to Sluice since.
 bench: setup
-	cd Benchmarks && touch Package.swift && $(SWIFT) build -c release --product abi && $(SWIFT) run -c release bench $(if $(ONLY),--only $(ONLY))
+	cd Benchmarks && touch Package.swift && $(SWIFT) build -c release --product abi && \
+		ln -sf libsluice-c.so .build/release/libsluice.so && $(SWIFT) run -c release bench $(if $(ONLY),--only $(ONLY))
 
 # Feeds the readers of foreign text with whatever libFuzzer comes up with, each for ten minutes: make fuzz ONLY=odata
 # (or json, or wire) runs one, SECONDS=60 runs shorter. See docs/fuzzing.md.

@@ -70,9 +70,10 @@ struct LocalListener: Service {
     ///
     /// - Throws: ``SluiceError`` of code `network` where something listens there, or where the file is no socket.
     private static func makeWay(_ path: String) throws {
-        var status = stat()
-        guard lstat(path, &status) == 0 else { return }
-        guard status.st_mode & S_IFMT == S_IFSOCK else {
+        guard let type = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType else {
+            return
+        }
+        guard type == .typeSocket else {
             throw SluiceError(.network, "\(PlainText.line(path)) is a file of another kind, and no socket")
         }
         unlink(path)

@@ -84,8 +84,13 @@ let package = Package(
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]),
         .target(name: "SluicePredicate", dependencies: ["SluiceCore"]),
-        // Defining requests, and which requests they cover.
-        .target(name: "SluiceStores", dependencies: ["SluiceBase", "SluiceSync"]),
+        // One interface to a service's data online and offline: defining requests, and which requests they cover.
+        .target(
+            name: "SluiceStores",
+            dependencies: [
+                "SluiceBase", "SluiceOData", "SluiceSync", "SluiceWire",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
         .target(name: "SluiceSQLite", dependencies: ["SluiceCore", "CSQLite"]),
         // YAML, read strictly: what the backend's and the command's configurations have in common.
         .target(name: "SluiceConfiguration", dependencies: ["SluiceCore", .product(name: "Yams", package: "Yams")]),

@@ -25,6 +25,7 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
             case storeLeaseLost
             case storeKeyRefused, storeEncrypted, storeNotEncrypted, storeLibraryMissing
             case refusedByHook, hookFailed, postponed
+            case notCovered, notAvailableOffline
         }
         private let name: Name
 
@@ -109,6 +110,11 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
         public static let storeNotEncrypted = Code(name: .storeNotEncrypted)
         /// The library is missing that an encrypted store needs, or is too old.
         public static let storeLibraryMissing = Code(name: .storeLibraryMissing)
+
+        /// No defining request of the offline store holds all that was asked for, and the service cannot be asked.
+        public static let notCovered = Code(name: .notCovered)
+        /// Only the service has the answer, and it is not asked or cannot be reached.
+        public static let notAvailableOffline = Code(name: .notAvailableOffline)
 
         /// The code of that name.
         package init?(_ name: String) {

@@ -1,0 +1,93 @@
+public import SluiceBase
+public import SluiceSync
+
+/// The changes that did not go through, as a set that can be queried, and the means to deal with each by itself.
+///
+/// ```swift
+/// for error in try await offline.errors.all() { print(error.requestURL, error.status ?? 0, error.message) }
+/// let refused = try await offline.read("ErrorArchive?$filter=HTTPStatusCode eq 422")
+/// ```
+///
+/// An entry is an operation of the queue that waits for a decision. Each decision is about one entry and touches no other:
+/// edits of the same record that were made later stay on top of it. An entry leaves the archive when its operation is
+/// discarded, or when it has been sent again with success.
+public struct ErrorArchive: Sendable {
+    /// The name of the set.
+    public static let name = "ErrorArchive"
+
+    let context: SyncContext
+
+    /// All entries, in the order in which their operations were made.
+    public func all() async throws -> [ArchivedError] {
+        var errors: [ArchivedError] = []
+        for operation in try await context.queue.operations(QueueFilter(states: [.parked, .dead])) {
+            errors.append(try await entry(operation))
+        }
+        return errors
+    }
+
+    /// The entry of an operation.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for an id that is not in the archive.
+    public func error(_ id: String) async throws -> ArchivedError {
+        guard let operation = try await context.queue.operation(id),
+            operation.state == .parked || operation.state == .dead
+        else { throw SluiceError(.invalidArgument, "there is no such entry in the archive", operationID: id) }
+        return try await entry(operation)
+    }
+
+    /// Gives a change up: the record is again as the service last had it, with later edits on top. Of a group all is given
+    /// up, since it can only arrive whole.
+    public func discard(_ id: String) async throws {
+        let entry = try await error(id)
+        try await context.queue.discard(id, revision: entry.operation.revision)
+    }
+
+    /// Gives a request another body; the next upload sends it.
+    ///
+    /// - Parameter record: the whole record as the request is to make it.
+    public func edit(_ id: String, to record: JSON) async throws {
+        let entry = try await error(id)
+        if entry.isConflict, entry.operation.state == .parked {
+            return try await context.queue.resolve(id, .merge(record), revision: entry.operation.revision)
+        }
+        try await context.queue.edit(id, to: record, revision: entry.operation.revision)
+    }
+
+    /// Puts changes into a request, on top of what it changes already and of the service's record where there is a newer
+    /// one; the next upload sends it.
+    ///
+    /// - Parameter changes: the properties to set.
+    public func merge(_ id: String, _ changes: JSON = .object) async throws {
+        let entry = try await error(id)
+        let copies = try await context.queue.copies(of: entry.operation)
+        guard let own = try await context.queue.body(of: entry.operation) else {
+            throw SluiceError(
+                .operationRefused, "a delete has no body to merge into; discard it or try it again",
+                table: entry.operation.table, recordID: entry.operation.recordID, operationID: id)
+        }
+        var merged = own
+        if entry.isConflict, let server = copies.mirror ?? entry.operation.failure?.serverRecord {
+            // The service's record, with what was changed here.
+            merged = server
+            for (name, value) in own.members ?? [] where copies.base?[name] != value { merged[name] = value }
+        }
+        for (name, value) in changes.members ?? [] where name != "id" { merged[name] = value }
+        try await edit(id, to: merged)
+    }
+
+    /// Has the next upload try a request again as it is.
+    public func retry(_ id: String) async throws {
+        _ = try await error(id)
+        try await context.queue.retry(id)
+    }
+
+    private func entry(_ operation: TableOperation) async throws -> ArchivedError {
+        let local = try await context.queue.copies(of: operation).local
+        let sent = operation.sent.last
+        var body = sent?.final ?? .null
+        if sent == nil, operation.kind != .delete { body = try await context.queue.body(of: operation) ?? .null }
+        return ArchivedError(
+            operation: operation, affectedEntity: local, requestBody: body, wasSent: operation.wasSent)
+    }
+}

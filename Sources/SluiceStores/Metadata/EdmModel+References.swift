@@ -1,0 +1,50 @@
+public import SluiceBase
+public import SluiceOData
+
+extension EdmModel {
+    /// The tables of the sets, each with its columns, and with a reference for each navigation property whose columns the
+    /// metadata names: by its own referential constraint, or by that of the property which leads back.
+    ///
+    /// A navigation property without such columns (many to many, or a v2 association without a constraint) is left out:
+    /// only the service can follow it.
+    public var linkedTables: [TableSchema] {
+        tables.map { table in
+            var table = table
+            guard let set = sets.first(where: { $0.name == table.name }), let type = try? whole(set.type) else {
+                return table
+            }
+            table.references = type.navigation.compactMap { reference($0, from: set, type) }
+            return table
+        }
+    }
+
+    private func reference(
+        _ navigation: Navigation, from set: Container, _ type: Structure
+    ) -> TableSchema.Reference? {
+        let bound = set.bindings[navigation.name.text]
+        let candidates = sets.filter { !$0.isSingleton && $0.type == navigation.target }
+        guard let target = bound.flatMap({ name in sets.first { $0.name == name } }) ?? candidates.first,
+            bound != nil || candidates.count == 1
+        else { return nil }
+        if let link = navigation.constraints.first, navigation.constraints.count == 1 {
+            let (own, other) = (column(link.property, of: type), column(link.referenced, ofSet: target))
+            return navigation.isCollection
+                ? .init(navigation.name, toMany: target.name, where: other, column: own)
+                : .init(navigation.name, to: target.name, by: own, targetColumn: other)
+        }
+        guard navigation.constraints.isEmpty, let there = try? whole(navigation.target) else { return nil }
+        let back = there.navigation.filter { $0.target == type.name && $0.constraints.count == 1 }
+        guard back.count == 1, let link = back[0].constraints.first else { return nil }
+        let (own, other) = (column(link.referenced, of: type), column(link.property, of: there))
+        return navigation.isCollection
+            ? .init(navigation.name, toMany: target.name, where: other, column: own)
+            : .init(navigation.name, to: target.name, by: own, targetColumn: other)
+    }
+
+    private func column(_ name: PropertyName, ofSet set: Container) -> PropertyName {
+        (try? whole(set.type)).map { column(name, of: $0) } ?? name
+    }
+
+    /// The name of a property in records: a single key is the record's id.
+    private func column(_ name: PropertyName, of type: Structure) -> PropertyName { type.key == [name] ? "id" : name }
+}

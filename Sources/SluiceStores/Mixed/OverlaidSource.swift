@@ -1,0 +1,108 @@
+internal import SluiceBase
+internal import SluiceSync
+internal import Synchronization
+
+/// The service as the source of a read, with the changes that wait in the queue in their places: what was changed here is
+/// seen as it is here, what was deleted here is not seen.
+///
+/// The waiting changes are looked up before the service is asked. A change that is sent in between is then laid over an
+/// answer that has it already, which changes nothing; in the other order it could be missing from both.
+struct OverlaidSource: RecordSource {
+    let remote: any RecordSource
+    let context: SyncContext
+    let schemas: StoreSchemas
+    /// What was laid over answers so far.
+    let findings = Findings()
+
+    /// What was laid over.
+    final class Findings: Sendable {
+        private let state = Mutex<(changes: Int, refusals: [String])>((0, []))
+
+        /// How many records with waiting changes there were.
+        var changes: Int { state.withLock { $0.changes } }
+        /// Why changes could not be laid over.
+        var refusals: [String] { state.withLock { $0.refusals } }
+
+        fileprivate func add(changes: Int) { state.withLock { $0.changes += changes } }
+        fileprivate func add(refusal: String) {
+            state.withLock { if !$0.refusals.contains(refusal) { $0.refusals.append(refusal) } }
+        }
+    }
+
+    /// How many ids one request asks the service about.
+    private static let chunk = 40
+
+    func page(_ query: Query) async throws -> RecordPage {
+        let waiting = try await waiting(in: query.table)
+        guard !waiting.isEmpty else { return try await remote.page(query) }
+        findings.add(changes: waiting.count)
+        // Each waiting change may take one record out of the page, so as many more are asked for.
+        var wider = query
+        wider.skip = 0
+        wider.top = query.top.map { top in
+            let (sum, isTooMuch) = top.addingReportingOverflow(query.skip + waiting.count)
+            return isTooMuch ? .max : sum
+        }
+        let evaluator = try QueryEvaluator(query, schema: schemas[query.table])
+        let isCountAlone = query.top == 0
+        if isCountAlone { wider.top = 0 }
+        let page = try await remote.page(wider)
+        let local = waiting.values.compactMap { $0 }.filter(evaluator.matches)
+        var merged = page.records.filter { record in record["id"]?.textID.map { waiting[$0] == nil } ?? true }
+        if !local.isEmpty {
+            // Both have to be sorted as one; without an order the service's own stands, and the local ones follow it.
+            merged += local.sorted { ($0["id"]?.string ?? "") < ($1["id"]?.string ?? "") }
+            if !query.order.isEmpty {
+                let sorting = Query(query.table, order: query.order)
+                merged = try QueryEvaluator(sorting, schema: schemas[query.table]).apply(to: merged)
+            }
+        }
+        var count = page.count
+        if query.includesCount, let all = page.count {
+            count = try await all - matching(Array(waiting.keys), query) + local.count
+        }
+        let records = isCountAlone ? [] : Array(merged.dropFirst(query.skip).prefix(query.top ?? .max))
+        return RecordPage(records: records, count: count)
+    }
+
+    func record(_ id: RecordID, in table: String) async throws -> JSON? {
+        if let here = try await waiting(in: table, id)[id] {
+            findings.add(changes: 1)
+            return here
+        }
+        return try await remote.record(id, in: table)
+    }
+
+    func page(_ options: ODataOptions, of table: String) async throws -> RecordPage? {
+        let page = try await remote.page(options, of: table)
+        if try await !waiting(in: table).isEmpty {
+            findings.add(refusal: "changes of \(table) that wait are not laid over what only the service can compute")
+        }
+        return page
+    }
+
+    /// The records with waiting changes as they are here; nil for those that were deleted here.
+    private func waiting(in table: String, _ id: RecordID? = nil) async throws -> [RecordID: JSON?] {
+        let operations = try await context.queue.operations(QueueFilter(table: table, recordID: id))
+        if operations.isEmpty { return [:] }
+        let ids = Set(operations.map(\.recordID))
+        return try await context.store.read { store in
+            var records: [RecordID: JSON?] = [:]
+            for id in ids { records.updateValue(try store.record(id, in: table), forKey: id) }
+            return records
+        }
+    }
+
+    /// How many of the service's records with those ids match the query.
+    private func matching(_ ids: [RecordID], _ query: Query) async throws -> Int {
+        var found = 0
+        var rest = ids.sorted()[...]
+        while !rest.isEmpty {
+            var asked = Query(query.table, filter: query.filter)
+            asked = asked.where(QueryTerm(.membership(.column("id"), rest.prefix(Self.chunk).map { .id($0) })))
+            found += try await remote.page(asked).records.count
+            rest = rest.dropFirst(Self.chunk)
+        }
+        return found
+    }
+}

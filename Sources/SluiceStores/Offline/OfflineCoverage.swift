@@ -1,0 +1,125 @@
+internal import SluiceBase
+internal import SluiceSync
+
+/// What an offline store can answer completely at this moment.
+struct OfflineCoverage: Sendable {
+    /// What was found.
+    struct Finding: Sendable {
+        var coverage: Coverage
+        /// The oldest download that the answer depends on.
+        var asOf: Timestamp?
+    }
+
+    private let schemas: StoreSchemas
+    /// The defining requests that were downloaded whole, and whose records nobody has purged since.
+    private let complete: [DefinedRequest]
+    /// Why the others do not count.
+    private let incomplete: [String: String]
+    /// How many rows of each table could not be stored.
+    private let quarantined: [String: Int]
+
+    /// - Parameters:
+    ///   - endpoint: the server whose cursors count; nil takes those of any.
+    ///   - user: the user whose cursors count.
+    init(schemas: StoreSchemas, endpoint: String?, user: String, in store: any StoreReader) throws {
+        self.schemas = schemas
+        var complete: [DefinedRequest] = []
+        var incomplete: [String: String] = [:]
+        for request in try DefinedRequest.all(in: store) {
+            let name = request.request.name
+            if request.downloadedAt == nil {
+                let reason = request.failure.map { ": \($0)" } ?? ""
+                incomplete[name] = "\"\(name)\" has not been downloaded completely yet\(reason)"
+            } else if try !request.parts.allSatisfy({ try Self.holds($0, endpoint, user, store) }) {
+                incomplete[name] = "what \"\(name)\" brought was purged since; it has to be downloaded again"
+            } else {
+                complete.append(request)
+            }
+        }
+        for request in complete where !request.isExpanded && !request.request.options.expand.isEmpty {
+            let name = request.request.name
+            incomplete[name] = "what the records of \"\(name)\" are linked to was not downloaded completely"
+        }
+        self.complete = complete
+        self.incomplete = incomplete
+        var quarantined: [String: Int] = [:]
+        for table in Set(complete.flatMap { $0.parts.map(\.table) }) {
+            let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
+            quarantined[table] = try store.count(matching: Query(QuarantinedRow.schema.name, filter: ofTable))
+        }
+        self.quarantined = quarantined
+    }
+
+    /// Whether the query's cursor stands where a pull has left it: one that was purged or begins afresh stands nowhere.
+    private static func holds(
+        _ part: DefinedRequest.Part, _ endpoint: String?, _ user: String, _ store: any StoreReader
+    ) throws -> Bool {
+        func equals(_ column: PropertyName, _ value: String) -> QueryExpression {
+            .binary(.eq, .column(column), .literal(.string(value)))
+        }
+        var condition = QueryExpression.binary(.and, equals("name", part.name), equals("user", user))
+        if let endpoint { condition = .binary(.and, condition, equals("endpoint", endpoint)) }
+        return try Cursor.all(of: part.table, where: condition, in: store).contains { $0.position != nil }
+    }
+
+    /// Whether the store has the whole answer to a read.
+    ///
+    /// - Parameters:
+    ///   - local: the record that is asked for by its key, where it is here.
+    ///   - isMadeHere: whether that record was made here and no server has it yet.
+    func finding(for read: TableRead, local: JSON?, isMadeHere: Bool) -> Finding {
+        let checker = CoverageChecker(complete.map(\.covering), schemas: schemas.all)
+        var coverage = checker.coverage(of: read.wholeOptions, in: read.table)
+        if !coverage.isCovered, let local, let key = read.key {
+            if isMadeHere, read.options.expand.isEmpty {
+                coverage = .covered(by: [], because: ["the record was made here and the service does not have it yet"])
+            } else {
+                coverage = held(local, key, read, checker) ?? coverage
+            }
+        }
+        let tables = tables(of: read)
+        if coverage.isCovered, let bad = tables.sorted().first(where: { quarantined[$0] ?? 0 > 0 }) {
+            coverage = .uncovered(
+                because: ["\(quarantined[bad] ?? 0) rows of \(bad) could not be stored (see the quarantine)"], example: nil)
+        }
+        if case .uncovered(var reasons, let example) = coverage {
+            for name in incomplete.keys.sorted() { reasons.append(incomplete[name] ?? "") }
+            coverage = .uncovered(because: reasons, example: example)
+        }
+        let involved = complete.filter { $0.parts.contains { tables.contains($0.table) } }
+        return Finding(coverage: coverage, asOf: involved.compactMap(\.downloadedAt).min())
+    }
+
+    /// A record that is here is there, by whichever request holds it, also where the request's filter does not follow
+    /// from the key.
+    private func held(_ record: JSON, _ key: RecordID, _ read: TableRead, _ checker: CoverageChecker) -> Coverage? {
+        for defined in complete where defined.request.table == read.table {
+            guard let filter = defined.request.options.filter,
+                let evaluator = try? QueryEvaluator(
+                    Query(read.table, filter: filter), schema: schemas[read.table]), evaluator.matches(record)
+            else { continue }
+            var asked = read.wholeOptions
+            asked.filter = asked.filter.map { .binary(.and, filter, $0) } ?? filter
+            let coverage = checker.coverage(of: asked, in: read.table)
+            if case .covered(let names, _) = coverage {
+                return .covered(by: names, because: ["the record is held by \"\(defined.request.name)\""])
+            }
+        }
+        return nil
+    }
+
+    /// The tables that a read is about.
+    private func tables(of read: TableRead) -> Set<String> {
+        var found: Set<String> = [read.table]
+        func add(_ items: [ExpandItem], of table: String, depth: Int) {
+            guard depth < Expansion.maximumDepth else { return }
+            for item in items {
+                guard let reference = item.name.flatMap({ schemas[table].reference($0) }) else { continue }
+                found.insert(reference.table)
+                add(item.options.expand, of: reference.table, depth: depth + 1)
+            }
+        }
+        add(read.options.expand, of: read.table, depth: 0)
+        return found
+    }
+}

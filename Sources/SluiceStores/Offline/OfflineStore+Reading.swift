@@ -1,0 +1,86 @@
+internal import SluiceBase
+internal import SluiceSync
+
+extension OfflineStore: TableReader {
+    func answer(_ read: TableRead, _ options: ReadOptions) async throws -> TableAnswer {
+        try state.require()
+        if read.table == ErrorArchive.name { return try await archived(read) }
+        let (asked, isAboutState) = try await StatePredicates(context: context).resolved(read)
+        let finding = try await finding(for: asked)
+        switch finding.coverage {
+        case .covered(_, let reasons): return try await local(asked, .localComplete, finding.asOf, reasons)
+        case .uncovered where isAboutState:
+            return try await local(
+                asked, .localComplete, finding.asOf, ["what the request asks about is known on this device alone"])
+        case .uncovered(let reasons, let example):
+            guard options.uncovered ?? self.options.uncovered == .partial else {
+                throw Self.notCovered(asked.table, finding.coverage)
+            }
+            return try await local(
+                asked, .localPartial, finding.asOf, reasons + (example.map { ["for example where \($0)"] } ?? []))
+        }
+    }
+
+    /// The answer from the records that are here.
+    func local(
+        _ read: TableRead, _ source: StoreResult.Source, _ asOf: Timestamp?, _ reasons: [String]
+    ) async throws -> TableAnswer {
+        try state.require()
+        let execution = SetExecution(source: LocalSource(store: context.store), schemas: schemas)
+        let page = try await execution.page(read)
+        return TableAnswer(
+            records: page.records, count: page.count, provenance: .init(source, asOf: asOf, reasons: reasons))
+    }
+
+    /// The archive of errors, read as a table.
+    private func archived(_ read: TableRead) async throws -> TableAnswer {
+        let records = try await errors.all().map(\.json)
+        let execution = SetExecution(source: ListSource(records: records), schemas: schemas)
+        let page = try await execution.page(read)
+        return TableAnswer(
+            records: page.records, count: page.count,
+            provenance: .init(
+                .localComplete, asOf: context.options.environment.now(), reasons: ["the errors are kept on this device"]))
+    }
+
+    func value(of call: OperationCall) async throws -> (JSON, StoreResult.Provenance) {
+        throw Self.notAvailable(call.name)
+    }
+
+    /// A function has no answer without its service.
+    public func call(_ operation: OperationCall) async throws -> JSON {
+        try state.require()
+        throw Self.notAvailable(operation.name)
+    }
+
+    /// A media stream is not here.
+    public func media(_ address: String) async throws -> [UInt8] {
+        try state.require()
+        throw Self.notAvailable(address)
+    }
+
+    static func notAvailable(_ name: String) -> SluiceError {
+        SluiceError(.notAvailableOffline, "\(name) is the service's to answer, and the service is not asked offline")
+    }
+
+    static func notCovered(_ table: String, _ coverage: Coverage, cause: (any Error)? = nil) -> SluiceError {
+        SluiceError(
+            .notCovered, "no defining request holds all that the read asks for (\(coverage)); add one to the store",
+            table: table, cause: cause)
+    }
+}
+
+/// Records in memory as the source of a read.
+struct ListSource: RecordSource {
+    let records: [JSON]
+
+    func page(_ query: Query) async throws -> RecordPage {
+        let evaluator = try QueryEvaluator(query, schema: nil)
+        return RecordPage(
+            records: evaluator.apply(to: records).map { $0 },
+            count: query.includesCount ? records.count { evaluator.matches($0) } : nil)
+    }
+
+    func record(_ id: RecordID, in table: String) async throws -> JSON? { records.first { $0["id"]?.textID == id } }
+    func page(_ options: ODataOptions, of table: String) async throws -> RecordPage? { nil }
+}

@@ -1,0 +1,131 @@
+public import SluiceBase
+public import SluiceSync
+internal import SluiceWire
+
+/// A store that answers from the device alone, and holds what its defining requests have brought.
+///
+/// ```swift
+/// let offline = OfflineStore(context: context, tables: [agencies, bookings])
+/// try await offline.open()
+/// try await offline.add(DefiningRequest("us", of: "Agencies", try ODataOptions("$filter=Country eq 'US'")))
+/// try await offline.download()
+/// let result = try await offline.read("Agencies?$filter=Country eq 'US' and Rank gt 3")
+/// ```
+///
+/// Nothing is synchronised unless it is asked for: ``download(_:allowsMassRemoval:progress:)`` brings the service's
+/// changes, ``upload(tags:progress:)`` sends what was changed here. A read says whether its answer is all that there is
+/// (``StoreResult/isComplete``): it is where defining requests provably hold every record that is asked for.
+public final class OfflineStore: DataStore {
+    /// The store, its client and the queue.
+    public let context: SyncContext
+    /// The tables, with their references.
+    public let tables: [TableSchema]
+    /// How the store works.
+    public let options: OfflineOptions
+    let schemas: StoreSchemas
+    let state = OpenState("offline")
+
+    /// A store on a sync context, which is not open yet. Tables are those that the context was made with, and have
+    /// references for navigation.
+    public init(context: SyncContext, tables: [TableSchema] = [], options: OfflineOptions = OfflineOptions()) {
+        self.context = context
+        self.tables = tables
+        self.options = options
+        schemas = StoreSchemas(tables)
+    }
+
+    /// The service's root; nil where the context has no client.
+    public var service: ServiceRoot? { context.client.map { ServiceRoot($0) } }
+    /// Whether the store is open.
+    public var isOpen: Bool { state.isOpen }
+
+    /// Makes the store ready. It asks no service.
+    ///
+    /// - Throws: ``SluiceError`` of a store code.
+    public func open() async throws {
+        try await context.store.define([DefinedRequest.schema])
+        _ = try await context.store.read { try DefinedRequest.all(in: $0) }
+        state.set(true)
+    }
+
+    /// Ends the store's use. The context, and the local store in it, stay open.
+    public func close() async { state.set(false) }
+
+    /// The errors of uploads, each with the change that did not go through.
+    public var errors: ErrorArchive { ErrorArchive(context: context) }
+
+    /// Reads from the device.
+    public func read(_ request: StoreRequest, _ options: ReadOptions) async throws -> StoreResult {
+        try await PathWalk(reader: self, request: request, readOptions: options).result()
+    }
+
+    /// Sends what waits in the queue: see ``SyncContext/push(tables:tags:progress:)``. One change that is refused holds up
+    /// no other record's; it is in ``errors``.
+    @discardableResult
+    public func upload(
+        tags: Set<String>? = nil, progress: (@Sendable (SyncProgress) -> Void)? = nil
+    ) async throws -> PushResult {
+        try state.require()
+        return try await context.push(tags: tags, progress: progress)
+    }
+
+    /// Whether the store could answer a read completely, and why, without reading.
+    ///
+    /// Only requests for a table or a record are known without reading others; a path along links to one record is not.
+    public func coverage(of request: StoreRequest) async throws -> Coverage {
+        try state.require()
+        guard request.path.segments.count == 1, let segment = request.path.segments.first else {
+            throw SluiceError(.unsupported, "the coverage of a path along links is known only when it is read")
+        }
+        let read = TableRead(table: schemas.spelled(segment.name), options: request.options, key: segment.key)
+        return try await finding(for: read).coverage
+    }
+
+    func finding(for read: TableRead) async throws -> OfflineCoverage.Finding {
+        let (schemas, endpoint, user) = (schemas, context.client?.endpoint.identity, context.options.user)
+        let operations = try await read.key.mapAsync {
+            try await context.queue.operations(QueueFilter(table: read.table, recordID: $0))
+        }
+        let isMadeHere = operations?.contains { $0.kind == .insert } ?? false
+        return try await context.store.read { store in
+            let coverage = try OfflineCoverage(schemas: schemas, endpoint: endpoint, user: user, in: store)
+            let local = try read.key.flatMap { try store.record($0, in: read.table) }
+            return coverage.finding(for: read, local: local, isMadeHere: isMadeHere)
+        }
+    }
+}
+
+extension Optional where Wrapped: Sendable {
+    /// What the closure makes of the value; nil for none.
+    fileprivate func mapAsync<Result: Sendable>(
+        _ change: (Wrapped) async throws -> Result
+    ) async rethrows -> Result? {
+        if let self { try await change(self) } else { nil }
+    }
+}
+
+/// How an offline store works.
+public struct OfflineOptions: Sendable, Hashable {
+    /// When a download compares what is here with the service's ids and versions, to find records that left a defining
+    /// request without a trace.
+    public enum Reconciling: String, Sendable, Hashable, CaseIterable {
+        /// After each download of a filtered request by time of change: such a service does not report which records left
+        /// the filter. Services with delta links or change tokens report it themselves.
+        case whereNeeded
+        /// After each download.
+        case always
+        /// Never: records that left a filter stay until the application reconciles.
+        case never
+    }
+
+    /// When a download compares what is here with the service.
+    public var reconciling: Reconciling
+    /// What is done with a read that no defining request covers. Default: its records are given as a part.
+    public var uncovered: UncoveredPolicy
+
+    /// Options; each has a default.
+    public init(reconciling: Reconciling = .whereNeeded, uncovered: UncoveredPolicy = .partial) {
+        self.reconciling = reconciling
+        self.uncovered = uncovered
+    }
+}

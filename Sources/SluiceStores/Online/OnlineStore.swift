@@ -1,0 +1,122 @@
+public import SluiceBase
+public import SluiceSync
+public import SluiceWire
+
+/// A store whose every call goes to the service.
+///
+/// ```swift
+/// let online = OnlineStore(client: client, tables: [agencies, bookings])
+/// try await online.open()
+/// let beijing = try await online.read("Agencies?$filter=City eq 'Beijing'")
+/// ```
+///
+/// It works on every wire. What a wire has no words for is done here: `$expand` and navigation are reads of the linked
+/// tables by their references, so that they mean the same with every service and in every store. On OData's wires
+/// ``SluiceClient/metadata()`` gives the tables with their references.
+public final class OnlineStore: DataStore {
+    /// The way to the service.
+    public let client: SluiceClient
+    /// The tables, with their references.
+    public let tables: [TableSchema]
+    let schemas: StoreSchemas
+    let environment: SyncEnvironment
+    let maximumRecords: Int
+    private let state = OpenState("online")
+
+    /// A store of a service, which is not open yet.
+    ///
+    /// - Parameters:
+    ///   - tables: the tables with references; others can be read too, without navigation.
+    ///   - maximumRecords: the most records that one read may bring; more is an error of code `limitReached`.
+    ///   - environment: clock and ids.
+    public init(
+        client: SluiceClient, tables: [TableSchema] = [], maximumRecords: Int = 100_000,
+        environment: SyncEnvironment = .system
+    ) {
+        self.client = client
+        self.tables = tables
+        self.maximumRecords = maximumRecords
+        self.environment = environment
+        schemas = StoreSchemas(tables)
+    }
+
+    /// The service's root.
+    public var service: ServiceRoot? { ServiceRoot(client) }
+    /// Whether the store is open.
+    public var isOpen: Bool { state.isOpen }
+    /// Makes the store ready. It sends nothing: a service that cannot be reached is found by the first request.
+    public func open() async throws { state.set(true) }
+    /// Ends the store's use.
+    public func close() async { state.set(false) }
+
+    /// Reads from the service.
+    public func read(_ request: StoreRequest, _ options: ReadOptions) async throws -> StoreResult {
+        try await PathWalk(reader: self, request: request, readOptions: options).result()
+    }
+
+    /// Creates a record at the service.
+    ///
+    /// Records that are created or linked with it are changes of their own, one after the other: where one fails, those
+    /// before it have happened. A change that must be whole goes through an ``OfflineStore``, whose queue sends it as one
+    /// group.
+    @discardableResult
+    public func create(_ record: JSON, in table: String, options: OperationOptions) async throws -> JSON {
+        try state.require()
+        let makeID = environment.makeID
+        let table = schemas.spelled(table)
+        var hasID = !(record["id"]?.isNull ?? true)
+        let deep = try DeepRecord(record, in: table, schemas: schemas, makeID: makeID)
+        // A wire of tables lets the server make the id; OData's have no other way to name the record.
+        hasID = hasID || client.dialect.isOData || !deep.isSingle
+        var made: JSON?
+        for change in deep.changes {
+            switch change {
+            case .insert(var new, let target):
+                let isRoot = made == nil && target == table && new["id"] == deep.root["id"]
+                if !hasID { new["id"] = nil }
+                let stored = try await client.table(target).insert(new)
+                if isRoot { made = stored }
+            case .update(let changes, let target): _ = try await client.table(target).update(changes)
+            }
+        }
+        return made ?? deep.root
+    }
+
+    /// Changes properties of a record at the service. A version among the changes is sent as `If-Match`.
+    @discardableResult
+    public func patch(_ changes: JSON, in table: String, options: OperationOptions) async throws -> JSON {
+        try state.require()
+        return try await client.table(schemas.spelled(table)).update(changes)
+    }
+
+    /// Replaces a record at the service.
+    @discardableResult
+    public func replace(_ record: JSON, in table: String, options: OperationOptions) async throws -> JSON {
+        try state.require()
+        return try await client.table(schemas.spelled(table)).replace(record)
+    }
+
+    /// Deletes a record at the service.
+    public func delete(_ id: RecordID, in table: String, options: OperationOptions) async throws {
+        try state.require()
+        try await client.table(schemas.spelled(table)).delete(id: id)
+    }
+}
+
+extension OnlineStore: TableReader {
+    func answer(_ read: TableRead, _ options: ReadOptions) async throws -> TableAnswer {
+        try state.require()
+        let source = OnlineSource(client: client, maximumRecords: maximumRecords)
+        let asOf = environment.now()
+        let page = try await SetExecution(source: source, schemas: schemas).page(read)
+        return TableAnswer(
+            records: page.records, count: page.count,
+            provenance: .init(.remote, asOf: asOf, reasons: ["the service at \(client.endpoint.identity) was asked"]))
+    }
+
+    func value(of call: OperationCall) async throws -> (JSON, StoreResult.Provenance) {
+        let asOf = environment.now()
+        let value = try await self.call(call)
+        return (value, .init(.remote, asOf: asOf, reasons: ["the service computed \(call.name)"]))
+    }
+}

@@ -1,0 +1,39 @@
+internal import SluiceBase
+
+/// The value by which a record is linked to others: what a reference's column has.
+///
+/// An id is always a text in a record, and the column that refers to it may hold a number: both are the same link.
+struct LinkValue: Sendable, Hashable {
+    /// The value as the id of a record.
+    let id: RecordID
+    var text: String { id.text }
+
+    /// The value of a record's property; nil for null and for what is no id.
+    init?(_ record: JSON, _ column: PropertyName) {
+        guard let value = record[column] else { return nil }
+        if let string = value.string {
+            id = .string(string)
+        } else if let number = value.int {
+            id = .string(String(number))
+        } else {
+            return nil
+        }
+    }
+
+    init(_ id: RecordID) { self.id = .string(id.text) }
+
+    /// The value as a constant to compare a column with.
+    func literal(for column: PropertyName, of schema: TableSchema) -> QueryLiteral {
+        switch column == "id" ? nil : schema.column(column)?.type {
+        case .integer, .real:
+            Int64(text).map { .number(JSONNumber($0)) } ?? .string(text)
+        default: .string(text)
+        }
+    }
+
+    /// The value as it is stored in a column.
+    func json(for column: PropertyName, of schema: TableSchema) -> JSON {
+        if case .number(let number) = literal(for: column, of: schema) { return JSON(number) }
+        return JSON(text)
+    }
+}

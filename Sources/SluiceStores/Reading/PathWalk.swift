@@ -1,0 +1,199 @@
+internal import SluiceBase
+
+/// Finds what a request's path leads to, and reads it: navigation properties lead to tables, so that what the request is
+/// about is a table and a condition, whichever way it was addressed.
+struct PathWalk: Sendable {
+    let reader: any TableReader
+    let request: StoreRequest
+    let readOptions: ReadOptions
+
+    /// Where the path has come to.
+    private enum Place {
+        case set(TableRead)
+        case entity(TableRead)
+        case property(TableRead, [PropertyName])
+        /// A link to nothing.
+        case nothing
+    }
+
+    func result() async throws -> StoreResult {
+        var segments = request.path.segments[...]
+        guard let first = segments.popFirst() else { throw refusal("names no table") }
+        let table = reader.schemas.spelled(first.name)
+        if let call = operation(first, table) {
+            guard segments.isEmpty else { throw refusal("goes on after a function's result, which is not followed") }
+            let (value, provenance) = try await reader.value(of: call)
+            return StoreResult(records: [], value: value, provenance: provenance)
+        }
+        var place = try keyed(TableRead(table: table, options: ODataOptions()), first)
+        var known: StoreResult.Provenance?
+        while let segment = segments.popFirst() {
+            switch (segment.name, place) {
+            case (_, .nothing): continue
+            case ("$count", .set(let read)):
+                guard segments.isEmpty else { throw refusal("goes on after $count") }
+                return try await count(read, known)
+            case ("$value", .property): guard segments.isEmpty else { throw refusal("goes on after $value") }
+            case ("$value", .entity): throw refusal("is one of a media stream; read it with media(_:)")
+            case ("$ref", .set(let read)), ("$ref", .entity(let read)):
+                guard segments.isEmpty else { throw refusal("goes on after $ref") }
+                return try await references(read, place, known)
+            case ("$links", .entity(let read)):
+                guard let next = segments.popFirst(), segments.isEmpty else { throw refusal("names one link after $links") }
+                place = try await step(next, from: read, &known)
+                switch place {
+                case .set(let read), .entity(let read): return try await references(read, place, known)
+                case .property: throw refusal("names a property after $links, and no link")
+                case .nothing: break
+                }
+            case (_, .entity(let read)): place = try await step(segment, from: read, &known)
+            case (_, .property(let read, let names)) where !segment.name.hasPrefix("$"):
+                place = .property(read, names + [PropertyName(segment.name)])
+            default: throw refusal("cannot be followed at \(segment.name)")
+            }
+        }
+        return try await read(place, known)
+    }
+
+    private func read(_ place: Place, _ known: StoreResult.Provenance?) async throws -> StoreResult {
+        switch place {
+        case .nothing:
+            return StoreResult(records: [], provenance: known ?? .init(.localComplete, asOf: nil, reasons: []))
+        case .set(var read):
+            read = asked(read)
+            let answer = try await reader.answer(read, readOptions)
+            return StoreResult(
+                records: answer.records, count: answer.count, provenance: joined(known, answer.provenance))
+        case .entity(var read):
+            read = asked(read)
+            let answer = try await reader.answer(read, readOptions)
+            if answer.records.isEmpty, answer.provenance.source != .localPartial, known == nil {
+                throw SluiceError(
+                    .notFound, "there is no such record (\(answer.provenance.reasons.joined(separator: "; ")))",
+                    table: read.table, recordID: read.key)
+            }
+            return StoreResult(records: answer.records, provenance: joined(known, answer.provenance))
+        case .property(var read, let names):
+            read.options.select = names.first.map { [SelectItem($0)] } ?? []
+            let answer = try await reader.answer(read, readOptions)
+            guard let record = answer.records.first else {
+                throw SluiceError(
+                    .notFound, "there is no such record", table: read.table, recordID: read.key)
+            }
+            let value = names.reduce(Optional(record)) { $0?[$1] }
+            return StoreResult(records: [], value: value ?? .null, provenance: joined(known, answer.provenance))
+        }
+    }
+
+    /// The read with what the request's options ask for.
+    private func asked(_ read: TableRead) -> TableRead {
+        var asked = TableRead(table: read.table, options: request.options, key: read.key)
+        if let condition = read.options.filter { asked = asked.restricted(to: condition) }
+        return asked
+    }
+
+    private func count(_ read: TableRead, _ known: StoreResult.Provenance?) async throws -> StoreResult {
+        var options = ODataOptions()
+        (options.filter, options.search, options.count, options.top) = (
+            request.options.filter, request.options.search, true, 0
+        )
+        var counting = TableRead(table: read.table, options: options)
+        if let condition = read.options.filter { counting = counting.restricted(to: condition) }
+        let answer = try await reader.answer(counting, readOptions)
+        return StoreResult(
+            records: [], count: answer.count, value: answer.count.map { JSON($0) },
+            provenance: joined(known, answer.provenance))
+    }
+
+    /// The ids of what the path leads to.
+    private func references(
+        _ read: TableRead, _ place: Place, _ known: StoreResult.Provenance?
+    ) async throws -> StoreResult {
+        var linked = asked(read)
+        linked.options.select = [SelectItem("id")]
+        linked.options.expand = []
+        let answer = try await reader.answer(linked, readOptions)
+        let ids = answer.records.map { JSON(members: [("id", $0["id"] ?? .null)] as [(PropertyName, JSON)]) }
+        return StoreResult(records: ids, count: answer.count, provenance: joined(known, answer.provenance))
+    }
+
+    /// Where a segment leads from a record.
+    private func step(
+        _ segment: ResourcePath.Segment, from read: TableRead, _ known: inout StoreResult.Provenance?
+    ) async throws -> Place {
+        let name = PropertyName(segment.name)
+        guard let reference = reader.schemas[read.table].reference(name) else {
+            guard segment.arguments == nil, !segment.name.hasPrefix("$") else {
+                throw refusal("cannot be followed at \(segment.name)")
+            }
+            return .property(read, [name])
+        }
+        let schema = reader.schemas[reference.table]
+        var value = reference.column == "id" ? read.key.map { LinkValue($0) } : nil
+        if reference.column != "id" || read.options.filter != nil {
+            var owner = read
+            owner.options.select = [SelectItem(reference.column)]
+            let answer = try await reader.answer(owner, readOptions)
+            known = joined(known, answer.provenance)
+            guard let record = answer.records.first else {
+                if answer.provenance.source == .localPartial { return .nothing }
+                throw SluiceError(.notFound, "there is no such record", table: read.table, recordID: read.key)
+            }
+            value = LinkValue(record, reference.column)
+        }
+        guard let value else { return .nothing }
+        let next = TableRead(table: reference.table, options: ODataOptions())
+        if reference.targetColumn == "id" {
+            var one = next
+            one.key = value.id
+            return .entity(one)
+        }
+        let condition = QueryExpression.binary(
+            .eq, .column(reference.targetColumn),
+            .literal(value.literal(for: reference.targetColumn, of: schema)))
+        return reference.isCollection ? try keyed(next.restricted(to: condition), segment) : .set(next.restricted(to: condition))
+    }
+
+    /// A set, or the record of it that the segment's key names.
+    private func keyed(_ read: TableRead, _ segment: ResourcePath.Segment) throws -> Place {
+        guard let arguments = segment.arguments else { return .set(read) }
+        guard let key = segment.key else {
+            throw refusal("has no key in the parentheses after \(segment.name) (\(arguments.count) values)")
+        }
+        var one = read
+        one.key = key
+        return .entity(one)
+    }
+
+    /// The call that the first segment is: of a name in parentheses that no table has.
+    private func operation(_ segment: ResourcePath.Segment, _ table: String) -> OperationCall? {
+        guard let arguments = segment.arguments, !reader.schemas.has(table) else { return nil }
+        let isKey = arguments.count == 1 && (arguments[0].name == nil || arguments[0].name?.lowercased() == "id")
+        guard !isKey else { return nil }
+        var values: [PropertyName: JSON] = [:]
+        for argument in arguments {
+            guard let name = argument.name else { return nil }
+            values[PropertyName(name)] = constant(argument.value)
+        }
+        return OperationCall(segment.name, values)
+    }
+
+    /// The constant that is written, or that an alias stands for.
+    private func constant(_ expression: QueryExpression) -> JSON? {
+        switch expression {
+        case .literal(.string(let text)), .literal(.guid(let text)): JSON(text)
+        case .literal(.number(let number)): JSON(number)
+        case .literal(.bool(let value)): JSON(value)
+        case .literal(.null): .null
+        case .path(let path):
+            if case .alias(let name) = path.root { request.options.aliases[name].flatMap(constant) } else { nil }
+        default: JSON(expression.odata(.v4))
+        }
+    }
+
+    private func joined(_ known: StoreResult.Provenance?, _ more: StoreResult.Provenance) -> StoreResult.Provenance {
+        known?.joined(more) ?? more
+    }
+
+    private func refusal(_ reason: String) -> SluiceError { SluiceError(.invalidQuery, "the address \(reason)") }
+}

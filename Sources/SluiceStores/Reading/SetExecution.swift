@@ -1,0 +1,87 @@
+internal import SluiceBase
+
+/// Answers the read of a table from a source: filter, order, paging, computed properties, `$apply`, selection and
+/// expansion mean the same whatever the source is.
+struct SetExecution: Sendable {
+    let source: any RecordSource
+    let schemas: StoreSchemas
+
+    func page(_ read: TableRead, depth: Int = 0) async throws -> RecordPage {
+        let (rows, answers, count) = try await rows(read)
+        var records = answers
+        if read.options.apply.isEmpty, !read.options.select.isEmpty {
+            for index in records.indices where records[index]["id"] == nil { records[index]["id"] = rows[index]["id"] }
+        }
+        if !read.options.expand.isEmpty {
+            guard rows.count == records.count, read.options.apply.isEmpty else {
+                throw SluiceError(.unsupported, "$expand does not go with $apply", table: read.table)
+            }
+            let expansion = Expansion(execution: self, table: read.table, depth: depth)
+            for item in read.options.expand { try await expansion.add(item, of: rows, to: &records) }
+        }
+        return RecordPage(records: records, count: count)
+    }
+
+    /// The records as they are stored, and as they are asked for.
+    private func rows(_ read: TableRead) async throws -> ([JSON], [JSON], Int?) {
+        let schema = schemas[read.table]
+        let plan: ODataRead
+        do throws(SluiceError) {
+            if read.options.search != nil || !read.options.apply.isEmpty,
+                let page = try await asked(read)
+            {
+                return (page.records, page.records, page.count)
+            }
+            plan = try ODataRead(read.options, of: schema)
+        } catch where error.code == .unsupported {
+            guard let page = try await asked(read) else { throw error }
+            return (page.records, page.records, page.count)
+        }
+        if let key = read.key {
+            let evaluator = try QueryEvaluator(Query(read.table, filter: plan.query.filter), schema: schema)
+            let record = try await source.record(key, in: read.table).flatMap { evaluator.matches($0) ? $0 : nil }
+            let rows = record.map { [$0] } ?? []
+            return (rows, try plan.answer(rows), rows.count)
+        }
+        var query = plan.query
+        query.select = columns(for: read)
+        query.parameters = read.options.custom.map { Query.Parameter($0.name, $0.value) }
+        let page = try await source.page(query)
+        return (page.records, try plan.answer(page.records), read.options.count == true ? page.count : nil)
+    }
+
+    /// What the service says to options that no query has words for.
+    private func asked(_ read: TableRead) async throws(SluiceError) -> RecordPage? {
+        var options = read.wholeOptions
+        options.expand = []
+        if !options.select.isEmpty {
+            for name in Self.linked(read, schemas) where !options.select.contains(where: { $0.name == name }) {
+                options.select.append(SelectItem(name))
+            }
+        }
+        do {
+            return try await source.page(options, of: read.table)
+        } catch {
+            throw (error as? SluiceError) ?? SluiceError(.network, "the service was not reached", cause: error)
+        }
+    }
+
+    /// The properties to ask the source for; empty for all.
+    private func columns(for read: TableRead) -> [PropertyName] {
+        let options = read.options
+        let names = options.select.compactMap(\.name)
+        guard !names.isEmpty, names.count == options.select.count, options.compute.isEmpty, options.apply.isEmpty else {
+            return []
+        }
+        var columns: [PropertyName] = ["id"]
+        let needed = options.order.reduce(into: options.filter?.columns ?? []) { $0.formUnion($1.expression.columns) }
+        for name in names + Self.linked(read, schemas) + needed.sorted(by: { $0.text < $1.text })
+        where !columns.contains(name) { columns.append(name) }
+        return columns
+    }
+
+    /// The properties by which what is expanded is found.
+    private static func linked(_ read: TableRead, _ schemas: StoreSchemas) -> [PropertyName] {
+        read.options.expand.compactMap { $0.name.flatMap { schemas[read.table].reference($0)?.column } }
+    }
+}

@@ -1,0 +1,61 @@
+public import SluiceBase
+
+/// A read of a store: of a table, a record, what a record is linked to, a property, a number, or a function's result.
+///
+/// ```swift
+/// let request = try StoreRequest(odata: "Agencies?$filter=Country eq 'US'&$orderby=Name")
+/// let orders = try StoreRequest(odata: "Customers('1')/Orders")
+/// let query = StoreRequest(Query("Agencies").where(column("Country") == "US"))
+/// ```
+public struct StoreRequest: Sendable, Hashable {
+    /// What is read.
+    public var path: ResourcePath
+    /// How: `$filter`, `$select`, `$expand`, `$orderby` and the others.
+    public var options: ODataOptions
+
+    /// A read of what the path leads to.
+    public init(_ path: ResourcePath, _ options: ODataOptions = ODataOptions()) {
+        self.path = path
+        self.options = options
+    }
+
+    /// A read of a table.
+    public init(_ table: String, _ options: ODataOptions = ODataOptions()) {
+        self.init(ResourcePath(table), options)
+    }
+
+    /// A read of one record.
+    public init(_ table: String, key: some RecordIDConvertible, _ options: ODataOptions = ODataOptions()) {
+        self.init(ResourcePath(table, key: key), options)
+    }
+
+    /// The read that a query stands for.
+    public init(_ query: Query) {
+        var options = ODataOptions()
+        options.filter = query.filter
+        options.order = query.order
+        options.skip = query.skip == 0 ? nil : query.skip
+        options.top = query.top
+        options.select = query.select.map { SelectItem($0) }
+        options.count = query.includesCount ? true : nil
+        options.custom = query.parameters.map { ODataOptions.Custom(name: $0.name, value: $0.value) }
+        self.init(query.table, options)
+    }
+
+    /// Reads an address: relative to the service's root (`Customers('1')/Orders?$top=5`), or below `service` as a whole
+    /// (`https://example.net/odata/Customers('1')/Orders`). Both mean the same.
+    ///
+    /// - Parameter service: where addresses may lead; nil takes relative ones only.
+    /// - Throws: ``SluiceError`` of code `invalidQuery` for what cannot be read, with the place in ``SluiceError/cause``;
+    ///   `invalidArgument` for an address of another service.
+    public init(odata address: String, service: ServiceRoot? = nil) throws(SluiceError) {
+        let reader = try ResourcePathReader(try ServiceRoot.relative(address, to: service))
+        do throws(QuerySyntaxError) {
+            self.init(reader.path, try ODataOptions(reader.query))
+        } catch {
+            throw SluiceError(
+                error.isUnsupported ? .unsupported : .invalidQuery, "the address's options cannot be read: \(error)",
+                cause: error)
+        }
+    }
+}

@@ -1,0 +1,74 @@
+public import SluiceBase
+public import SluiceSync
+
+/// A table of a store whose records are values of a type.
+///
+/// ```swift
+/// let agencies = store.table("Agencies", of: Agency.self)
+/// let (us, result) = try await agencies.read(Query("Agencies").where(column("Country") == "US"))
+/// ```
+public struct TypedStoreTable<Record: Codable & Sendable>: Sendable {
+    /// The table's name.
+    public let name: String
+    /// The store.
+    public let store: any DataStore
+
+    init(_ name: String, store: any DataStore) {
+        self.name = name
+        self.store = store
+    }
+
+    /// The records that match, and where they come from. The query's table is replaced by this one.
+    ///
+    /// - Throws: as ``DataStore/read(_:_:)``; ``SluiceError`` of code `invalidRecord` for a record that does not fit.
+    public func read(
+        _ query: Query? = nil, _ options: ReadOptions = ReadOptions()
+    ) async throws -> (records: [Record], result: StoreResult) {
+        var query = query ?? Query(name)
+        query.table = name
+        let result = try await store.read(query, options)
+        return (try result.records(of: Record.self), result)
+    }
+
+    /// The record with that id.
+    public func record(_ id: some RecordIDConvertible) async throws -> Record {
+        try value(await store.record(id, in: name))
+    }
+
+    /// Creates a record; what is nil in it is left out.
+    @discardableResult
+    public func create(_ record: Record, options: OperationOptions = OperationOptions()) async throws -> Record {
+        var document = try encoded(record)
+        for name in document.names where document[name]?.isNull == true { document[name] = nil }
+        return try value(await store.create(document, in: name, options: options))
+    }
+
+    /// Writes all properties that the type declares.
+    @discardableResult
+    public func patch(_ record: Record, options: OperationOptions = OperationOptions()) async throws -> Record {
+        try value(await store.patch(encoded(record), in: name, options: options))
+    }
+
+    /// Deletes a record.
+    public func delete(_ id: some RecordIDConvertible, options: OperationOptions = OperationOptions()) async throws {
+        try await store.delete(id.recordID, in: name, options: options)
+    }
+
+    private func encoded(_ record: Record) throws(SluiceError) -> JSON {
+        do {
+            return try JSONRecordEncoder().encode(record)
+        } catch {
+            throw SluiceError(.invalidRecord, "a \(Record.self) cannot be written as JSON", table: name, cause: error)
+        }
+    }
+
+    private func value(_ record: JSON) throws(SluiceError) -> Record {
+        do {
+            return try JSONRecordDecoder().decode(Record.self, from: record)
+        } catch {
+            throw SluiceError(
+                .invalidRecord, "a record does not fit \(Record.self)", table: name, recordID: record["id"]?.textID,
+                cause: error)
+        }
+    }
+}

@@ -1,5 +1,5 @@
 public import SluiceBase
-public import SluiceSync
+internal import SluiceSync
 
 /// The changes that did not go through, as a set that can be queried, and the means to deal with each by itself.
 ///

@@ -1,5 +1,5 @@
 internal import HTTPTypes
-public import SluiceBase
+internal import SluiceBase
 public import SluiceOData
 public import SluiceWire
 

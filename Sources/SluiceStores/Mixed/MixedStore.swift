@@ -1,5 +1,5 @@
 public import SluiceBase
-public import SluiceSync
+internal import SluiceSync
 internal import SluiceWire
 internal import Synchronization
 

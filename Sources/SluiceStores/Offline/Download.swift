@@ -1,4 +1,4 @@
-public import SluiceBase
+internal import SluiceBase
 internal import SluiceSync
 
 /// How far a download has come.
@@ -55,12 +55,12 @@ extension OfflineStore {
         var failure: (any Error)?
         for (index, defined) in chosen.enumerated() {
             var run = RequestDownload(store: self, defined: defined, allowsMassRemoval: allowsMassRemoval)
-            run.report = progress.map { progress in
-                { table, rows, bytes in
+            if let progress {
+                let (steps, name) = (chosen.count, defined.request.name)
+                run.report = { table, rows, bytes in
                     progress(
                         DownloadProgress(
-                            step: index + 1, steps: chosen.count, request: defined.request.name, table: table,
-                            rows: rows, bytes: bytes))
+                            step: index + 1, steps: steps, request: name, table: table, rows: rows, bytes: bytes))
                 }
             }
             do {

@@ -1,5 +1,6 @@
 public import SluiceBase
 public import SluiceSync
+internal import SluiceWire
 
 extension OfflineStore {
     /// Creates a record here and queues the change. What is created or linked with it is one transaction here, and where

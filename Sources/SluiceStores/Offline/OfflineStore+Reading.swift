@@ -1,4 +1,4 @@
-internal import SluiceBase
+public import SluiceBase
 internal import SluiceSync
 
 extension OfflineStore: TableReader {

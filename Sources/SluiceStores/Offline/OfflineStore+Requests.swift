@@ -1,4 +1,4 @@
-public import SluiceBase
+internal import SluiceBase
 internal import SluiceSync
 
 extension OfflineStore {

@@ -12,7 +12,7 @@ extension OnlineStore {
             let api = client.api(operation.name)
             if operation.isAction { return try await api.call(JSON(members: arguments.map { ($0.key, $0.value) })) }
             var parameters = RequestParameters()
-            for (name, value) in arguments { parameters.append(name.text, value.string ?? value.description) }
+            for (name, value) in arguments { parameters.append(name.text, value.kind == .object ? JSON(value.description) : value) }
             return try await api.call(method: .get, parameters: parameters)
         }
         try Self.validate(operation)

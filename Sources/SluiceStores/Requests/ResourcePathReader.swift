@@ -75,7 +75,7 @@ struct ResourcePathReader {
     private static func argument(_ bytes: [UInt8]) throws(SluiceError) -> QueryArgument {
         var name: String?
         var value = bytes[...]
-        let start = bytes.prefix { ($0 | 0x20) &- 0x61 < 26 || $0 &- 0x30 < 10 || $0 == UInt8(ascii: "_") }
+        let start = bytes.prefix(while: isNameByte)
         if bytes.dropFirst(start.count).first == UInt8(ascii: "=") {
             name = String(decoding: start, as: UTF8.self)
             value = bytes.dropFirst(start.count + 1)
@@ -85,6 +85,15 @@ struct ResourcePathReader {
             return QueryArgument(name, try QueryExpression(odata: text))
         } catch {
             throw SluiceError(.invalidQuery, "the address has \(text) where a constant is due", cause: error)
+        }
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+            true
+        default: false
         }
     }
 

@@ -1,4 +1,4 @@
-public import SluiceBase
+internal import SluiceBase
 public import SluiceWire
 
 /// The address below which a service's tables are.

@@ -1,4 +1,5 @@
 public import SluiceBase
+internal import SluiceWire
 
 /// A read of a store: of a table, a record, what a record is linked to, a property, a number, or a function's result.
 ///
@@ -38,7 +39,9 @@ public struct StoreRequest: Sendable, Hashable {
         options.top = query.top
         options.select = query.select.map { SelectItem($0) }
         options.count = query.includesCount ? true : nil
-        options.custom = query.parameters.map { ODataOptions.Custom(name: $0.name, value: $0.value) }
+        let parameters = query.parameters
+            .map { "\(PercentEncoding.query($0.name))=\(PercentEncoding.query($0.value))" }.joined(separator: "&")
+        options.custom = (try? ODataOptions(parameters))?.custom ?? []
         self.init(query.table, options)
     }
 

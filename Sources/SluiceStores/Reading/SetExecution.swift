@@ -25,17 +25,14 @@ struct SetExecution: Sendable {
     /// The records as they are stored, and as they are asked for.
     private func rows(_ read: TableRead) async throws -> ([JSON], [JSON], Int?) {
         let schema = schemas[read.table]
-        let plan: ODataRead
-        do throws(SluiceError) {
-            if read.options.search != nil || !read.options.apply.isEmpty,
-                let page = try await asked(read)
-            {
-                return (page.records, page.records, page.count)
-            }
-            plan = try ODataRead(read.options, of: schema)
-        } catch where error.code == .unsupported {
-            guard let page = try await asked(read) else { throw error }
+        if read.options.search != nil || !read.options.apply.isEmpty, let page = try await asked(read) {
             return (page.records, page.records, page.count)
+        }
+        guard let plan = try plan(read) else {
+            if let page = try await asked(read) { return (page.records, page.records, page.count) }
+            // Once more for the reason.
+            _ = try ODataRead(read.options, of: schema)
+            return ([], [], nil)
         }
         if let key = read.key {
             let evaluator = try QueryEvaluator(Query(read.table, filter: plan.query.filter), schema: schema)
@@ -50,8 +47,18 @@ struct SetExecution: Sendable {
         return (page.records, try plan.answer(page.records), read.options.count == true ? page.count : nil)
     }
 
+    /// How the read is answered; nil for options that are read but not run here.
+    private func plan(_ read: TableRead) throws(SluiceError) -> ODataRead? {
+        do {
+            return try ODataRead(read.options, of: schemas[read.table])
+        } catch {
+            if error.code == .unsupported { return nil }
+            throw error
+        }
+    }
+
     /// What the service says to options that no query has words for.
-    private func asked(_ read: TableRead) async throws(SluiceError) -> RecordPage? {
+    private func asked(_ read: TableRead) async throws -> RecordPage? {
         var options = read.wholeOptions
         options.expand = []
         if !options.select.isEmpty {
@@ -59,11 +66,7 @@ struct SetExecution: Sendable {
                 options.select.append(SelectItem(name))
             }
         }
-        do {
-            return try await source.page(options, of: read.table)
-        } catch {
-            throw (error as? SluiceError) ?? SluiceError(.network, "the service was not reached", cause: error)
-        }
+        return try await source.page(options, of: read.table)
     }
 
     /// The properties to ask the source for; empty for all.

@@ -183,6 +183,14 @@ let package = Package(
             ],
             path: "Examples/custom-daemon",
             exclude: ["README.md", "policy.yaml"]),
+        .executableTarget(
+            name: "mixed-mode",
+            dependencies: [
+                "Sluice", "SluiceBackend", "SluiceStores",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Examples/mixed-mode",
+            exclude: ["README.md"]),
         // Ends processes and storage in the middle of their work: for tests, and part of no product.
         .executableTarget(
             name: "torture",
@@ -225,7 +233,12 @@ let package = Package(
         .testTarget(
             name: "SluiceSQLiteTests", dependencies: ["SluiceSQLite", "SluiceTesting", "SluiceTestSupport", "CSQLite"]),
         .testTarget(
-            name: "SluiceStoresTests", dependencies: ["SluiceBase", "SluiceCore", "SluiceStores"]),
+            name: "SluiceStoresTests",
+            dependencies: [
+                "SluiceBase", "SluiceCore", "SluiceOData", "SluiceSQLite", "SluiceStores", "SluiceTesting",
+                "SluiceTestSupport",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
         // A store as someone else would write it: it needs the core only.
         .target(
             name: "AppendStore", dependencies: ["SluiceCore"], path: "Examples/append-store", exclude: ["README.md"]),
@@ -274,7 +287,7 @@ let package = Package(
         .testTarget(
             name: "SluiceCLITests",
             dependencies: [
-                "SluiceCLI", "todo", "custom-daemon", "torture", "Sluice",
+                "SluiceCLI", "todo", "custom-daemon", "mixed-mode", "torture", "Sluice",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
     ],

@@ -118,7 +118,7 @@ struct DeepRecord {
         if let separator = address.firstRange(of: "://") {
             path = address[separator.upperBound...].drop { $0 != "/" }
         }
-        guard let key = try ResourcePathReader(path).path.segments.last?.key else {
+        guard let key = try ResourcePathReader(path).path.segments.last?.recordID else {
             throw SluiceError(.invalidRecord, "\(address) is no address of a record")
         }
         return key

@@ -77,7 +77,7 @@ public final class OfflineStore: DataStore {
         guard request.path.segments.count == 1, let segment = request.path.segments.first else {
             throw SluiceError(.unsupported, "the coverage of a path along links is known only when it is read")
         }
-        let read = TableRead(table: schemas.spelled(segment.name), options: request.options, key: segment.key)
+        let read = TableRead(table: schemas.spelled(segment.name), options: request.options, key: segment.recordID)
         return try await finding(for: read).coverage
     }
 

@@ -157,7 +157,7 @@ struct PathWalk: Sendable {
     /// A set, or the record of it that the segment's key names.
     private func keyed(_ read: TableRead, _ segment: ResourcePath.Segment) throws -> Place {
         guard let arguments = segment.arguments else { return .set(read) }
-        guard let key = segment.key else {
+        guard let key = segment.recordID else {
             throw refusal("has no key in the parentheses after \(segment.name) (\(arguments.count) values)")
         }
         var one = read

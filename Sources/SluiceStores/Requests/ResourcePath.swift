@@ -28,7 +28,7 @@ public struct ResourcePath: Sendable, Hashable {
         ///
         /// A key of one property is the property's plain text. A key of several is the text between the parentheses in
         /// v4's literals, in the order in which it was written; it must be the order of the service's description.
-        var key: RecordID? {
+        public var recordID: RecordID? {
             guard let arguments, !arguments.isEmpty else { return nil }
             if arguments.count == 1 { return arguments[0].value.plainText.map { .string($0) } }
             var parts: [String] = []

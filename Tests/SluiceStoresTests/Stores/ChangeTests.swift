@@ -1,0 +1,123 @@
+import SluiceCore
+import SluiceStores
+import SluiceTesting
+import Testing
+
+@Suite("Changes through stores") struct ChangeTests {
+    typealias Answer = StoresFixture.Answer
+
+    @Test("changes go to the queue where the record is here, else to the service")
+    func writes() async throws {
+        let fixture = try await StoresFixture()
+        try await fixture.fill("us", "Agencies?$filter=Country eq 'US'")
+        fixture.server.clearLog()
+        try await fixture.store.patch(["id": "us-1", "Rank": 3], in: "Agencies")
+        try await fixture.store.create(["id": "us-9", "Country": "US"], in: "Agencies")
+        #expect(fixture.server.requests.isEmpty)
+        #expect(try await fixture.context.queue.count() == 2)
+        // Neither is here: the record of a filtered table, and a table without a request.
+        try await fixture.store.patch(["id": "cn-1", "Rank": 3], in: "Agencies")
+        try await fixture.store.create(["id": "b-9", "AgencyID": "us-1"], in: "Bookings")
+        try await fixture.store.delete("b-1", in: "Bookings")
+        #expect(fixture.server.rows("Agencies")["cn-1"]?["Rank"] == 3)
+        #expect(fixture.server.rows("Bookings")["b-9"] != nil)
+        #expect(try await fixture.context.queue.count() == 2)
+        fixture.store.mode = .offline
+        try await fixture.store.create(["id": "b-10"], in: "Bookings")
+        #expect(try await fixture.context.queue.count() == 3)
+        fixture.store.mode = .mixed
+        fixture.isUp = false
+        #expect(await code { try await fixture.store.patch(["id": "cn-1", "Rank": 4], in: "Agencies") } == .network)
+    }
+
+    @Test("a record is replaced: what it does not name is null, what only the service sets stays")
+    func replaced() async throws {
+        let fixture = try await StoresFixture()
+        try await fixture.fill("us", "Agencies?$filter=Country eq 'US'")
+        let version = try await fixture.store.record("us-1", in: "Agencies")["version"]
+        try await fixture.store.replace(["id": "us-1", "Country": "US"], in: "Agencies")
+        let record = try await fixture.store.record("us-1", in: "Agencies")
+        #expect(record["City"] == JSON.null && record["Country"] == "US" && record["version"] == version)
+        try await fixture.offline.upload()
+        #expect(fixture.server.rows("Agencies")["us-1"]?["City"] == JSON.null)
+    }
+
+    @Test("a deep insert is one group, in an order in which it can be made; the service gets all of it or nothing")
+    func deepInsert() async throws {
+        let fixture = try await StoresFixture(options: SyncOptions(batchSize: 50))
+        fixture.server.offer([.batches])
+        for name in ["Agencies", "Bookings", "People"] { try await fixture.fill(name, name) }
+        let made = try await fixture.store.create(
+            [
+                "Country": "FR", "Owner": ["Name": "Dee", "Boss@odata.bind": "People('p-1')"],
+                "Bookings": [["Price": 7], ["@id": "http://model.test/tables/Bookings('b-4')"]],
+            ], in: "Agencies")
+        let id = try #require(made["id"]?.string)
+        #expect(made["Owner"] == nil && made["Bookings"] == nil)
+        let operations = try await fixture.context.queue.operations()
+        #expect(operations.map(\.table) == ["People", "Agencies", "Bookings", "Bookings"])
+        #expect(Set(operations.map(\.group)).count == 1 && operations[0].group != nil)
+        fixture.store.mode = .offline
+        let read = try await fixture.store.read("Agencies('\(id)')?$expand=Owner($expand=Boss),Bookings($orderby=Price)")
+        #expect(read.record?["Owner"]?["Boss"]?["Name"] == "Ada")
+        #expect(read.record?["Bookings"]?.elements?.map { $0["Price"] } == [7, 210])
+        try await fixture.offline.upload()
+        #expect(try await fixture.context.queue.count() == 0)
+        #expect(fixture.server.rows("Bookings")["b-4"]?["AgencyID"]?.string == id)
+        #expect(fixture.server.rows("People").count == 4)
+    }
+
+    @Test(
+        "a deep insert that cannot be is refused whole",
+        arguments: [
+            #"{"Bookings": 1}"#, #"{"Bookings": [1]}"#, #"{"Owner@odata.bind": "nothing"}"#, #"{"Nobody@odata.bind": "x(1)"}"#,
+            #"[]"#, #"{"Owner": {"Boss": {"Boss": {"Boss": {"Boss": {"Boss": {"Name": "x"}}}}}}}"#,
+        ])
+    func refusedInsert(_ text: String) async throws {
+        let fixture = try await StoresFixture()
+        let record = try JSON(parsing: text)
+        #expect(await code { try await fixture.offline.create(record, in: "Agencies") } != nil)
+        #expect(try await fixture.context.queue.count() == 0)
+        #expect(try await fixture.ask("Agencies", from: fixture.offline).ids == [])
+    }
+
+    @Test("links are made and ended from both of their ends, on the device and at the service")
+    func links() async throws {
+        let fixture = try await StoresFixture()
+        for name in ["Agencies", "Bookings", "People"] { try await fixture.fill(name, name) }
+        for store in [fixture.offline, fixture.online] as [any DataStore] {
+            try await store.link("us-3", in: "Agencies", along: "Bookings", to: "b-4")
+            #expect(try await store.links(of: "us-3", in: "Agencies", along: "Bookings") == ["b-4"])
+            try await store.unlink("us-3", in: "Agencies", along: "Bookings", from: "b-4")
+            #expect(try await store.links(of: "us-3", in: "Agencies", along: "Bookings") == [])
+            try await store.link("us-2", in: "Agencies", along: "Owner", to: "p-3")
+            #expect(try await store.links(of: "us-2", in: "Agencies", along: "Owner") == ["p-3"])
+            await #expect(throws: SluiceError.self) {
+                try await store.link("us-2", in: "Agencies", along: "Nothing", to: "p-3")
+            }
+        }
+    }
+
+    struct Agency: TableRecord {
+        static let tableName = "Agencies"
+        var id: String?
+        var Country: String?
+        var Rank: Int?
+    }
+
+    @Test("records are values of a type in every store")
+    func typed() async throws {
+        let fixture = try await StoresFixture()
+        try await fixture.fill("all", "Agencies")
+        for store in [fixture.online, fixture.offline, fixture.store] as [any DataStore] {
+            let table = store.table(Agency.self)
+            let (high, _) = try await table.read(Query("").where(column("Rank") > 5).sorted(by: "Rank"))
+            #expect(high.map(\.Rank) == [6, 7])
+            let made = try await table.create(Agency(Country: "FR", Rank: 1))
+            let id = try #require(made.id)
+            #expect(try await table.record(id).Country == "FR")
+            try await table.delete(id)
+            #expect(await code { try await table.record(id) } == .notFound)
+        }
+    }
+}

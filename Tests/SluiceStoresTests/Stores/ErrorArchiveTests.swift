@@ -1,0 +1,118 @@
+import HTTPTypes
+import SluiceCore
+import SluiceStores
+import SluiceTesting
+import Testing
+
+@Suite("The archive of errors") struct ErrorArchiveTests {
+    typealias Answer = StoresFixture.Answer
+
+    /// Three changes that do not go through, each for another reason, and one that does.
+    private static func failed() async throws -> StoresFixture {
+        let fixture = try await StoresFixture()
+        try await fixture.fill("all", "Agencies")
+        // The service refuses the city of one, has another version of the second, and forbids to delete the third.
+        fixture.server.onRequest { request in
+            guard request.head.method != .get, let path = request.head.path else { return .none }
+            if path.contains("us-1"), let body = try? request.body.json, body["City"] == "nowhere" {
+                let refusal = #"{"error":"there is no such city"}"#
+                return .answer(Response(.init(status: .init(code: 422)), body: Body(bytes: Array(refusal.utf8))))
+            }
+            if path.contains("us-3"), request.head.method == .delete {
+                return .answer(Response(.init(status: .forbidden)))
+            }
+            return .none
+        }
+        let options = OperationOptions(tags: ["trip"])
+        try await fixture.offline.patch(["id": "us-1", "City": "nowhere"], in: "Agencies", options: options)
+        try await fixture.offline.patch(["id": "us-2", "Rank": 40], in: "Agencies")
+        try await fixture.offline.delete("us-3", in: "Agencies")
+        try await fixture.offline.patch(["id": "cn-1", "Rank": 60], in: "Agencies")
+        fixture.server.seed("Agencies", [["id": "us-2", "City": "Berkeley"]])
+        try await fixture.offline.upload()
+        return fixture
+    }
+
+    @Test("one rejected change neither hides behind a success nor blocks its neighbours")
+    func neighbours() async throws {
+        let fixture = try await Self.failed()
+        #expect(fixture.server.rows("Agencies")["cn-1"]?["Rank"] == 60)
+        let errors = try await fixture.offline.errors.all()
+        #expect(errors.map(\.operation.recordID) == ["us-1", "us-2", "us-3"])
+        #expect(errors.map(\.status) == [422, 412, 403])
+        #expect(errors[0].requestMethod == "PATCH" && errors[0].requestAddress == "Agencies('us-1')")
+        #expect(errors[0].requestBody["City"] == "nowhere" && errors[0].wasSent)
+        #expect(errors[0].message.contains("no such city"))
+        #expect(errors[0].affectedEntity?["City"] == "nowhere")
+        #expect(errors[0].operation.tags == ["trip"])
+        #expect(errors[1].isConflict && errors[1].operation.failure?.serverRecord?["City"] == "Berkeley")
+        #expect(errors[2].requestMethod == "DELETE" && errors[2].affectedEntity == nil)
+    }
+
+    @Test("the archive is a set: filter, order, selection, a single entry and its entity")
+    func query() async throws {
+        let fixture = try await Self.failed()
+        let refused = try await fixture.store.read(
+            "ErrorArchive?$filter=HTTPStatusCode eq 422 and Table eq 'Agencies'&$select=RequestURL,Message")
+        #expect(refused.records.map { $0["RequestURL"] } == ["Agencies('us-1')"])
+        #expect(try await fixture.store.read("ErrorArchive/$count").value == 3)
+        let id = try #require(refused.records[0]["id"]?.string)
+        #expect(try await fixture.store.read("ErrorArchive('\(id)')/AffectedEntity").value?["id"] == "us-1")
+        let order = try await fixture.store.read("ErrorArchive?$orderby=HTTPStatusCode&$top=1")
+        #expect(order.records[0]["HTTPStatusCode"] == 403)
+    }
+
+    @Test("errors of three kinds are emptied one by one, and no other is touched")
+    func oneByOne() async throws {
+        let fixture = try await Self.failed()
+        let archive = fixture.offline.errors
+        func ids() async throws -> [RecordID] { try await archive.all().map(\.operation.recordID) }
+        let all = try await archive.all()
+        let (city, rank, delete) = (all[0], all[1], all[2])
+        // The delete is given up: the record is back, and the two others are as they were.
+        try await archive.discard(delete.id)
+        #expect(try await ids() == ["us-1", "us-2"])
+        #expect(try await archive.all() == [city, rank])
+        #expect(try await fixture.store.record("us-3", in: "Agencies")["City"] == "Portland")
+        // The conflict is merged: the service's city, this device's rank.
+        try await archive.merge(rank.id)
+        #expect(try await ids() == ["us-1"])
+        #expect(try await archive.all() == [city])
+        try await fixture.offline.upload()
+        #expect(fixture.server.rows("Agencies")["us-2"]?["Rank"] == 40)
+        #expect(fixture.server.rows("Agencies")["us-2"]?["City"] == "Berkeley")
+        #expect(try await ids() == ["us-1"])
+        // The refused request is edited.
+        var edited = try #require(try await archive.error(city.id).affectedEntity)
+        edited["City"] = "Cambridge"
+        try await archive.edit(city.id, to: edited)
+        try await fixture.offline.upload()
+        #expect(try await ids() == [])
+        #expect(fixture.server.rows("Agencies")["us-1"]?["City"] == "Cambridge")
+        #expect(fixture.server.rows("Agencies")["us-3"]?["deleted"]?.bool != true)
+        #expect(await code { try await archive.discard(city.id) } == .invalidArgument)
+    }
+
+    @Test("records can be asked for by what waits for them and what has failed")
+    func predicates() async throws {
+        let fixture = try await Self.failed()
+        try await fixture.offline.patch(["id": "cn-2", "Rank": 1], in: "Agencies")
+        fixture.isUp = false
+        let failed = try await fixture.ask("Agencies?$filter=inErrorState()")
+        #expect(failed == Answer(["us-1", "us-2"], .localComplete))
+        let pending = try await fixture.ask("Agencies?$filter=Sluice.hasPendingChanges() and Country eq 'CN'")
+        #expect(pending == Answer(["cn-2"], .localComplete))
+        #expect(try await fixture.ask("Agencies?$filter=not hasPendingChanges()").ids == ["cn-1"])
+    }
+
+    @Test("what waits for one record is taken back, and one made here is gone")
+    func undo() async throws {
+        let fixture = try await StoresFixture()
+        try await fixture.fill("all", "Agencies")
+        try await fixture.offline.patch(["id": "us-1", "City": "x"], in: "Agencies")
+        try await fixture.offline.create(["id": "new", "City": "y"], in: "Agencies")
+        #expect(try await fixture.offline.undo("us-1", in: "Agencies")?["City"] == "Boston")
+        #expect(try await fixture.offline.undo("new", in: "Agencies") == nil)
+        #expect(try await fixture.context.queue.count() == 0)
+    }
+}

@@ -4,7 +4,7 @@ internal import SluiceSync
 /// The changes that did not go through, as a set that can be queried, and the means to deal with each by itself.
 ///
 /// ```swift
-/// for error in try await offline.errors.all() { print(error.requestURL, error.status ?? 0, error.message) }
+/// for error in try await offline.errors.all() { print(error.requestAddress, error.status ?? 0, error.message) }
 /// let refused = try await offline.read("ErrorArchive?$filter=HTTPStatusCode eq 422")
 /// ```
 ///

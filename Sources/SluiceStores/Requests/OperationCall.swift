@@ -3,7 +3,7 @@ public import SluiceBase
 /// A call of a function or an action of the service.
 ///
 /// ```swift
-/// let nearest = try await store.call(OperationCall("Nearest", ["count": 5]))
+/// let nearest = try await online.call(OperationCall("Nearest", ["count": 5]))
 /// ```
 public struct OperationCall: Sendable, Hashable {
     /// The name; with its namespace where the service wants it.

@@ -9,7 +9,7 @@ public import SluiceWire
 /// not open throws ``SluiceError`` of code `storeClosed`.
 ///
 /// ```swift
-/// let us = try await store.read("Agencies?$filter=Country eq 'US'")
+/// let us = try await offline.read("Agencies?$filter=Country eq 'US'")
 /// print(us.records.count, us.source, us.explain)
 /// ```
 public protocol DataStore: Sendable {

@@ -4,7 +4,7 @@ public import SluiceSync
 /// A table of a store whose records are values of a type.
 ///
 /// ```swift
-/// let agencies = store.table("Agencies", of: Agency.self)
+/// let agencies = offline.table("Agencies", of: Agency.self)
 /// let (us, result) = try await agencies.read(Query("Agencies").where(column("Country") == "US"))
 /// ```
 public struct TypedStoreTable<Record: Codable & Sendable>: Sendable {

@@ -1,4 +1,5 @@
 import SluiceCore
+import SluiceOData
 import SluiceStores
 import SluiceTesting
 import Testing

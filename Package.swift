@@ -235,7 +235,7 @@ let package = Package(
         .testTarget(
             name: "SluiceStoresTests",
             dependencies: [
-                "SluiceBase", "SluiceCore", "SluiceOData", "SluiceSQLite", "SluiceStores", "SluiceTesting",
+                "SluiceBackend", "SluiceBase", "SluiceCore", "SluiceOData", "SluiceSQLite", "SluiceStores", "SluiceTesting",
                 "SluiceTestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),

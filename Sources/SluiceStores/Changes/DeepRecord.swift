@@ -36,7 +36,7 @@ struct DeepRecord {
         func refusal(_ reason: String) -> SluiceError {
             SluiceError(.invalidRecord, "a record to create \(reason)", table: table)
         }
-        guard let members = record.members else { throw refusal("is no object") }
+        guard record.kind == .object, let members = record.members else { throw refusal("is no object") }
         guard depth < Self.maximumDepth else { throw refusal("is nested deeper than \(Self.maximumDepth)") }
         let schema = schemas[table]
         var own = JSON.object
@@ -87,6 +87,7 @@ struct DeepRecord {
                     changes[reference.targetColumn] = back
                     try append(.update(changes, table: reference.table), table)
                 } else {
+                    guard element.kind == .object else { throw refusal("has no record in the list \(reference.name)") }
                     var other = element
                     other[reference.targetColumn] = back
                     _ = try add(other, in: reference.table, depth: depth + 1)

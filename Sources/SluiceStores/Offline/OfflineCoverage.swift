@@ -30,9 +30,12 @@ struct OfflineCoverage: Sendable {
             if request.downloadedAt == nil {
                 let reason = request.failure.map { ": \($0)" } ?? ""
                 incomplete[name] = "\"\(name)\" has not been downloaded completely yet\(reason)"
-            } else if try !request.parts.allSatisfy({ try Self.holds($0, endpoint, user, store) }) {
+            } else if try !Self.holds(request.parts[0], endpoint, user, store) {
                 incomplete[name] = "what \"\(name)\" brought was purged since; it has to be downloaded again"
             } else {
+                var request = request
+                let linked = request.parts.dropFirst()
+                if try !linked.allSatisfy({ try Self.holds($0, endpoint, user, store) }) { request.isExpanded = false }
                 complete.append(request)
             }
         }
@@ -67,7 +70,8 @@ struct OfflineCoverage: Sendable {
     /// - Parameters:
     ///   - local: the record that is asked for by its key, where it is here.
     ///   - isMadeHere: whether that record was made here and no server has it yet.
-    func finding(for read: TableRead, local: JSON?, isMadeHere: Bool) -> Finding {
+    ///   - owner: the record from which a link led to what is asked for, where it is here.
+    func finding(for read: TableRead, local: JSON?, isMadeHere: Bool, owner: JSON? = nil) -> Finding {
         let checker = CoverageChecker(complete.map(\.covering), schemas: schemas.all)
         var coverage = checker.coverage(of: read.wholeOptions, in: read.table)
         if !coverage.isCovered, let local, let key = read.key {
@@ -76,6 +80,11 @@ struct OfflineCoverage: Sendable {
             } else {
                 coverage = held(local, key, read, checker) ?? coverage
             }
+        }
+        if !coverage.isCovered, let owner, let outer = read.asExpansion, let key = outer.key,
+            let whole = held(owner, key, outer, checker, isWhole: true)
+        {
+            coverage = whole
         }
         let tables = tables(of: read)
         if coverage.isCovered, let bad = tables.sorted().first(where: { quarantined[$0] ?? 0 > 0 }) {
@@ -92,14 +101,19 @@ struct OfflineCoverage: Sendable {
 
     /// A record that is here is there, by whichever request holds it, also where the request's filter does not follow
     /// from the key.
-    private func held(_ record: JSON, _ key: RecordID, _ read: TableRead, _ checker: CoverageChecker) -> Coverage? {
+    ///
+    /// - Parameter isWhole: whether requests without a filter are to be looked at too.
+    private func held(
+        _ record: JSON, _ key: RecordID, _ read: TableRead, _ checker: CoverageChecker, isWhole: Bool = false
+    ) -> Coverage? {
         for defined in complete where defined.request.table == read.table {
-            guard let filter = defined.request.options.filter,
+            let filter = defined.request.options.filter
+            guard filter != nil || isWhole,
                 let evaluator = try? QueryEvaluator(
                     Query(read.table, filter: filter), schema: schemas[read.table]), evaluator.matches(record)
             else { continue }
             var asked = read.wholeOptions
-            asked.filter = asked.filter.map { .binary(.and, filter, $0) } ?? filter
+            if let filter { asked.filter = asked.filter.map { .binary(.and, filter, $0) } ?? filter }
             let coverage = checker.coverage(of: asked, in: read.table)
             if case .covered(let names, _) = coverage {
                 return .covered(by: names, because: ["the record is held by \"\(defined.request.name)\""])

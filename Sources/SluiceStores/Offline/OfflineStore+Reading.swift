@@ -44,6 +44,7 @@ extension OfflineStore: TableReader {
     }
 
     func value(of call: OperationCall) async throws -> (JSON, StoreResult.Provenance) {
+        try state.require()
         throw Self.notAvailable(call.name)
     }
 

@@ -90,7 +90,8 @@ public final class OfflineStore: DataStore {
         return try await context.store.read { store in
             let coverage = try OfflineCoverage(schemas: schemas, endpoint: endpoint, user: user, in: store)
             let local = try read.key.flatMap { try store.record($0, in: read.table) }
-            return coverage.finding(for: read, local: local, isMadeHere: isMadeHere)
+            let owner = try read.link.flatMap { try store.record($0.key, in: $0.table) }
+            return coverage.finding(for: read, local: local, isMadeHere: isMadeHere, owner: owner)
         }
     }
 }

@@ -1,8 +1,8 @@
 internal import SluiceBase
 internal import SluiceSync
 
-/// Conditions of a filter about what the device knows of a record, and no service: `hasPendingChanges()`,
-/// `inErrorState()`.
+/// Conditions of a filter about what the device knows of a record, and no service: `Sluice.hasPendingChanges()`,
+/// `Sluice.inErrorState()`; the namespace may be another one, as SAP's `sap`.
 ///
 /// They are replaced by the ids of the records for which they are true.
 struct StatePredicates: Sendable {

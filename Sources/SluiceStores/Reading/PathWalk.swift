@@ -87,7 +87,7 @@ struct PathWalk: Sendable {
 
     /// The read with what the request's options ask for.
     private func asked(_ read: TableRead) -> TableRead {
-        var asked = TableRead(table: read.table, options: request.options, key: read.key)
+        var asked = TableRead(table: read.table, options: request.options, key: read.key, link: read.link)
         if let condition = read.options.filter { asked = asked.restricted(to: condition) }
         return asked
     }
@@ -97,7 +97,7 @@ struct PathWalk: Sendable {
         (options.filter, options.search, options.count, options.top) = (
             request.options.filter, request.options.search, true, 0
         )
-        var counting = TableRead(table: read.table, options: options)
+        var counting = TableRead(table: read.table, options: options, link: read.link)
         if let condition = read.options.filter { counting = counting.restricted(to: condition) }
         let answer = try await reader.answer(counting, readOptions)
         return StoreResult(
@@ -142,7 +142,8 @@ struct PathWalk: Sendable {
             value = LinkValue(record, reference.column)
         }
         guard let value else { return .nothing }
-        let next = TableRead(table: reference.table, options: ODataOptions())
+        var next = TableRead(table: reference.table, options: ODataOptions())
+        next.link = read.key.map { TableRead.Link(table: read.table, key: $0, name: name) }
         if reference.targetColumn == "id" {
             var one = next
             one.key = value.id
@@ -151,7 +152,9 @@ struct PathWalk: Sendable {
         let condition = QueryExpression.binary(
             .eq, .column(reference.targetColumn),
             .literal(value.literal(for: reference.targetColumn, of: schema)))
-        return reference.isCollection ? try keyed(next.restricted(to: condition), segment) : .set(next.restricted(to: condition))
+        next.link?.condition = condition
+        let linked = next.restricted(to: condition)
+        return reference.isCollection ? try keyed(linked, segment) : .set(linked)
     }
 
     /// A set, or the record of it that the segment's key names.

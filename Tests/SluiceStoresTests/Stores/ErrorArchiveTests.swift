@@ -98,11 +98,11 @@ import Testing
         let fixture = try await Self.failed()
         try await fixture.offline.patch(["id": "cn-2", "Rank": 1], in: "Agencies")
         fixture.isUp = false
-        let failed = try await fixture.ask("Agencies?$filter=inErrorState()")
+        let failed = try await fixture.ask("Agencies?$filter=sap.inerrorstate()")
         #expect(failed == Answer(["us-1", "us-2"], .localComplete))
         let pending = try await fixture.ask("Agencies?$filter=Sluice.hasPendingChanges() and Country eq 'CN'")
         #expect(pending == Answer(["cn-2"], .localComplete))
-        #expect(try await fixture.ask("Agencies?$filter=not hasPendingChanges()").ids == ["cn-1"])
+        #expect(try await fixture.ask("Agencies?$filter=not Sluice.hasPendingChanges()").ids == ["cn-1"])
     }
 
     @Test("what waits for one record is taken back, and one made here is gone")

@@ -77,12 +77,11 @@ import Testing
         try await fixture.store.create(["id": "fr-1", "Country": "FR", "City": "Paris", "Rank": 8], in: "Agencies")
         // The server has not heard of it.
         #expect(fixture.server.rows("Agencies")["us-1"]?["Rank"] == 2)
-        let all = try await fixture.store.read("Agencies?$filter=Rank gt 4&$orderby=Rank desc&$count=true")
+        let all = try await fixture.store.read("Agencies?$filter=Rank gt 4&$orderby=Rank desc")
         #expect(all.records.map { $0["id"]?.string } == ["us-1", "fr-1", "cn-2", "cn-1"])
-        #expect(all.source == .merged && all.count == 4)
+        #expect(all.source == .merged)
         let page = try await fixture.store.read("Agencies?$filter=Rank gt 4&$orderby=Rank desc&$skip=1&$top=2")
         #expect(page.records.map { $0["id"]?.string } == ["fr-1", "cn-2"])
-        #expect(try await fixture.store.count(Query("Agencies")) == 5)
         #expect(await code { try await fixture.store.read("Agencies('us-3')") } == .notFound)
         #expect(try await fixture.ask("Agencies('fr-1')") == Answer(["fr-1"], .localComplete))
         // Once it is sent, the service's own answer has it.

@@ -1,6 +1,5 @@
 import SluiceCore
 import SluiceStores
-import SluiceTesting
 
 /// Makes tables of linked records, defining requests, and requests for them; and answers these the plain way.
 struct RequestGenerator {
@@ -20,7 +19,8 @@ struct RequestGenerator {
     private mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &random) }
     private mutating func pick<T>(_ choices: [T]) -> T { choices[below(choices.count)] }
 
-    mutating func records() -> [(String, [JSON])] {
+    /// The records of each table, by their ids.
+    mutating func records() -> [String: [String: JSON]] {
         let shops = (0..<25).map { index -> JSON in
             [
                 "id": JSON("s\(index)"), "Country": pick(["US", "CN", "DE", "Usedom", .null]),
@@ -33,7 +33,36 @@ struct RequestGenerator {
                 "Price": pick([.null, 5, 10, 20, 30]), "Kind": pick(["a", "ab", "b", .null]),
             ]
         }
-        return [("Shops", shops), ("Orders", orders)]
+        func byID(_ records: [JSON]) -> [String: JSON] {
+            Dictionary(records.map { ($0["id"]?.string ?? "", $0) }) { $1 }
+        }
+        return ["Shops": byID(shops), "Orders": byID(orders)]
+    }
+
+    /// Changes, makes and deletes records on the device and in the data.
+    mutating func change(_ data: inout [String: [String: JSON]], _ store: OfflineStore) async throws {
+        for table in ["Shops", "Orders"] {
+            let here = try await store.read(table).records.compactMap { $0["id"]?.string }.sorted()
+            for id in here where below(6) == 0 {
+                if below(4) == 0 {
+                    try await store.delete(id, in: table)
+                    data[table]![id] = nil
+                } else {
+                    let changes: JSON =
+                        table == "Shops"
+                        ? ["id": JSON(id), "Rank": JSON(1 + below(6)), "Country": pick(["US", "CN", "DE"])]
+                        : ["id": JSON(id), "Price": JSON(5 * below(6)), "ShopID": JSON("s\(below(28))")]
+                    try await store.patch(changes, in: table)
+                    for (name, value) in changes.members! { data[table]![id]![name] = value }
+                }
+            }
+            let new: JSON =
+                table == "Shops"
+                ? ["id": "n1", "Country": "US", "Rank": JSON(below(6)), "Open": true]
+                : ["id": "n2", "ShopID": "n1", "Price": JSON(below(30)), "Kind": "ab"]
+            try await store.create(new, in: table)
+            data[table]![new["id"]!.string!] = new
+        }
     }
 
     private mutating func atom(_ table: String) -> QueryExpression {
@@ -111,10 +140,12 @@ struct RequestGenerator {
     }
 
     /// The answer, by filtering, sorting and cutting the server's rows, with nothing of the stores.
-    static func plain(_ request: StoreRequest, _ server: ModelServer) throws -> (records: [JSON], count: Int) {
+    static func plain(
+        _ request: StoreRequest, _ data: [String: [String: JSON]]
+    ) throws -> (records: [JSON], count: Int) {
         let options = request.options
         let table = request.path.segments[0].name
-        func rows(_ name: String) -> [JSON] { Array(server.rows(name).values) }
+        func rows(_ name: String) -> [JSON] { Array(data[name, default: [:]].values) }
         let schema = tables.first { $0.name == table }
         let query = Query(
             table, filter: options.filter, order: options.order, skip: options.skip ?? 0, top: options.top)
@@ -144,7 +175,7 @@ struct RequestGenerator {
         func stripped(_ value: JSON) -> JSON {
             if let elements = value.elements { return JSON(elements.map(stripped)) }
             guard let members = value.members else { return value }
-            let system: Set<PropertyName> = ["version", "updatedAt", "createdAt", "deleted"]
+            let system: Set<PropertyName> = ["version", "updatedAt", "createdAt", "deleted", "__version", "__updatedAt", "__deleted"]
             return JSON(members: members.filter { !system.contains($0.name) }.map { ($0.name, stripped($0.value)) })
         }
         return records.map(stripped)

@@ -50,11 +50,14 @@ struct OverlaidSource: RecordSource {
         let local = waiting.values.compactMap { $0 }.filter(evaluator.matches)
         var merged = page.records.filter { record in record["id"]?.textID.map { waiting[$0] == nil } ?? true }
         if !local.isEmpty {
-            // Both have to be sorted as one; without an order the service's own stands, and the local ones follow it.
-            merged += local.sorted { ($0["id"]?.string ?? "") < ($1["id"]?.string ?? "") }
-            if !query.order.isEmpty {
-                let sorting = Query(query.table, order: query.order)
-                merged = try QueryEvaluator(sorting, schema: schemas[query.table]).apply(to: merged)
+            // Both are sorted as one. A service that has an order of its own, and not that of the ids, keeps it, and the
+            // local records follow.
+            let sorting = try QueryEvaluator(
+                Query(query.table, order: query.order), schema: schemas[query.table])
+            if query.order.isEmpty, !Self.isByID(merged) {
+                merged += sorting.apply(to: local)
+            } else {
+                merged = sorting.apply(to: merged + local)
             }
         }
         var count = page.count
@@ -79,6 +82,11 @@ struct OverlaidSource: RecordSource {
             findings.add(refusal: "changes of \(table) that wait are not laid over what only the service can compute")
         }
         return page
+    }
+
+    private static func isByID(_ records: [JSON]) -> Bool {
+        let ids = records.compactMap { $0["id"]?.textID }
+        return ids.count == records.count && zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 }
     }
 
     /// The records with waiting changes as they are here; nil for those that were deleted here.

@@ -235,7 +235,8 @@ let package = Package(
         .testTarget(
             name: "SluiceStoresTests",
             dependencies: [
-                "SluiceBackend", "SluiceBase", "SluiceCore", "SluiceOData", "SluiceSQLite", "SluiceStores", "SluiceTesting",
+                "SluiceBackend", "SluiceBase", "SluiceCore", "SluiceOData", "SluiceSQLite", "SluiceStores",
+                "SluiceTesting",
                 "SluiceTestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),

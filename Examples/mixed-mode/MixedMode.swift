@@ -51,7 +51,8 @@ struct MixedMode: AsyncParsableCommand {
         story.note("The device keeps the agencies of the US with their bookings: \(brought.stored) records came.")
 
         story.chapter("In mixed mode, with a network")
-        try await story.ask(store, "Agencies?$filter=Country eq 'US'&$orderby=Name", .localComplete, ["us-1", "us-2", "us-3"])
+        try await story.ask(
+            store, "Agencies?$filter=Country eq 'US'&$orderby=Name", .localComplete, ["us-1", "us-2", "us-3"])
         try await story.ask(
             store, "Agencies?$filter=Country eq 'US' and Rank gt 3&$expand=bookings", .localComplete, ["us-2", "us-3"])
         try await story.ask(store, "Agencies?$filter=City eq 'Beijing'", .remote, ["cn-1", "cn-2"])
@@ -65,7 +66,8 @@ struct MixedMode: AsyncParsableCommand {
 
         story.chapter("Offline")
         store.mode = .offline
-        try await story.ask(store, "Agencies?$filter=Country eq 'US'&$orderby=Name", .localComplete, ["us-1", "us-2", "us-3"])
+        try await story.ask(
+            store, "Agencies?$filter=Country eq 'US'&$orderby=Name", .localComplete, ["us-1", "us-2", "us-3"])
         try await story.ask(store, "Agencies?$filter=City eq 'Beijing'", .localPartial, [])
         await story.refused("a function is not answered offline", by: .notAvailableOffline) {
             try await store.read("Nearest(count=2)")

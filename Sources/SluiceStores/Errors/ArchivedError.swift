@@ -35,7 +35,9 @@ public struct ArchivedError: Sendable, Hashable, Identifiable {
     public var message: String { operation.failure?.message ?? "" }
     /// Whether the service's record is another than the one that was changed, so that ``ErrorArchive/merge(_:_:)`` has
     /// something to merge with.
-    public var isConflict: Bool { operation.failure?.serverRecord != nil || code == SluiceError.Code.conflict.description }
+    public var isConflict: Bool {
+        operation.failure?.serverRecord != nil || code == SluiceError.Code.conflict.description
+    }
 
     /// The entry as a record of the set ``ErrorArchive/name``.
     var json: JSON {

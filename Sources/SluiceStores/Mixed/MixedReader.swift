@@ -81,7 +81,8 @@ struct MixedReader: TableReader {
             return try await body()
         } catch let error as SluiceError where error.code.isNetwork {
             throw SluiceError(
-                .notAvailableOffline, "\(name) is the service's to answer, and the service cannot be reached", cause: error)
+                .notAvailableOffline, "\(name) is the service's to answer, and the service cannot be reached",
+                cause: error)
         }
     }
 }

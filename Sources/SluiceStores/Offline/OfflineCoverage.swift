@@ -89,7 +89,8 @@ struct OfflineCoverage: Sendable {
         let tables = tables(of: read)
         if coverage.isCovered, let bad = tables.sorted().first(where: { quarantined[$0] ?? 0 > 0 }) {
             coverage = .uncovered(
-                because: ["\(quarantined[bad] ?? 0) rows of \(bad) could not be stored (see the quarantine)"], example: nil)
+                because: ["\(quarantined[bad] ?? 0) rows of \(bad) could not be stored (see the quarantine)"],
+                example: nil)
         }
         if case .uncovered(var reasons, let example) = coverage {
             for name in incomplete.keys.sorted() { reasons.append(incomplete[name] ?? "") }

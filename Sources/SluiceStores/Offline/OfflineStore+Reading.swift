@@ -40,7 +40,8 @@ extension OfflineStore: TableReader {
         return TableAnswer(
             records: page.records, count: page.count,
             provenance: .init(
-                .localComplete, asOf: context.options.environment.now(), reasons: ["the errors are kept on this device"]))
+                .localComplete, asOf: context.options.environment.now(), reasons: ["the errors are kept on this device"]
+            ))
     }
 
     func value(of call: OperationCall) async throws -> (JSON, StoreResult.Provenance) {

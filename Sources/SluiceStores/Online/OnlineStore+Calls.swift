@@ -12,7 +12,9 @@ extension OnlineStore {
             let api = client.api(operation.name)
             if operation.isAction { return try await api.call(JSON(members: arguments.map { ($0.key, $0.value) })) }
             var parameters = RequestParameters()
-            for (name, value) in arguments { parameters.append(name.text, value.kind == .object ? JSON(value.description) : value) }
+            for (name, value) in arguments {
+                parameters.append(name.text, value.kind == .object ? JSON(value.description) : value)
+            }
             return try await api.call(method: .get, parameters: parameters)
         }
         try Self.validate(operation)
@@ -70,7 +72,9 @@ extension OnlineStore {
     /// A name that goes into a path: letters, digits, underscores, and dots between namespaces.
     private static func validate(_ operation: OperationCall) throws(SluiceError) {
         for name in [operation.name] + operation.arguments.keys.map(\.text) {
-            let isName = name.unicodeScalars.allSatisfy { $0.properties.isAlphabetic || "_.0123456789".unicodeScalars.contains($0) }
+            let isName = name.unicodeScalars.allSatisfy {
+                $0.properties.isAlphabetic || "_.0123456789".unicodeScalars.contains($0)
+            }
             guard isName, !name.isEmpty, !name.hasPrefix("."), !name.contains("..") else {
                 throw SluiceError(.invalidArgument, "\(name) is no name of a function, an action or an argument")
             }

@@ -39,7 +39,9 @@ struct PathWalk: Sendable {
                 guard segments.isEmpty else { throw refusal("goes on after $ref") }
                 return try await references(read, place, known)
             case ("$links", .entity(let read)):
-                guard let next = segments.popFirst(), segments.isEmpty else { throw refusal("names one link after $links") }
+                guard let next = segments.popFirst(), segments.isEmpty else {
+                    throw refusal("names one link after $links")
+                }
                 place = try await step(next, from: read, &known)
                 switch place {
                 case .set(let read), .entity(let read): return try await references(read, place, known)

@@ -99,7 +99,9 @@ struct ResourcePathReader {
 
     private static func name(_ bytes: ArraySlice<UInt8>) throws(SluiceError) -> String {
         let name = String(decoding: bytes, as: UTF8.self)
-        guard !name.isEmpty, !name.contains("'"), !name.contains(")") else { throw refusal("has a segment without a name") }
+        guard !name.isEmpty, !name.contains("'"), !name.contains(")") else {
+            throw refusal("has a segment without a name")
+        }
         return name
     }
 

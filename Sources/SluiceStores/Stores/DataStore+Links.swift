@@ -15,14 +15,18 @@ extension DataStore {
     public func link(
         _ id: some RecordIDConvertible, in table: String, along name: PropertyName, to other: some RecordIDConvertible
     ) async throws {
-        try await change(LinkChange(id.recordID, table, try StoreSchemas(tables).reference(name, of: table), other.recordID), isAdded: true)
+        try await change(
+            LinkChange(id.recordID, table, try StoreSchemas(tables).reference(name, of: table), other.recordID),
+            isAdded: true)
     }
 
     /// Ends a link between two records. The records stay.
     public func unlink(
         _ id: some RecordIDConvertible, in table: String, along name: PropertyName, from other: some RecordIDConvertible
     ) async throws {
-        try await change(LinkChange(id.recordID, table, try StoreSchemas(tables).reference(name, of: table), other.recordID), isAdded: false)
+        try await change(
+            LinkChange(id.recordID, table, try StoreSchemas(tables).reference(name, of: table), other.recordID),
+            isAdded: false)
     }
 
     /// A link is a property of one of the two records, so that changing the link is a change of that record.

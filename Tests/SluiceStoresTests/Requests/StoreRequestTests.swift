@@ -46,7 +46,8 @@ import Testing
         "what is no address of the service is refused",
         arguments: [
             "", "/", "?$top=5", "Customers('1", "Customers('1'", "Customers(1", "Customers('1')'", "Customers(==)",
-            "Customers#x", "https://other.net/svc/Customers", "https://example.net/other/Customers", "//other/Customers",
+            "Customers#x", "https://other.net/svc/Customers", "https://example.net/other/Customers",
+            "//other/Customers",
             "Customers?$top=x", "Customers?$nosuch=1", "C", "Cu(",
         ])
     func refused(_ address: String) throws {

@@ -58,7 +58,8 @@ import Testing
         #expect(operations.map(\.table) == ["People", "Agencies", "Bookings", "Bookings"])
         #expect(Set(operations.map(\.group)).count == 1 && operations[0].group != nil)
         fixture.store.mode = .offline
-        let read = try await fixture.store.read("Agencies('\(id)')?$expand=Owner($expand=Boss),Bookings($orderby=Price)")
+        let read = try await fixture.store.read(
+            "Agencies('\(id)')?$expand=Owner($expand=Boss),Bookings($orderby=Price)")
         #expect(read.record?["Owner"]?["Boss"]?["Name"] == "Ada")
         #expect(read.record?["Bookings"]?.elements?.map { $0["Price"] } == [7, 210])
         try await fixture.offline.upload()
@@ -70,7 +71,8 @@ import Testing
     @Test(
         "a deep insert that cannot be is refused whole",
         arguments: [
-            #"{"Bookings": 1}"#, #"{"Bookings": [1]}"#, #"{"Owner@odata.bind": "nothing"}"#, #"{"Nobody@odata.bind": "x(1)"}"#,
+            #"{"Bookings": 1}"#, #"{"Bookings": [1]}"#, #"{"Owner@odata.bind": "nothing"}"#,
+            #"{"Nobody@odata.bind": "x(1)"}"#,
             #"[]"#, #"{"Owner": {"Boss": {"Boss": {"Boss": {"Boss": {"Boss": {"Name": "x"}}}}}}}"#,
         ])
     func refusedInsert(_ text: String) async throws {
@@ -101,8 +103,14 @@ import Testing
     struct Agency: TableRecord {
         static let tableName = "Agencies"
         var id: String?
-        var Country: String?
-        var Rank: Int?
+        var country: String?
+        var rank: Int?
+
+        enum CodingKeys: String, CodingKey {
+            case id
+            case country = "Country"
+            case rank = "Rank"
+        }
     }
 
     @Test("records are values of a type in every store")
@@ -112,10 +120,10 @@ import Testing
         for store in [fixture.online, fixture.offline, fixture.store] as [any DataStore] {
             let table = store.table(Agency.self)
             let (high, _) = try await table.read(Query("").where(column("Rank") > 5).sorted(by: "Rank"))
-            #expect(high.map(\.Rank) == [6, 7])
-            let made = try await table.create(Agency(id: "fr-\(type(of: store))", Country: "FR", Rank: 1))
+            #expect(high.map(\.rank) == [6, 7])
+            let made = try await table.create(Agency(id: "fr-\(type(of: store))", country: "FR", rank: 1))
             let id = try #require(made.id)
-            #expect(try await table.record(id).Country == "FR")
+            #expect(try await table.record(id).country == "FR")
             try await table.delete(id)
             #expect(await code { try await table.record(id) } == .notFound)
         }

@@ -1,5 +1,7 @@
+import Foundation
 import HTTPTypes
 import SluiceCore
+import SluiceSQLite
 import SluiceStores
 import SluiceTesting
 import Testing
@@ -24,7 +26,8 @@ import Testing
         #expect(await code { try await fixture.offline.remove("high") } == .invalidArgument)
     }
 
-    @Test("records that change at the service so that they enter or leave a filter come and go", arguments: [true, false])
+    @Test(
+        "records that change at the service so that they enter or leave a filter come and go", arguments: [true, false])
     func leaving(_ hasTokens: Bool) async throws {
         let fixture = try await StoresFixture()
         var traits = ModelServer.Traits()
@@ -58,7 +61,8 @@ import Testing
         // One agency more, and a booking of one that was there.
         fixture.server.seed("Agencies", [["id": "us-4", "Country": "US", "Rank": 8, "OwnerID": "p-3"]])
         fixture.server.seed(
-            "Bookings", [["id": "b-5", "AgencyID": "us-4", "Price": 1], ["id": "b-6", "AgencyID": "us-3", "Price": 2]])
+            "Bookings",
+            [["id": "b-5", "AgencyID": "us-4", "Price": 1], ["id": "b-6", "AgencyID": "us-3", "Price": 2]])
         fixture.server.seed("Bookings", [["id": "b-3", "AgencyID": "cn-2"]])
         try await fixture.offline.download()
         fixture.store.mode = .offline
@@ -75,8 +79,9 @@ import Testing
         fixture.server.seed("Agencies", agencies)
         fixture.server.seed("Bookings", (0..<200).map { ["id": JSON("x\($0)"), "AgencyID": JSON("a\($0)")] as JSON })
         try await fixture.fill("fr", "Agencies?$filter=Country eq 'FR'&$expand=Bookings")
-        #expect(try await fixture.offline.read("Agencies?$filter=Country eq 'FR'&$expand=Bookings").records
-            .allSatisfy { $0["Bookings"]?.count == 1 })
+        #expect(
+            try await fixture.offline.read("Agencies?$filter=Country eq 'FR'&$expand=Bookings").records
+                .allSatisfy { $0["Bookings"]?.count == 1 })
         fixture.server.seed("Agencies", [["id": "a200", "Country": "FR", "Rank": 1]])
         fixture.server.seed("Bookings", [["id": "x200", "AgencyID": "a200"]])
         try await fixture.offline.download()
@@ -104,6 +109,36 @@ import Testing
         try await fixture.offline.download()
         #expect(try await fixture.ask("Agencies").source == .localComplete)
         #expect(try await fixture.offline.requests()[0].failure == nil)
+    }
+
+    @Test("a disk that is full during a first download leaves what came readable, marked as a part")
+    func fullDisk() async throws {
+        let path = NSTemporaryDirectory() + "stores-\(UUID().uuidString).db"
+        defer { for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) } }
+        let full = try SQLiteStore(path: path, options: .init(maximumSize: 600_000))
+        let fixture = try await StoresFixture(local: full)
+        let text = JSON(String(repeating: "x", count: 20_000))
+        fixture.server.seed("People", (0..<100).map { ["id": JSON("x\($0)"), "Name": text] as JSON })
+        try await fixture.define("people", "People")
+        #expect(await code { try await fixture.offline.download() } == .storeFull)
+        fixture.store.mode = .offline
+        let part = try await fixture.store.read("People")
+        #expect(part.source == .localPartial && (1..<100).contains(part.records.count))
+        // The other tables can be read, and the service be asked.
+        #expect(try await fixture.ask("Agencies") == Answer([], .localPartial))
+        fixture.store.mode = .mixed
+        #expect(try await fixture.ask("People?$filter=Name eq 'Ada'") == Answer(["p-1"], .remote))
+        try await full.close()
+        // With room the same download completes.
+        let roomy = try SQLiteStore(path: path)
+        let context = try await SyncContext(
+            client: fixture.online.client, store: roomy, tables: StoresFixture.tables)
+        let again = OfflineStore(context: context, tables: StoresFixture.tables)
+        try await again.open()
+        try await again.download()
+        #expect(try await again.read("People").source == .localComplete)
+        #expect(try await again.read("People").records.count == 103)
+        try await roomy.close()
     }
 
     @Test("links that were not downloaded again do not pass for links to nothing")
@@ -149,11 +184,15 @@ import Testing
         #expect(try await fixture.ask("Agencies", from: fixture.offline).source == .localComplete)
         // A row without an id is set aside.
         fixture.server.onRequest { _ in
-            .answer(Response(.init(status: .ok), body: Body(json: [["Country": "US", "updatedAt": "2099-01-01T00:00:00Z"]])))
+            .answer(
+                Response(
+                    .init(status: .ok), body: Body(json: [["Country": "US", "updatedAt": "2099-01-01T00:00:00Z"]])))
         }
         _ = try? await fixture.offline.download()
         let quarantined = try await fixture.context.quarantine(table: "Agencies").count
-        #expect(try await fixture.ask("Agencies", from: fixture.offline).source == (quarantined > 0 ? .localPartial : .localComplete))
+        #expect(
+            try await fixture.ask("Agencies", from: fixture.offline).source
+                == (quarantined > 0 ? .localPartial : .localComplete))
         #expect(quarantined > 0)
     }
 

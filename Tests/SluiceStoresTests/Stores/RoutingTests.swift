@@ -11,7 +11,8 @@ import Testing
         let fixture = try await StoresFixture()
         try await fixture.fill("us", "Agencies?$filter=Country eq 'US'")
         #expect(
-            try await fixture.ask("Agencies?$filter=Country eq 'US'") == Answer(["us-1", "us-2", "us-3"], .localComplete))
+            try await fixture.ask("Agencies?$filter=Country eq 'US'")
+                == Answer(["us-1", "us-2", "us-3"], .localComplete))
         #expect(
             try await fixture.ask("Agencies?$filter=Country eq 'US' and Rank gt 4") == Answer(["us-3"], .localComplete))
         fixture.server.clearLog()
@@ -49,7 +50,8 @@ import Testing
         try await fixture.fill("all", "Agencies")
         for mode in WorkingMode.allCases {
             let online = MixedStore(online: fixture.online, mode: mode)
-            #expect(try await fixture.ask("Agencies?$filter=Rank gt 5", from: online) == Answer(["cn-1", "cn-2"], .remote))
+            #expect(
+                try await fixture.ask("Agencies?$filter=Rank gt 5", from: online) == Answer(["cn-1", "cn-2"], .remote))
             let offline = MixedStore(offline: fixture.offline, mode: mode)
             #expect(try await fixture.ask("Agencies?$filter=Rank gt 5", from: offline).source == .localComplete)
             #expect(await code { try await MixedStore(mode: mode).read("Agencies") } == .storeClosed)
@@ -108,7 +110,8 @@ import Testing
     @Test(
         "a path along links is about the table that it leads to, however it is addressed",
         arguments: [
-            ("Agencies('us-1')/Bookings", ["b-1", "b-2"]), ("http://model.test/tables/Agencies('us-1')/Bookings", ["b-1", "b-2"]),
+            ("Agencies('us-1')/Bookings", ["b-1", "b-2"]),
+            ("http://model.test/tables/Agencies('us-1')/Bookings", ["b-1", "b-2"]),
             ("Agencies('us-1')/Bookings?$filter=Price gt 100", ["b-1"]), ("Agencies('us-1')/Bookings('b-2')", ["b-2"]),
             ("Bookings('b-1')/Agency", ["us-1"]), ("Bookings('b-1')/Agency/Bookings", ["b-1", "b-2"]),
             ("Agencies('us-2')/Owner", []), ("agencies('us-1')/Bookings/", ["b-1", "b-2"]),
@@ -156,7 +159,9 @@ import Testing
         let fixture = try await StoresFixture()
         fixture.store.mode = .offline
         #expect(await code { try await fixture.store.read("Nearest(count=5)") } == .notAvailableOffline)
-        #expect(await code { try await fixture.store.call(OperationCall("Approve", isAction: true)) } == .notAvailableOffline)
+        #expect(
+            await code { try await fixture.store.call(OperationCall("Approve", isAction: true)) }
+                == .notAvailableOffline)
         #expect(await code { try await fixture.store.media("Photos('1')/$value") } == .notAvailableOffline)
         fixture.store.mode = .mixed
         fixture.isUp = false

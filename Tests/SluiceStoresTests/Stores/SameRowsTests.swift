@@ -47,7 +47,8 @@ import Testing
                 let found = RequestGenerator.comparable(result.records)
                 let asked = "\(request.path.segments[0].name)?\(request.options.parameters)"
                 try #require(found == wanted.records, "\(asked) from \(type(of: store)): \(result.explain)")
-                #expect(result.count == (request.options.count == true ? wanted.count : nil), "\(asked): \(result.explain)")
+                #expect(
+                    result.count == (request.options.count == true ? wanted.count : nil), "\(asked): \(result.explain)")
             }
         }
         #expect(sources[.localComplete, default: 0] > 20, "\(sources)")

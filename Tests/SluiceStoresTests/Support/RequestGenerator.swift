@@ -71,13 +71,15 @@ struct RequestGenerator {
         switch below(7) {
         case 0, 1:
             let number = isShops ? 1 + below(5) : pick([5, 10, 20, 30])
-            return .binary(comparison, .column(isShops ? "Rank" : "Price"), .literal(.number(JSONNumber(Int64(number)))))
+            return .binary(
+                comparison, .column(isShops ? "Rank" : "Price"), .literal(.number(JSONNumber(Int64(number)))))
         case 2, 3:
             let text = isShops ? pick(["US", "CN", "DE"]) : pick(["a", "ab", "b"])
             return .binary(comparison, .column(isShops ? "Country" : "Kind"), .literal(.string(text)))
         case 4:
             return .call(
-                .startswith, [.column(isShops ? "Country" : "Kind"), .literal(.string(isShops ? pick(["U", "D"]) : "a"))])
+                .startswith,
+                [.column(isShops ? "Country" : "Kind"), .literal(.string(isShops ? pick(["U", "D"]) : "a"))])
         case 5:
             let texts = isShops ? ["US", "CN"] : ["a", "b"]
             return .membership(.column(isShops ? "Country" : "Kind"), texts.map { .string($0) })
@@ -153,7 +155,8 @@ struct RequestGenerator {
         var records = evaluator.apply(to: rows(table))
         let names = Set(options.select.compactMap(\.name) + ["id"])
         records = try records.map { record in
-            var output = options.select.isEmpty ? record : JSON(members: record.members!.filter { names.contains($0.name) })
+            var output =
+                options.select.isEmpty ? record : JSON(members: record.members!.filter { names.contains($0.name) })
             for item in options.expand {
                 let name = item.name!
                 let isMany = name == "Orders"
@@ -175,7 +178,9 @@ struct RequestGenerator {
         func stripped(_ value: JSON) -> JSON {
             if let elements = value.elements { return JSON(elements.map(stripped)) }
             guard let members = value.members else { return value }
-            let system: Set<PropertyName> = ["version", "updatedAt", "createdAt", "deleted", "__version", "__updatedAt", "__deleted"]
+            let system: Set<PropertyName> = [
+                "version", "updatedAt", "createdAt", "deleted", "__version", "__updatedAt", "__deleted",
+            ]
             return JSON(members: members.filter { !system.contains($0.name) }.map { ($0.name, stripped($0.value)) })
         }
         return records.map(stripped)

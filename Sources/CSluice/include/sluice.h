@@ -115,6 +115,8 @@ enum {
     SLUICE_ERROR_HOOK_FAILED = 51,
     SLUICE_ERROR_POSTPONED = 52,
     SLUICE_ERROR_UNSUPPORTED = 53, /* it can be read, and is not done here */
+    SLUICE_ERROR_NOT_COVERED = 54, /* no defining request holds all that was asked for */
+    SLUICE_ERROR_NOT_AVAILABLE_OFFLINE = 55,
 
     /* Of the local store. */
     SLUICE_ERROR_STORE_NOT_A_DATABASE = 60,

@@ -1,5 +1,6 @@
 import SluiceBase
 import SluiceOData
+import SluiceWire
 import Testing
 
 @Suite("keys of OData entities")
@@ -14,12 +15,13 @@ struct EntityKeyTests {
 
     @Test(
         "a key may hold whatever a text may",
-        arguments: ["1", "O'Brien", "a/b?c#d", "100%", "(x)", "a,b=c", "ä€", "'", ""])
+        arguments: ["1", "O'Brien", "a/b?c#d", "100%", "(x)", "a,b=c", "ä€", "'", "", "\u{5AC}a", "a\u{600}"])
     func single(_ id: String) throws {
         let key = try #require(EntityKey(id: .string(id), in: orders))
         let predicate = key.predicate(in: orders, version: .v2)
         #expect(predicate == "'\(id.replacing("'", with: "''"))'")
         #expect(EntityKey(predicate: predicate, in: orders) == key)
+        #expect(EntityKey(address: "http://other/Orders(\(PercentEncoding.query(predicate)))", in: orders) == key)
         #expect(key.id(in: orders) == .string(id))
     }
 

@@ -1,7 +1,9 @@
 import Foundation
 import SluiceBase
-import SluiceOData
+import SluiceWire
 import Testing
+
+@testable import SluiceOData
 
 @Suite("what a service says of its data")
 struct MetadataTests {
@@ -138,6 +140,15 @@ struct MetadataTests {
             <EntityType Name="B"/></NavigationProperty></EntityType></Schema></Edmx>
             """#
         #expect(try model(text).structures.map(\.name) == ["N.B"])
+    }
+
+    @Test("bytes that are no UTF-8 are refused, in metadata and in refusals")
+    func noUTF8() {
+        var bytes = Array(Self.xml.utf8)
+        bytes.insert(contentsOf: [0xC7, 0xC7], at: bytes.firstIndex(of: UInt8(ascii: "S")) ?? 0)
+        let error = #expect(throws: SluiceError.self) { try EdmModel(document: bytes) }
+        #expect(error?.message.contains("UTF-8") == true)
+        #expect(ServiceError.document(Body(bytes: Array("<error><m".utf8) + [0xC7] + Array("/></error>".utf8))) == nil)
     }
 
     @Test("a description of 10 MB is read, and one that is too large is not", .timeLimit(.minutes(1)))

@@ -40,9 +40,9 @@ enum MetadataXML {
             throw SluiceError(.brokenProtocol, "the metadata has a document type declaration, which is not read")
         }
         let delegate = Delegate()
-        // In pieces: of a text that it is given whole the parser reads 10,000,000 bytes and no more.
-        let parser = XMLParser(stream: InputStream(data: Data(bytes)))
-        parser.shouldResolveExternalEntities = false
+        guard let parser = ForeignXML.parser(bytes) else {
+            throw SluiceError(.brokenProtocol, "the metadata is not in UTF-8")
+        }
         parser.delegate = delegate
         let isWhole = parser.parse()
         if let problem = delegate.problem { throw SluiceError(.brokenProtocol, "the metadata \(problem)") }

@@ -35,8 +35,8 @@ package struct EntityKey: Sendable, Hashable {
     package init?(address: String, in set: EntitySet) {
         let path = address.prefix { $0 != "?" && $0 != "#" }
         let decoded = PercentEncoding.decoded(path.replacing("+", with: "%2B"))
-        guard decoded.hasSuffix(")"), let start = Self.start(of: decoded) else { return nil }
-        self.init(predicate: String(decoded[start...].dropLast()), in: set)
+        guard decoded.utf8.last == UInt8(ascii: ")"), let start = Self.start(of: decoded) else { return nil }
+        self.init(predicate: String(decoded[start..<decoded.utf8.index(before: decoded.endIndex)]), in: set)
     }
 
     /// The key of a predicate: one literal, or `name=literal` for each property in any order.
@@ -92,15 +92,16 @@ package struct EntityKey: Sendable, Hashable {
         }
     }
 
-    /// Where the text in the last parentheses begins; quotes are looked at, since a key may hold parentheses.
+    /// Where the text in the last parentheses begins; quotes are looked at, since a key may hold parentheses. By bytes:
+    /// a key may begin with a mark that Swift's characters join to the quote.
     private static func start(of address: String) -> String.Index? {
         var open: String.Index?
         var isQuoted = false
-        for index in address.indices {
-            switch address[index] {
-            case "'": isQuoted.toggle()
-            case "(" where !isQuoted: open = address.index(after: index)
-            case "/" where !isQuoted: open = nil
+        for index in address.utf8.indices {
+            switch address.utf8[index] {
+            case UInt8(ascii: "'"): isQuoted.toggle()
+            case UInt8(ascii: "(") where !isQuoted: open = address.utf8.index(after: index)
+            case UInt8(ascii: "/") where !isQuoted: open = nil
             default: break
             }
         }

@@ -24,8 +24,7 @@ enum ServiceError {
         }
         guard bytes.first(where: { !" \t\r\n\u{FEFF}".utf8.contains($0) }) == UInt8(ascii: "<") else { return nil }
         let reader = XMLMessages()
-        let parser = XMLParser(data: Data(bytes))
-        parser.shouldResolveExternalEntities = false
+        guard let parser = ForeignXML.parser(bytes) else { return nil }
         parser.delegate = reader
         _ = parser.parse()
         return reader.isError ? document(code: reader.code, texts: reader.texts) : nil

@@ -19,23 +19,19 @@ struct OtherWrites: Sendable {
 
     /// Calls `changed` after each addition until the task is cancelled.
     func follow(_ changed: @Sendable () -> Void) async {
-        var time = fileTime
+        var state = fileState
         var mark = await currentMark()
         while (try? await Task.sleep(for: Self.interval)) != nil {
-            let now = fileTime
-            if now == time { continue }
-            time = now
+            let now = fileState
+            if now == state { continue }
+            state = now
             let next = await currentMark()
             if next != mark, next?.pending ?? 0 > 0 { changed() }
             mark = next
         }
     }
 
-    private var fileTime: [Int] {
-        var status = stat()
-        guard stat("\(path)-wal", &status) == 0 else { return [] }
-        return [Int(status.st_size), Int(status.st_mtim.tv_sec), Int(status.st_mtim.tv_nsec)]
-    }
+    private var fileState: FileState? { FileState("\(path)-wal") }
 
     private func currentMark() async -> Mark? {
         try? await context.store.read { reader in

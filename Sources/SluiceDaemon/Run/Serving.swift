@@ -90,11 +90,6 @@ package struct SettingsSource: Sendable {
                 }
             }
         }
-        return paths.map { path in
-            var status = stat()
-            guard stat(path, &status) == 0 else { return "\(path) -" }
-            let time = status.st_mtim
-            return "\(path) \(status.st_ino) \(status.st_size) \(time.tv_sec) \(time.tv_nsec)"
-        }
+        return paths.map { "\($0) \(FileState($0)?.description ?? "-")" }
     }
 }

@@ -1,0 +1,21 @@
+internal import Foundation
+
+/// What changes of a file when somebody writes to it, or puts another in its place: links are followed.
+struct FileState: Equatable, CustomStringConvertible {
+    private let number: UInt64
+    private let size: UInt64
+    private let changed: Date
+
+    /// - Returns: nil where there is no such file.
+    init?(_ path: String) {
+        let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        guard let facts = try? FileManager.default.attributesOfItem(atPath: target),
+            let changed = facts[.modificationDate] as? Date
+        else { return nil }
+        number = (facts[.systemFileNumber] as? NSNumber)?.uint64Value ?? 0
+        size = (facts[.size] as? NSNumber)?.uint64Value ?? 0
+        self.changed = changed
+    }
+
+    var description: String { "\(number) \(size) \(changed.timeIntervalSinceReferenceDate)" }
+}

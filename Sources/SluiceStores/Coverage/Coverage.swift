@@ -18,6 +18,14 @@ public enum Coverage: Sendable, Hashable, CustomStringConvertible {
         if case .covered = self { true } else { false }
     }
 
+    /// The reasons, each one sentence, and the example.
+    var reasons: [String] {
+        switch self {
+        case .covered(_, let reasons): reasons
+        case .uncovered(let reasons, let example): reasons + (example.map { ["for example where \($0)"] } ?? [])
+        }
+    }
+
     /// The answer and its reasons, in one line.
     public var description: String {
         switch self {

@@ -31,6 +31,7 @@ extension DefiningRequest {
         _ refusal: (String) -> SluiceError
     ) throws(SluiceError) {
         guard depth < 5 else { throw refusal("expands deeper than 5 levels") }
+        guard Set(items.map(\.path)).count == items.count else { throw refusal("expands a property twice") }
         for item in items {
             guard let name = item.name, item.part == .records else {
                 throw refusal("expands \(item.odata), and only records along navigation properties are downloaded")

@@ -5,8 +5,8 @@ extension EdmModel {
     /// The tables of the sets, each with its columns, and with a reference for each navigation property whose columns the
     /// metadata names: by its own referential constraint, or by that of the property which leads back.
     ///
-    /// A navigation property without such columns (many to many, or a v2 association without a constraint) is left out:
-    /// only the service can follow it.
+    /// A navigation property without such columns is left out, as one from many to many: only the service can follow it.
+    /// Of v2 the constraints of associations are not read, so none of its navigation properties is found: declare them.
     public var linkedTables: [TableSchema] {
         tables.map { table in
             var table = table

@@ -28,15 +28,14 @@ struct MixedReader: TableReader {
         _ read: TableRead, _ options: ReadOptions, _ online: OnlineStore, _ offline: OfflineStore
     ) async throws -> TableAnswer {
         if read.table == ErrorArchive.name { return try await offline.answer(read, options) }
+        try SyncTables.validate(read.table)
         let (asked, isAboutState) = try await StatePredicates(context: offline.context).resolved(read)
         if isAboutState { return try await offline.answer(read, options) }
-        let finding = try await offline.finding(for: asked)
-        if case .covered(_, let reasons) = finding.coverage {
-            return try await offline.local(asked, .localComplete, finding.asOf, reasons)
-        }
+        let (whole, finding) = try await offline.complete(asked)
+        if let whole { return whole }
         do {
             return try await remote(asked, online, offline, finding.coverage)
-        } catch let error as SluiceError where error.code.isNetwork {
+        } catch let error as SluiceError where error.serviceIsAway {
             guard options.uncovered ?? uncovered == .partial else {
                 throw OfflineStore.notCovered(asked.table, finding.coverage, cause: error)
             }
@@ -79,10 +78,17 @@ struct MixedReader: TableReader {
     static func reaching<Result>(_ name: String, _ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()
-        } catch let error as SluiceError where error.code.isNetwork {
+        } catch let error as SluiceError where error.serviceIsAway {
             throw SluiceError(
                 .notAvailableOffline, "\(name) is the service's to answer, and the service cannot be reached",
                 cause: error)
         }
+    }
+}
+
+extension SluiceError {
+    /// Whether the service was not reached: there is no way to it, or what stands before it says that it is away.
+    fileprivate var serviceIsAway: Bool {
+        code.isNetwork || (status.map { [408, 502, 503, 504].contains($0) } ?? false)
     }
 }

@@ -5,20 +5,31 @@ extension OfflineStore: TableReader {
     func answer(_ read: TableRead, _ options: ReadOptions) async throws -> TableAnswer {
         try state.require()
         if read.table == ErrorArchive.name { return try await archived(read) }
+        // The engine's own tables are none of the service's.
+        try SyncTables.validate(read.table)
         let (asked, isAboutState) = try await StatePredicates(context: context).resolved(read)
-        let finding = try await finding(for: asked)
-        switch finding.coverage {
-        case .covered(_, let reasons): return try await local(asked, .localComplete, finding.asOf, reasons)
-        case .uncovered where isAboutState:
+        let (whole, finding) = try await complete(asked)
+        if let whole { return whole }
+        if isAboutState {
             return try await local(
                 asked, .localComplete, finding.asOf, ["what the request asks about is known on this device alone"])
-        case .uncovered(let reasons, let example):
-            guard options.uncovered ?? self.options.uncovered == .partial else {
-                throw Self.notCovered(asked.table, finding.coverage)
-            }
-            return try await local(
-                asked, .localPartial, finding.asOf, reasons + (example.map { ["for example where \($0)"] } ?? []))
         }
+        guard options.uncovered ?? self.options.uncovered == .partial else {
+            throw Self.notCovered(asked.table, finding.coverage)
+        }
+        return try await local(asked, .localPartial, finding.asOf, finding.coverage.reasons)
+    }
+
+    /// The whole answer, if the store has it; else why it does not.
+    ///
+    /// A defining request may be removed, or records be purged, while they are read. So what was found is looked at again
+    /// afterwards.
+    func complete(_ read: TableRead) async throws -> (TableAnswer?, OfflineCoverage.Finding) {
+        let finding = try await finding(for: read)
+        guard finding.coverage.isCovered else { return (nil, finding) }
+        let answer = try await local(read, .localComplete, finding.asOf, finding.coverage.reasons)
+        let after = try await self.finding(for: read)
+        return after.coverage.isCovered ? (answer, finding) : (nil, after)
     }
 
     /// The answer from the records that are here.

@@ -99,7 +99,7 @@ struct RequestDownload {
             let literals = bucket.map { $0.literal(for: reference.targetColumn, of: schema) }
             var query = Query(reference.table, filter: .membership(.column(reference.targetColumn), literals))
             if let filter = item.options.filter { query = query.where(QueryTerm(filter)) }
-            let queryName = "\(DefinedRequest.queryName(defined.request.name))\(path)#\(buckets.all.count).\(index)"
+            let queryName = Self.queryName(defined.request.name, path, "\(buckets.all.count).\(index)")
             try await pull(query, named: queryName, allowsRemovals: true)
             linked += try await held(query, isNeeded: !item.options.expand.isEmpty || item.options.levels != nil)
         }
@@ -107,6 +107,13 @@ struct RequestDownload {
         if let again = Self.repeated(item, reference, table, depth: path.split(separator: "/").count), !linked.isEmpty {
             try await expand(again, of: linked, in: reference.table, path: path)
         }
+    }
+
+    /// The name of a query along a path; of a long path its digest stands for it.
+    private static func queryName(_ request: String, _ path: String, _ bucket: String) -> String {
+        let isLong = path.utf8.count > 100
+        let short = isLong ? "/" + String(FNV1a.spread(FNV1a.hash(path.utf8)), radix: 16) : path
+        return "\(DefinedRequest.queryName(request))\(short)#\(bucket)"
     }
 
     /// The item once more, as `$levels` asks; `max` is eight times.

@@ -20,20 +20,20 @@ extension OnlineStore {
         try Self.validate(operation)
         var path = operation.name
         var parameters: [(name: String, value: String)] = []
-        if !operation.isAction {
-            let literals = arguments.map { (name: $0.key.text, value: Self.literal($0.value)) }
-            switch version {
-            case .v2: parameters = literals
-            case .v4:
-                // Aliases, so that no value has to stand in the path.
-                path += "(\(literals.map { "\($0.name)=@\($0.name)" }.joined(separator: ",")))"
-                parameters = literals.map { ("@\($0.name)", $0.value) }
-            }
+        var body: JSON?
+        let literals = arguments.map { (name: $0.key.text, value: Self.literal($0.value)) }
+        switch version {
+        // v2's function imports have their arguments in the query, whatever the method is.
+        case .v2: parameters = literals
+        case .v4 where operation.isAction: body = JSON(members: arguments.map { ($0.key, $0.value) })
+        case .v4:
+            // Aliases, so that no value has to stand in the path.
+            path += "(\(literals.map { "\($0.name)=@\($0.name)" }.joined(separator: ",")))"
+            parameters = literals.map { ("@\($0.name)", $0.value) }
         }
-        let body = operation.isAction ? JSON(members: arguments.map { ($0.key, $0.value) }) : nil
         let response = try await send(operation.isAction ? .post : .get, path, parameters, body)
         guard !response.body.isEmpty else { return .null }
-        return Self.value(try response.body.json)
+        return Self.value(try response.body.json, of: operation.name)
     }
 
     /// The bytes at an address below the service's root. Only a path goes to the service: an address of another one is
@@ -87,9 +87,12 @@ extension OnlineStore {
     }
 
     /// The result without its envelope.
-    private static func value(_ document: JSON) -> JSON {
+    private static func value(_ document: JSON, of name: String) -> JSON {
         if let value = document["value"] { return value }
-        if let value = document["d"] { return value["results"] ?? value }
-        return document
+        guard let value = document["d"] else { return document }
+        if let results = value["results"] { return results }
+        // v2 wraps a value in an object with the function's name.
+        let last = name.split(separator: ".").last.map { PropertyName(String($0)) } ?? ""
+        return value.count == 1 ? value[last] ?? value : value
     }
 }

@@ -25,8 +25,13 @@ struct SetExecution: Sendable {
     /// The records as they are stored, and as they are asked for.
     private func rows(_ read: TableRead) async throws -> ([JSON], [JSON], Int?) {
         let schema = schemas[read.table]
-        if read.options.search != nil || !read.options.apply.isEmpty, let page = try await asked(read) {
-            return (page.records, page.records, page.count)
+        if read.options.isForService || read.options.search != nil || !read.options.apply.isEmpty {
+            if let page = try await asked(read) { return (page.records, page.records, page.count) }
+            if read.options.isForService {
+                throw SluiceError(
+                    .unsupported, "the options have a token or a place in a list, which only the service knows",
+                    table: read.table)
+            }
         }
         guard let plan = try plan(read) else {
             if let page = try await asked(read) { return (page.records, page.records, page.count) }
@@ -86,5 +91,12 @@ struct SetExecution: Sendable {
     /// The properties by which what is expanded is found.
     private static func linked(_ read: TableRead, _ schemas: StoreSchemas) -> [PropertyName] {
         read.options.expand.compactMap { $0.name.flatMap { schemas[read.table].reference($0)?.column } }
+    }
+}
+
+extension ODataOptions {
+    /// Whether an option means something to the service alone.
+    fileprivate var isForService: Bool {
+        skipToken != nil || deltaToken != nil || index != nil || id != nil
     }
 }

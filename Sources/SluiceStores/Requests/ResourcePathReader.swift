@@ -102,6 +102,8 @@ struct ResourcePathReader {
         guard !name.isEmpty, !name.contains("'"), !name.contains(")") else {
             throw refusal("has a segment without a name")
         }
+        // These would lead out of the service.
+        guard name != ".", name != ".." else { throw refusal("goes up in the tree of the service's host") }
         return name
     }
 

@@ -1,3 +1,4 @@
+import HTTPTypes
 import SluiceCore
 import SluiceStores
 import SluiceTesting
@@ -166,6 +167,58 @@ import Testing
         fixture.store.mode = .mixed
         fixture.isUp = false
         #expect(await code { try await fixture.store.read("Nearest(count=5)") } == .notAvailableOffline)
+    }
+
+    @Test("a service behind a gateway that says it is away is away; one that refuses is not")
+    func gateway() async throws {
+        let fixture = try await StoresFixture()
+        try await fixture.fill("us", "Agencies?$filter=Country eq 'US'")
+        for (status, expected) in [(503, SluiceError.Code.notCovered), (401, .unauthorized), (500, .serverFailure)] {
+            fixture.server.onRequest { _ in .answer(Response(.init(status: .init(code: status)))) }
+            #expect(await code { try await fixture.store.read("Agencies?$filter=City eq 'Beijing'") } == expected)
+        }
+    }
+
+    @Test("the engine's own tables are none that can be read")
+    func ownTables() async throws {
+        let fixture = try await StoresFixture()
+        for table in ["sluice_operations", "sluice_requests", "Sluice_members"] {
+            #expect(await code { try await fixture.offline.read(table) } == .invalidTable)
+            #expect(await code { try await fixture.store.read(table) } == .invalidTable)
+        }
+    }
+
+    @Test("tokens are the service's: asked of it, and unsupported offline")
+    func tokens() async throws {
+        let fixture = try await StoresFixture()
+        try await fixture.fill("all", "Agencies")
+        fixture.server.clearLog()
+        _ = try? await fixture.store.read("Agencies?$skiptoken=abc")
+        #expect(fixture.server.requests.contains { ($0.head.path ?? "").contains("skiptoken=abc") })
+        #expect(await code { try await fixture.offline.read("Agencies?$skiptoken=abc") } == .unsupported)
+    }
+
+    @Test("records that go while they are read do not leave an answer that calls itself complete")
+    func removedMeanwhile() async throws {
+        let fixture = try await StoresFixture()
+        try await fixture.fill("us", "Agencies?$filter=Country eq 'US'")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for _ in 0..<20 {
+                    try await fixture.offline.remove("us")
+                    try await fixture.fill("us", "Agencies?$filter=Country eq 'US'")
+                }
+            }
+            for _ in 0..<4 {
+                group.addTask {
+                    for _ in 0..<100 {
+                        let result = try await fixture.offline.read("Agencies?$filter=Country eq 'US'")
+                        if result.isComplete { #expect(result.records.count == 3, "\(result.explain)") }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
     }
 
     @Test("a request ends in the mode in which it began")

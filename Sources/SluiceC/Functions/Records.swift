@@ -58,8 +58,13 @@ public func sluice_lookup(
 ) -> Int32 {
     Reply.to(out) {
         let id = RecordID(try Input.name(id, "id"))
-        return try OpenContext.inTable(context, table) { table in
-            guard let record = try await table.lookup(id: id) else { throw SluiceError.missing(id, in: table.name) }
+        let open = try OpenContext.find(context, .local)
+        let name = try Input.name(table, "table")
+        return try open.here {
+            let table = try open.sync.table(name)
+            guard let record = try open.store.readHere({ try $0.record(id, in: table.name) }) else {
+                throw SluiceError.missing(id, in: table.name)
+            }
             return record
         }
     }
@@ -73,11 +78,11 @@ public func sluice_query(
     Reply.to(out) {
         let open = try OpenContext.find(context, .local)
         let query = try QueryDocument.reading(query, length, try Input.name(table, "table"))
-        return try open.call { open in
+        return try open.here {
             // The table's name is checked as with every other call.
             _ = try open.sync.table(query.table)
             // One state of the store for both, so that they fit together.
-            return try await open.store.read { reader in
+            return try open.store.readHere { reader in
                 try QueryDocument.items(of: query, records: reader.records, count: reader.count)
             }
         }

@@ -71,6 +71,13 @@ final class OpenContext: Sendable {
         return try CallerLoop.run(started: { note($0, for: call) }) { try await body(self) }
     }
 
+    /// Runs `body`, which is done when it returns, on the caller's thread.
+    func here<Result>(_ body: () throws -> Result) throws -> Result {
+        let call = try begin()
+        defer { end(call) }
+        return try body()
+    }
+
     private func begin() throws(Failure) -> UInt64 {
         let call = state.withLock { state -> UInt64? in
             guard !state.isClosing else { return nil }

@@ -29,6 +29,14 @@ package actor SQLiteWorker {
         return try body(try connected())
     }
 
+    /// As ``run(_:)`` on the calling thread, which waits for what is under way: for callers that no thread of Swift's pool
+    /// is lost with.
+    package nonisolated func runHere<Result: Sendable>(
+        _ body: @Sendable (SQLiteConnection) throws -> Result
+    ) throws -> Result {
+        try executor.here { try assumeIsolated { worker in try worker.run(body) } }
+    }
+
     private func connected() throws -> SQLiteConnection {
         guard let connection = try self.connection ?? open?() else {
             throw SluiceError(.storeClosed, "the store is closed; open it anew")
@@ -147,4 +155,9 @@ private final class SQLiteExecutor: SerialExecutor {
         let job = UnownedJob(job)
         queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
+
+    /// Runs `body` on the calling thread, in its turn.
+    func here<Result>(_ body: () throws -> Result) rethrows -> Result { try queue.sync(execute: body) }
+
+    func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
 }

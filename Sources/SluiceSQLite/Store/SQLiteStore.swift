@@ -120,18 +120,42 @@ public final class SQLiteStore: LocalStore {
     public func read<Result: Sendable>(
         _ body: @Sendable (any StoreReader) throws -> Result
     ) async throws -> Result {
+        let reader = takeReader()
+        defer { giveBack(reader) }
+        return try await reader.worker.run { try Self.read(on: $0, body) }
+    }
+
+    /// As ``read(_:)`` on the calling thread, which waits for its turn and for the disk. It costs no change of threads;
+    /// never call it on a thread of Swift's pool.
+    package func readHere<Result: Sendable>(
+        _ body: @Sendable (any StoreReader) throws -> Result
+    ) throws -> Result {
+        let reader = takeReader()
+        defer { giveBack(reader) }
+        return try reader.worker.runHere { try Self.read(on: $0, body) }
+    }
+
+    private static func read<Result>(
+        on connection: SQLiteConnection, _ body: (any StoreReader) throws -> Result
+    ) throws -> Result {
+        try connection.transaction(.deferred) {
+            try connection.catalog.refresh(connection)
+            return try SQLiteStoreTransaction.run(on: connection, body)
+        }
+    }
+
+    /// The reader that has the least to do; the writer where there is none.
+    private func takeReader() -> (worker: SQLiteWorker, index: Int?) {
         let index = loads.withLock { loads -> Int? in
             guard let index = loads.indices.min(by: { loads[$0] < loads[$1] }) else { return nil }
             loads[index] += 1
             return index
         }
-        defer { if let index { loads.withLock { $0[index] -= 1 } } }
-        return try await (index.map { readers[$0] } ?? writer).run { connection in
-            try connection.transaction(.deferred) {
-                try connection.catalog.refresh(connection)
-                return try SQLiteStoreTransaction.run(on: connection, body)
-            }
-        }
+        return (index.map { readers[$0] } ?? writer, index)
+    }
+
+    private func giveBack(_ reader: (worker: SQLiteWorker, index: Int?)) {
+        if let index = reader.index { loads.withLock { $0[index] -= 1 } }
     }
 
     /// Runs `body` as one transaction; see ``LocalStore/write(_:)``.

@@ -7,6 +7,7 @@ extension Dialect {
     package var pushColumns: PushColumns {
         PushColumns(
             id: columns.id, version: columns.version, deleted: columns.deleted, updatedAt: columns.updatedAt,
+            createdAt: createdAtColumn,
             system: Set([columns.version, columns.updatedAt, columns.deleted] + (createdAtColumn.map { [$0] } ?? [])),
             replaces: !patchesUpdates)
     }

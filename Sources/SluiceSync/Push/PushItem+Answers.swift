@@ -52,10 +52,10 @@ extension PushItem {
         case .found(let record, let sent): return .found(completing(record, by: sent, columns), sent)
         case .earlierRevisionDone(let record, let sent):
             return .earlierRevisionDone(completing(record, by: sent, columns), sent)
-        // Where an update replaces the record, what it leaves out is gone; and a server that was restored from a backup
-        // shows a record from before the one that is known.
+        // Where an update replaces the record, what it leaves out is gone; a server that was restored from a backup
+        // shows a record from before the one that is known; and a record that was made anew has nothing of the old one.
         case .conflict(server: var server?, isDeleted: false)
-        where !columns.replaces && !columns.isEarlier(server, than: base):
+        where !columns.replaces && !columns.isEarlier(server, than: base) && !columns.isRemade(server, since: base):
             let answered = Set(server.names.map { StoreRules.folded($0.text) })
             for (name, value) in base?.members ?? []
             where !answered.contains(StoreRules.folded(name.text)) && !value.isNull && name != columns.deleted {

@@ -221,7 +221,10 @@ struct PushSchedule: Sendable {
             if let bar = node.bar { return .barred(bar) }
             var blockers: [Int64] = []
             if let predecessor = index.predecessor(of: node.operation) { blockers.append(predecessor) }
-            if !unit.isForced { blockers += dependencies.blockers(of: node.operation, index) }
+            if !unit.isForced {
+                blockers += dependencies.blockers(of: node.operation, index)
+                    .filter { !begins($0, with: node.operation) }
+            }
             // Each user's changes would wait for the other's if those that were made later barred those before them.
             blockers.removeAll { blocker in
                 unit.members.contains(blocker) || blocker > place && nodes[blocker]?.bar?.isOthers == true
@@ -231,6 +234,13 @@ struct PushSchedule: Sendable {
             if let blocker = blockers.last { return .waits(for: blocker) }
         }
         return .ready
+    }
+
+    /// Whether what is begun together with that one has a part that stands after the operation on its own record: then
+    /// neither could wait for the other.
+    private func begins(_ place: Int64, with operation: QueuedOperation) -> Bool {
+        let together = nodes[place].flatMap { units[$0.leader]?.members } ?? []
+        return together.contains { $0 > operation.sequence && nodes[$0]?.operation.key == operation.key }
     }
 
     /// The members of a group, parents before their children.

@@ -6,6 +6,8 @@ package struct PushColumns: Sendable, Hashable {
     package var version: PropertyName
     package var deleted: PropertyName
     package var updatedAt: PropertyName
+    /// When the server made the record; nil on a wire that does not tell it.
+    package var createdAt: PropertyName?
     /// All names that only the server sets, the id not among them.
     package var system: Set<PropertyName>
     /// Whether an update replaces the record: a property that its body does not name is gone then.
@@ -13,12 +15,13 @@ package struct PushColumns: Sendable, Hashable {
 
     package init(
         id: PropertyName, version: PropertyName, deleted: PropertyName, updatedAt: PropertyName = "updatedAt",
-        system: Set<PropertyName>, replaces: Bool = false
+        createdAt: PropertyName? = nil, system: Set<PropertyName>, replaces: Bool = false
     ) {
         self.id = id
         self.version = version
         self.deleted = deleted
         self.updatedAt = updatedAt
+        self.createdAt = createdAt
         self.system = system
         self.replaces = replaces
     }
@@ -30,6 +33,14 @@ package struct PushColumns: Sendable, Hashable {
     func isEarlier(_ record: JSON, than other: JSON?) -> Bool {
         let times = [record, other].compactMap { $0?[updatedAt]?.string.flatMap { Timestamp($0) } }
         return times.count == 2 && times[0] < times[1]
+    }
+
+    /// Whether the server has made the one record at another time than the other: the id was given to a new one since.
+    func isRemade(_ record: JSON, since other: JSON?) -> Bool {
+        guard let createdAt else { return false }
+        let times = [record, other].compactMap { $0?[createdAt]?.string.flatMap { Timestamp($0) } }
+        // Not every answer of a server tells times with the same precision.
+        return times.count == 2 && abs(times[0].ticks - times[1].ticks) >= Timestamp.ticksPerSecond / 1000
     }
 
     /// Whether the record has every value that was sent. Null and absent are the same here: servers differ in which

@@ -1,25 +1,34 @@
 internal import SluiceCore
 
 extension SimulatedDevice {
-    /// Moves what waits for a record into another device's queue, as a person does when nothing else happens on either.
+    /// Moves what waits for a record into another device's queue, as a person does when nothing else happens on either:
+    /// with the other records of its groups, which go whole.
     func transfer(_ choice: Int, to other: SimulatedDevice) async {
         do {
             guard let queue = context?.queue, let target = other.context?.queue else { return }
             let operations = try await queue.operations()
             guard !operations.isEmpty else { return }
-            let (table, id) = (
-                operations[choice % operations.count].table, operations[choice % operations.count].recordID
-            )
-            let moved = operations.filter { $0.table == table && $0.recordID == id }
-            guard moved.allSatisfy({ $0.group == nil }) else { return }
-            let text = try await queue.export(QueueFilter(table: table, recordID: id))
-            let key = RecordKey(table: table, id: id)
-            parts.oracle.moves(moved.map(\.id), of: key, from: index, to: other.index)
-            guard try await target.import(text).imported == moved.count else { return }
-            parts.trace.note(
-                "transfer", id.text, other.index, line: "  \(key) goes on in the queue of device \(other.index)")
-            for operation in moved.reversed() { try await queue.discard(operation.id, goesOnElsewhere: true) }
-            parts.oracle.moved(key, from: index, to: other.index)
+            let keys = Self.together(with: operations[choice % operations.count], in: operations)
+            let lines = try await queue.export().split(separator: "\n")
+            let moved = zip(operations, lines).filter { keys.contains(Self.key(of: $0.0)) }
+            for key in keys {
+                let ids = moved.map(\.0).filter { Self.key(of: $0) == key }.map(\.id)
+                parts.oracle.moves(ids, of: key, from: index, to: other.index)
+            }
+            guard try await target.import(moved.map(\.1).joined(separator: "\n")).imported == moved.count else {
+                return
+            }
+            for key in keys {
+                parts.trace.note(
+                    "transfer", key.id.text, other.index,
+                    line: "  \(key) goes on in the queue of device \(other.index)")
+            }
+            for (operation, _) in moved.reversed() {
+                // The others of a group went with one of it.
+                guard try await queue.operations().contains(where: { $0.id == operation.id }) else { continue }
+                try await queue.discard(operation.id, goesOnElsewhere: true)
+            }
+            for key in keys { parts.oracle.moved(key, from: index, to: other.index) }
         } catch let error as SluiceError
             where [.operationRefused, .operationsPending, .recordExists, .invalidRecord].contains(error.code)
         {
@@ -27,5 +36,22 @@ extension SimulatedDevice {
         } catch {
             explain(error, "transfer")
         }
+    }
+
+    /// The records whose operations can only go together with that one's, in the order of the queue.
+    private static func together(with first: TableOperation, in operations: [TableOperation]) -> [RecordKey] {
+        var keys: Set<RecordKey> = []
+        var added: Set<RecordKey> = [key(of: first)]
+        while !added.isEmpty {
+            keys.formUnion(added)
+            let groups = Set(operations.filter { keys.contains(key(of: $0)) }.compactMap(\.group))
+            let members = operations.filter { operation in operation.group.map(groups.contains) ?? false }
+            added = Set(members.map(key(of:))).subtracting(keys)
+        }
+        return operations.map(key(of:)).filter { keys.remove($0) != nil }
+    }
+
+    private static func key(of operation: TableOperation) -> RecordKey {
+        RecordKey(table: operation.table, id: operation.recordID)
     }
 }

@@ -77,7 +77,7 @@ extension OracleState {
         if let author = authors[version].map({ String($0.prefix { $0 != "-" }) }), !conflict.isDeletedOnServer,
             stands(operation.id, after: author), !hasGivenUpDelete(after: author, of: conflict, on: device),
             !mayNotRecognise(operation.id, author),
-            !mayBePast(authors[version], conflict)
+            !mayBePast(authors[version], conflict), !bringsOthers(version, conflict, on: device)
         {
             violate(
                 .atomicity, "device \(device): \(operation.requestID) conflicts with \(author), which it stands after")
@@ -104,6 +104,18 @@ extension OracleState {
         return operation.sent.contains {
             $0.revision > revision && ($0.mayBeDone || isOpen && $0.revision == operation.revision)
         }
+    }
+
+    /// Whether that version brought a deleted row back with values that the device knows nothing of: an edit that was
+    /// made on the row as it was before conflicts with those.
+    private func bringsOthers(_ version: String, _ conflict: Conflict, on device: Int) -> Bool {
+        let key = RecordKey(table: conflict.table, id: conflict.recordID)
+        return revivals.contains(version)
+            && SimulatedFields.all.contains { field in
+                fields.value(field, of: conflict.server).map {
+                    !devices[device].offered.contains(FieldValue(key: key, field: field, value: $0))
+                } ?? false
+            }
     }
 
     private func stands(_ operation: String?, after author: String) -> Bool {
@@ -201,12 +213,15 @@ extension OracleState {
     /// I1 and L1, at the end: what is still under way must stand in the queue, held for a reason.
     mutating func finish() {
         for device in devices.indices {
+            let queue = devices[device].queue
             for key in devices[device].claims.keys.sorted(by: { $0.description < $1.description }) {
                 checkClaims(of: key, on: device)
                 for operation in devices[device].operations(on: key)
                 where operation.state != "parked" && operation.state != "dead" {
                     violate(
-                        .queueDrains, "device \(device) still has \(operation.kind) of \(key), \(operation.state)")
+                        .queueDrains,
+                        "device \(device) still has \(operation.kind) of \(key), \(operation.state), in the queue of "
+                            + queue)
                 }
             }
         }

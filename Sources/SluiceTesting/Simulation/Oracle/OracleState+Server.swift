@@ -7,6 +7,7 @@ extension OracleState {
         let key = RecordKey(table: change.table, id: after.id)
         history["v\(after.version)"] = after.wire
         let wasThere = before.map { !$0.isDeleted } ?? false
+        if before?.isDeleted == true, !after.isDeleted { revivals.insert("v\(after.version)") }
         if after.isDeleted {
             aliveSince[key] = nil
         } else if !wasThere {

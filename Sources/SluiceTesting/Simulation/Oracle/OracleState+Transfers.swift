@@ -8,6 +8,8 @@ extension OracleState {
             transferred.insert(operation)
             // They get places after what that device did before.
             ranks[operation] = nil
+            // Their group comes to that queue together, at another moment than to this one.
+            if let group = groups[operation] { groupsSince[group] = nil }
         }
         devices[other].offered.formUnion(devices[device].offered.filter { $0.key == key })
         devices[other].shown.formUnion(devices[device].shown.filter { $0.key == key })

@@ -28,6 +28,8 @@ struct OracleState: Sendable {
     var requestsOn: [RecordKey: Set<String>] = [:]
     /// Which request made a version.
     var authors: [String: String] = [:]
+    /// The versions by which a deleted row came back, with what others had written to it before.
+    var revivals: Set<String> = []
     /// What went out under each request's id.
     var requests: [String: String] = [:]
     var lastEffects: [DeviceRecord: EffectOrder] = [:]
@@ -138,6 +140,12 @@ struct DeviceView: Sendable {
     func operations(on key: RecordKey) -> [OperationView] {
         (operations[key] ?? [:]).values.sorted { $0.sequence < $1.sequence }
     }
+
+    /// All operations in their order, for a message.
+    var queue: String {
+        operations.values.flatMap(\.values).sorted { $0.sequence < $1.sequence }.map(\.description)
+            .joined(separator: ", ")
+    }
 }
 
 /// An operation as the store has it.
@@ -162,6 +170,11 @@ struct OperationView: Sendable {
         self.sequence = sequence
         group = record["group"]?.string
         self.record = record
+    }
+
+    /// For a message.
+    var description: String {
+        "\(kind) of \(key) \(state) of \(record["user"]?.string ?? "no user")" + (group.map { " in group \($0)" } ?? "")
     }
 
     /// Whether it failed last by a conflict, and not by the server's saying no to what was decided.

@@ -51,7 +51,10 @@ struct StoryShrinker {
             var candidate = best
             change(&candidate.setting)
             // A server that takes no batches never gets what a group says: that would be another fault.
-            let isSound = candidate.setting.takesBatches || !candidate.actions.contains { $0.kind == .group }
+            // Nor does anybody come back at the end to what a user has left, who hands over and is not looked after.
+            let isSound =
+                (candidate.setting.takesBatches || !candidate.actions.contains { $0.kind == .group })
+                && (candidate.setting.handsOver || !candidate.actions.contains { $0.kind == .handOver })
             if candidate.setting != best.setting, isSound { _ = accepts(candidate) }
         }
         return best

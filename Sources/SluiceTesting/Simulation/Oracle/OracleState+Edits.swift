@@ -54,7 +54,8 @@ extension OracleState {
     /// The application, or a handler of it, has come up with a value.
     mutating func offer(_ value: FieldValue, on device: Int) {
         devices[device].offered.insert(value)
-        writers[value] = devices[device].user
+        // Who decides a conflict may only repeat what another user has written.
+        writers[value] = writers[value] ?? devices[device].user
     }
 
     /// An edit has ended, well or not.

@@ -151,6 +151,12 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            resources: [
+                .embedInCode("Inspector/Page/index.html"), .embedInCode("Inspector/Page/inspector.css"),
+                .embedInCode("Inspector/Page/inspector.js"), .embedInCode("Inspector/Page/dom.js"),
+                .embedInCode("Inspector/Page/views.js"), .embedInCode("Inspector/Page/decisions.js"),
+                .embedInCode("Inspector/Page/icon.svg"),
             ]),
         .executableTarget(
             name: "SluiceCLI",

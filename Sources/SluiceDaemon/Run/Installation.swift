@@ -1,6 +1,4 @@
-internal import CoreMetrics
 internal import Foundation
-internal import Logging
 internal import Sluice
 internal import SluiceLua
 internal import SluiceService
@@ -22,7 +20,7 @@ final class Installation: Sendable {
 
     /// Opens an endpoint's store, loads its plugins and runs their fixtures. Nothing is synced yet.
     static func open(
-        _ settings: ClientSettings, _ values: SettingValues, logger: Logger, metrics: any MetricsFactory
+        _ settings: ClientSettings, _ values: SettingValues, _ instruments: Instruments
     ) async throws -> Installation {
         var windows: [DayWindow] = []
         for text in values.list("schedule.windows") ?? [] {
@@ -35,9 +33,13 @@ final class Installation: Sendable {
         }
         let gate = ScheduleGate(windows: windows)
         var additions = ClientSession.Additions()
-        additions.logger = logger
+        additions.logger = instruments.logger
         additions.scheduleHooks = [gate]
         additions.runsFixtures = true
+        if let inspection = instruments.inspection {
+            additions.keepsInputs = true
+            additions.filters.append(inspection.timeline.filter(endpoint: settings.name))
+        }
         let session = try await ClientSession.open(
             settings, usesNetwork: true, asksPlugins: true, makesStore: true, additions)
         var schedule = SyncSchedule(
@@ -52,13 +54,13 @@ final class Installation: Sendable {
             followers = Set(settings.pulls.map(\.query.table)).sorted().map { table in
                 ChangeFollower(
                     client: client, table: table, spread: schedule.spread,
-                    environment: session.context.options.environment, logger: logger)
+                    environment: session.context.options.environment, logger: instruments.logger)
             }
         }
         return Installation(
             session, gate,
             SyncService(
-                session.context, schedule, logger: logger, metrics: metrics,
+                session.context, schedule, logger: instruments.logger, metrics: instruments.metrics,
                 shutdownLimit: values.duration("shutdown-time")),
             followsNetwork: values.flag("schedule.on-network"), followers)
     }

@@ -19,6 +19,8 @@ package struct ClientSession: Sendable {
         package var scheduleHooks: [any ScheduleHook] = []
         /// Whether the plugins' fixtures run before the plugins serve.
         package var runsFixtures = false
+        /// Whether what plugins were given and answered is kept with their decisions, in memory.
+        package var keepsInputs = false
 
         package init() {}
     }

@@ -152,6 +152,15 @@ extension Setting {
             "gateway.any-local-user", .flag, "Whether any user of this machine may use the port without a token.",
             or: "false", for: .daemon),
         Setting(
+            "inspector.port", .integer(0...65_535), "The inspector's port on 127.0.0.1; 0 is a free one.", for: .daemon),
+        Setting(
+            "inspector.read-only", .flag, "Whether the inspector shows and tries, and changes nothing.", or: "false",
+            for: .daemon),
+        Setting(
+            "inspector.bodies", .flag,
+            "Whether its timeline keeps queries and the beginnings of bodies; credentials are never kept.",
+            or: "false", for: .daemon),
+        Setting(
             "log.level", .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]),
             "The least severe level that is logged.", or: "info", for: .daemon),
         Setting(

@@ -31,7 +31,7 @@ async function draw(isNew) {
     if (turn !== drawing) return;
     // What has the focus keeps it.
     const key = document.activeElement?.dataset?.key;
-    main.replaceChildren(h("h2", {}, view[1]), ...[content].flat());
+    main.replaceChildren(h("h2", {}, view[1]), h("div", {}, content));
     main.dataset.view = view[0];
     if (isNew) main.focus();
     else if (key) main.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();

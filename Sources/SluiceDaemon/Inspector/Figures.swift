@@ -21,26 +21,26 @@ final class Figures: Sendable {
     init(environment: SyncEnvironment) { self.environment = environment }
 
     /// Looks until the task is cancelled.
-    func follow(_ daemon: Daemon) async {
+    func follow(_ daemon: any Inspected) async {
         repeat {
-            let installations = await daemon.serving.installations
-            let names = Set(installations.map(\.name))
+            let endpoints = await daemon.endpoints
+            let names = Set(endpoints.map(\.name))
             samples.withLock { samples in
                 for name in samples.keys where !names.contains(name) { samples[name] = nil }
             }
-            for installation in installations {
-                guard let sample = await sample(installation) else { continue }
+            for endpoint in endpoints {
+                guard let sample = await sample(endpoint) else { continue }
                 samples.withLock { samples in
-                    samples[installation.name, default: []].append(sample)
-                    if samples[installation.name]?.count ?? 0 > Self.most { samples[installation.name]?.removeFirst() }
+                    samples[endpoint.name, default: []].append(sample)
+                    if samples[endpoint.name]?.count ?? 0 > Self.most { samples[endpoint.name]?.removeFirst() }
                 }
             }
         } while (try? await Task.sleep(for: Self.interval)) != nil
     }
 
-    private func sample(_ installation: Installation) async -> Sample? {
-        guard let status = try? await installation.session.context.status(),
-            let store = installation.session.settings.store
+    private func sample(_ endpoint: InspectedEndpoint) async -> Sample? {
+        guard let status = try? await endpoint.session.context.status(),
+            let store = endpoint.session.settings.store
         else { return nil }
         let now = environment.now()
         let bytes = ["", "-wal"].reduce(into: Int64(0)) { $0 += Int64(clamping: FileState("\(store)\($1)")?.size ?? 0) }

@@ -1,10 +1,9 @@
 internal import Sluice
-internal import SluiceService
 
 /// The views and actions of the inspector by their names. Every value of a record goes to the page as text: a number of
 /// JSON may be larger than those of JavaScript, and must not change on its way through a page.
 struct InspectorAPI: Sendable {
-    let daemon: Daemon
+    let daemon: any Inspected
     let inspection: Inspection
 
     /// A view; nil where there is none of that name.
@@ -19,7 +18,7 @@ struct InspectorAPI: Sendable {
         case "figures": return inspection.figures.json
         default: break
         }
-        let installation = try await installation(request.parameter("endpoint"))
+        let endpoint = try await endpoint(request.parameter("endpoint"))
         func needed(_ name: String) throws -> String {
             guard let value = request.parameter(name), !value.isEmpty else {
                 throw SluiceError(.invalidArgument, "the parameter \(name) is missing")
@@ -27,34 +26,34 @@ struct InspectorAPI: Sendable {
             return value
         }
         switch name {
-        case "tables": return try await TablesView(installation).tables()
+        case "tables": return try await TablesView(endpoint).tables()
         case "rows":
-            return try await TablesView(installation).rows(
+            return try await TablesView(endpoint).rows(
                 of: needed("table"), filter: request.parameter("filter"),
                 skip: request.parameter("skip").flatMap { Int($0) } ?? 0)
         case "row":
-            return try await TablesView(installation).row(
+            return try await TablesView(endpoint).row(
                 RecordID(needed("id")), in: needed("table"), asksServer: request.parameter("ask") == "true")
         case "queue":
-            return try await QueueView(installation).queue(
+            return try await QueueView(endpoint).queue(
                 skip: request.parameter("skip").flatMap { Int($0) } ?? 0)
-        case "queue/operation": return try await QueueView(installation).operation(needed("id"))
-        case "conflicts": return try await ConflictView(installation).conflicts()
-        case "plugins": return try await PluginsView(installation).plugins()
-        case "plugins/source": return try PluginsView(installation).source(of: needed("plugin"))
+        case "queue/operation": return try await QueueView(endpoint).operation(needed("id"))
+        case "conflicts": return try await ConflictView(endpoint).conflicts()
+        case "plugins": return try await PluginsView(endpoint).plugins()
+        case "plugins/source": return try PluginsView(endpoint).source(of: needed("plugin"))
         default: return nil
         }
     }
 
     /// Does something; nil where there is no such action.
     func act(_ name: String, _ body: JSON) async throws -> JSON? {
-        let installation = try await installation(body["endpoint"]?.string)
-        if name == "plugins/try" { return try await PluginTrial(installation).run(body) }
+        let endpoint = try await endpoint(body["endpoint"]?.string)
+        if name == "plugins/try" { return try await PluginTrial(endpoint).run(body) }
         guard !inspection.isReadOnly else {
             throw SluiceError(.operationRefused, "the inspector changes nothing: inspector.read-only is true")
         }
         switch name {
-        case "daemon/sync": return try await daemon.sync(installation.name)
+        case "daemon/sync": return try await daemon.sync(endpoint.name)
         case "daemon/reload":
             try await daemon.reload()
             return .object
@@ -64,20 +63,21 @@ struct InspectorAPI: Sendable {
         case "queue/retry", "queue/retry-all", "queue/discard", "queue/edit", "queue/undo", "conflicts/resolve":
             let done =
                 name == "conflicts/resolve"
-                ? try await ConflictView(installation).resolve(body)
-                : try await QueueView(installation).act(name, body)
+                ? try await ConflictView(endpoint).resolve(body)
+                : try await QueueView(endpoint).act(name, body)
             // What is to be sent now is sent soon, as after any other change.
-            installation.service.scheduler.changed()
+            endpoint.changed()
             return done
         default: return nil
         }
     }
 
-    private func installation(_ name: String?) async throws -> Installation {
-        let installations = await daemon.serving.installations
-        guard let installation = installations.first(where: { $0.name == name ?? "" }) ?? (name == nil ? installations.first : nil)
-        else { throw SluiceError(.invalidArgument, "there is no endpoint \(name ?? "")") }
-        return installation
+    private func endpoint(_ name: String?) async throws -> InspectedEndpoint {
+        let endpoints = await daemon.endpoints
+        guard let found = name.map({ name in endpoints.first { $0.name == name } }) ?? endpoints.first else {
+            throw SluiceError(.invalidArgument, "there is no endpoint \(name ?? "")")
+        }
+        return found
     }
 }
 

@@ -3,11 +3,11 @@ internal import Sluice
 
 /// What the inspector's port answers: the page, and below `/inspector/api` what it shows and does, as JSON.
 struct InspectorRoutes: Sendable {
-    let daemon: Daemon
+    let daemon: any Inspected
     let inspection: Inspection
     private let rules = LocalGuard(token: nil)
 
-    init(_ daemon: Daemon, _ inspection: Inspection) {
+    init(_ daemon: any Inspected, _ inspection: Inspection) {
         self.daemon = daemon
         self.inspection = inspection
     }
@@ -24,7 +24,8 @@ struct InspectorRoutes: Sendable {
         var path = request.segments
         guard path.first == "inspector" else {
             return path.isEmpty
-                ? InspectorPage.redirect("/inspector/") : .refusal(.notFound, "notFound", "there is nothing at this path")
+                ? InspectorPage.redirect("/inspector/")
+                : .refusal(.notFound, "notFound", "there is nothing at this path")
         }
         path.removeFirst()
         if path.isEmpty, request.head.method == .get, let ticket = request.parameter("token") {

@@ -3,7 +3,9 @@ internal import Sluice
 
 /// What the control socket answers: HTTP with JSON, so that `curl --unix-socket` can ask too.
 struct ControlRoutes: Sendable {
-    private static let names = ["status", "metrics", "explain", "sync", "reload", "pause", "resume", "drain", "inspector"]
+    private static let names = [
+        "status", "metrics", "explain", "sync", "reload", "pause", "resume", "drain", "inspector",
+    ]
 
     let daemon: Daemon
 

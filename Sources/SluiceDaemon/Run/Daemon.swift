@@ -15,6 +15,7 @@ public actor Daemon: Service {
     let meters: MeterRegistry
     let manager: ServiceManager
     let instruments: Instruments
+    private let spans: SpanExport?
     let started = SyncEnvironment.system.now()
     var serving: Serving
     /// Why the newest configuration does not serve; nil if it does.
@@ -64,7 +65,10 @@ public actor Daemon: Service {
         }
         self.holds = holds
         let inspection = values.number("inspector.port").map { _ in Inspection(values) }
-        instruments = Instruments(logger: logger, metrics: meters, inspection: inspection)
+        spans = try SpanExport(values, logger: logger, metrics: meters)
+        instruments = Instruments(
+            logger: logger, metrics: meters, inspection: inspection, tracer: spans.map { ExportTracer(queue: $0.queue) }
+        )
         serving = try await Serving.build(source, instruments)
     }
 
@@ -102,7 +106,7 @@ public actor Daemon: Service {
                     for await error in ended { throw error }
                     return .other
                 }
-                for work in [followSignals, followFiles, feedWatchdog, announceEnd, takeFigures] {
+                for work in [followSignals, followFiles, feedWatchdog, announceEnd, takeFigures, exportSpans] {
                     group.addTask {
                         await work()
                         return .other
@@ -125,6 +129,8 @@ public actor Daemon: Service {
         }
         await stop()
     }
+
+    private func exportSpans() async { await spans?.run() }
 
     private func takeFigures() async { await instruments.inspection?.figures.follow(self) }
 

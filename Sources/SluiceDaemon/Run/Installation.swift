@@ -40,6 +40,7 @@ final class Installation: Sendable {
             additions.keepsInputs = true
             additions.filters.append(inspection.timeline.filter(endpoint: settings.name))
         }
+        if let tracer = instruments.tracer { additions.filters += RequestSpans.filters(tracer) }
         let session = try await ClientSession.open(
             settings, usesNetwork: true, asksPlugins: true, makesStore: true, additions)
         var schedule = SyncSchedule(
@@ -53,7 +54,7 @@ final class Installation: Sendable {
         if values.flag("schedule.on-event"), let client = session.context.client {
             followers = Set(settings.pulls.map(\.query.table)).sorted().map { table in
                 ChangeFollower(
-                    client: client, table: table, spread: schedule.spread,
+                    client: client, http: session.transport.client, table: table, spread: schedule.spread,
                     environment: session.context.options.environment, logger: instruments.logger)
             }
         }
@@ -61,6 +62,7 @@ final class Installation: Sendable {
             session, gate,
             SyncService(
                 session.context, schedule, logger: instruments.logger, metrics: instruments.metrics,
+                tracer: instruments.tracer,
                 shutdownLimit: values.duration("shutdown-time")),
             followsNetwork: values.flag("schedule.on-network"), followers)
     }

@@ -58,7 +58,8 @@ struct Listeners: Sendable {
                     name: "inspector", address: .loopback(port: port), logger: logger,
                     started: { port in
                         inspection.port = port
-                        logger.notice("the inspector listens", metadata: ["address": "http://127.0.0.1:\(port)/inspector/"])
+                        logger.notice(
+                            "the inspector listens", metadata: ["address": "http://127.0.0.1:\(port)/inspector/"])
                         if isWatched, let address = try? inspection.address() {
                             FileHandle.standardOutput.write(Data("inspector: \(address)\n".utf8))
                         }

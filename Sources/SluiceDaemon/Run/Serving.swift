@@ -9,6 +9,8 @@ struct Instruments: Sendable {
     var metrics: any MetricsFactory
     /// What the inspector shows of the past; nil where none is served.
     var inspection: Inspection?
+    /// Gets the spans; nil where none are exported.
+    var tracer: ExportTracer?
 }
 
 /// All endpoints of one configuration: what a reload builds whole, and puts in the place of what served before.

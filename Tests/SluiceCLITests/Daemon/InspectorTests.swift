@@ -21,7 +21,8 @@ import Testing
         return (base, Curl(base: [base]), cookie)
     }
 
-    @Test("only who is signed in comes in, from this machine's name and no other origin, and the page loads nothing else")
+    @Test(
+        "only who is signed in comes in, by this machine's name and from no other origin; the page loads nothing else")
     func access() async throws {
         try await withDaemon("inspector: { port: 0 }") { daemon, _, _ in
             let (base, curl, cookie) = try await signedIn(daemon)

@@ -11,9 +11,9 @@ struct ConflictView: Sendable {
     private let plugins: PluginsView
     private var context: SyncContext { session.context }
 
-    init(_ installation: Installation) {
-        session = installation.session
-        plugins = PluginsView(installation)
+    init(_ endpoint: InspectedEndpoint) {
+        session = endpoint.session
+        plugins = PluginsView(endpoint)
     }
 
     /// The conflicts, the first in the queue first.
@@ -55,7 +55,8 @@ struct ConflictView: Sendable {
                     now: context.options.environment.now())
             else { continue }
             var json: JSON = [
-                "plugin": JSON(preview.plugin), "decision": JSON(preview.decision), "shadow": JSON(plan.mode == .shadow),
+                "plugin": JSON(preview.plugin), "decision": JSON(preview.decision),
+                "shadow": JSON(plan.mode == .shadow),
                 "rules": JSON(
                     (preview.fields.members ?? []).map { name, rule -> JSON in
                         var json: JSON = ["field": JSON(name)]

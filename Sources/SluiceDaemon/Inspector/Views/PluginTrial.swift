@@ -7,7 +7,7 @@ internal import SluicePluginTools
 struct PluginTrial: Sendable {
     private let plugins: PluginsView
 
-    init(_ installation: Installation) { plugins = PluginsView(installation) }
+    init(_ endpoint: InspectedEndpoint) { plugins = PluginsView(endpoint) }
 
     /// Runs `plugin` with `text` in the place of the source at `path`.
     ///

@@ -8,7 +8,7 @@ struct PluginsView: Sendable {
 
     private let session: ClientSession
 
-    init(_ installation: Installation) { session = installation.session }
+    init(_ endpoint: InspectedEndpoint) { session = endpoint.session }
 
     /// The plugins that are asked in a chain, in that order.
     func order(_ chain: HookChain) throws -> [PluginPlan] { try ordered(chain).map(\.link) }
@@ -86,14 +86,16 @@ struct PluginsView: Sendable {
             }
             return [
                 "hook": JSON(hook.kind.rawValue), "calls": JSON(calls),
-                "errors": counts(done?.calls.filter { $0.key != "ok" } ?? [:]), "decisions": counts(done?.decisions ?? [:]),
+                "errors": counts(done?.calls.filter { $0.key != "ok" } ?? [:]),
+                "decisions": counts(done?.decisions ?? [:]),
                 "fuel": JSON(calls == 0 ? 0 : fuel / calls), "budget": JSON(hook.budget.fuel),
                 "milliseconds": JSON(calls == 0 ? 0 : Double(elapsed.wholeNanoseconds) / 1e6 / Double(calls)),
                 "isOpen": JSON(done?.isBreakerOpen ?? false),
             ]
         }
         return [
-            "name": JSON(plan.name), "version": JSON(plan.manifest.version.description), "mode": JSON(plan.mode.rawValue),
+            "name": JSON(plan.name), "version": JSON(plan.manifest.version.description),
+            "mode": JSON(plan.mode.rawValue),
             "folder": JSON(plan.bundle.location), "memory": JSON(figures.memory[plan.name] ?? 0),
             "memoryLimit": JSON(plan.memoryBytes), "hooks": JSON(hooks),
         ]

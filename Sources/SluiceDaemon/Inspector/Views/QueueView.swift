@@ -7,7 +7,7 @@ struct QueueView: Sendable {
     private let context: SyncContext
     private var queue: SyncQueue { context.queue }
 
-    init(_ installation: Installation) { context = installation.session.context }
+    init(_ endpoint: InspectedEndpoint) { context = endpoint.session.context }
 
     /// A page of the queue in the order in which it will be sent, with what was given up last.
     func queue(skip: Int) async throws -> JSON {

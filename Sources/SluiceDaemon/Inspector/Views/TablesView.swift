@@ -11,9 +11,9 @@ struct TablesView: Sendable {
     private let plugins: PluginsView
     private var context: SyncContext { session.context }
 
-    init(_ installation: Installation) {
-        session = installation.session
-        plugins = PluginsView(installation)
+    init(_ endpoint: InspectedEndpoint) {
+        session = endpoint.session
+        plugins = PluginsView(endpoint)
     }
 
     /// The tables with how many rows each has, what waits, and how far its queries have been pulled.

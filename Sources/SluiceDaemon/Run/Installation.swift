@@ -43,13 +43,7 @@ final class Installation: Sendable {
         if let tracer = instruments.tracer { additions.filters += RequestSpans.filters(tracer) }
         let session = try await ClientSession.open(
             settings, usesNetwork: true, asksPlugins: true, makesStore: true, additions)
-        var schedule = SyncSchedule(
-            pulls: settings.pulls, interval: values.duration("schedule.interval"),
-            changeDelay: values.duration("schedule.change-delay"),
-            firstPause: values.duration("schedule.first-pause"),
-            maximumPause: values.duration("schedule.longest-pause"), spread: values.duration("schedule.spread"))
-        // A write that is not pushed by itself goes with the next run, which comes earlier than this.
-        if !values.flag("schedule.on-change") { schedule.changeDelay = .seconds(366 * 86_400) }
+        let schedule = SyncSchedule(values, pulls: settings.pulls)
         var followers: [ChangeFollower] = []
         if values.flag("schedule.on-event"), let client = session.context.client {
             followers = Set(settings.pulls.map(\.query.table)).sorted().map { table in

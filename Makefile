@@ -6,7 +6,7 @@ SWIFT ?= swift
 LAYERED := SluiceBase SluiceWire SluiceSync SluiceHTTP SluicePredicate SluiceSQLite SluiceLua SluicePluginTools \
 	SluiceTesting SluiceService SluiceDaemon SluiceCLI
 
-.PHONY: demo test check lint format bench fuzz simulate planted docs setup test-peers torture storage-faults proof queries threads lib deb daemon-kills soak
+.PHONY: demo test check lint format bench fuzz simulate planted docs setup test-peers torture storage-faults proof queries threads lib deb daemon-kills soak try-deb
 
 demo: setup
 	$(SWIFT) build --product sluice
@@ -114,6 +114,12 @@ docs:
 # The Debian package, in this folder: a release build, about half an hour on two cores. BINARY=FILE packs another program.
 deb: setup
 	@.ci/deb .
+
+# Tries that package on a scratch root: install, upgrade with changes waiting, removal. BINARY=FILE tries another program
+# than the debug build.
+try-deb: setup
+	$(if $(BINARY),,$(SWIFT) build --product sluice)
+	@.ci/deb-try $(BINARY)
 
 setup:
 	@.ci/setup

@@ -92,9 +92,9 @@ class Chromium:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             try:
-                found = self.run(script)
-                if found:
-                    return found
+                # A node is no value: it is there or not.
+                if self.run(f"Boolean({script})"):
+                    return
             except RuntimeError:
                 pass
             time.sleep(0.1)

@@ -129,13 +129,16 @@ import Testing
     @Test("control.socket is where it is listened, and control.users and group say who else is answered")
     func control() async throws {
         let ask = Program(path: "/usr/bin/env")
-        func status(_ socket: String, of user: String?) async throws -> String {
+        func requireStatus(
+            _ socket: String, of user: String?, _ expected: String, _ place: SourceLocation = #_sourceLocation
+        ) async throws {
             let curl = [
                 "curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "--unix-socket", socket,
                 "http://localhost/status",
             ]
             let way = user.map { ["setpriv", "--reuid=\($0)", "--regid=\($0)", "--clear-groups"] } ?? []
-            return try await ask.run(way + curl).output
+            let found = try await ask.run(way + curl).output
+            #expect(found == expected, sourceLocation: place)
         }
         // A folder that other users may go through.
         let folder = "/tmp/sluice-control-\(UUID().uuidString)"
@@ -144,19 +147,19 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let socket = "\(folder)/own.sock"
         try await withDaemon("control: { socket: \(socket) }") { daemon, _, scratch in
-            #expect(try await status(socket, of: nil) == "200")
+            try await requireStatus(socket, of: nil, "200")
             #expect(!FileManager.default.fileExists(atPath: scratch.file("local.db.sock")))
-            if geteuid() == 0 { #expect(try await status(socket, of: "65534") == "000") }
+            if geteuid() == 0 { try await requireStatus(socket, of: "65534", "000") }
         }
         guard geteuid() == 0 else { return }
         try await withDaemon("control: { socket: \(socket), users: [nobody] }") { _, _, _ in
-            #expect(try await status(socket, of: "65534") == "200")
+            try await requireStatus(socket, of: "65534", "200")
             // Whoever is not listed is told so by the daemon, whatever the file's mode is.
-            #expect(try await status(socket, of: "2") == "403")
+            try await requireStatus(socket, of: "2", "403")
         }
         try await withDaemon("control: { socket: \(socket), group: bin }") { _, _, _ in
-            #expect(try await status(socket, of: "2") == "200")
-            #expect(try await status(socket, of: "65534") == "000")
+            try await requireStatus(socket, of: "2", "200")
+            try await requireStatus(socket, of: "65534", "000")
         }
     }
 

@@ -26,6 +26,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.4.0"),
@@ -71,6 +72,7 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]),
         // Sync as a service of a host's own daemon: no server, no plugins, no configuration.
         .target(
@@ -150,7 +152,14 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            resources: [
+                .embedInCode("Inspector/Page/index.html"), .embedInCode("Inspector/Page/inspector.css"),
+                .embedInCode("Inspector/Page/inspector.js"), .embedInCode("Inspector/Page/dom.js"),
+                .embedInCode("Inspector/Page/views.js"), .embedInCode("Inspector/Page/decisions.js"),
+                .embedInCode("Inspector/Page/icon.svg"),
             ]),
         .executableTarget(
             name: "SluiceCLI",
@@ -284,6 +293,7 @@ let package = Package(
                 "SluiceCore", "SluiceDaemon", "SluiceTesting",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]),
         .testTarget(
             name: "SluiceCLITests",

@@ -13,6 +13,8 @@ struct Options {
     var countsOnly = false
     /// The only kind of store, by its name.
     var store: String?
+    /// The only wire, by its name.
+    var dialect: String?
     /// Faults and habits of servers that no story has, by their names.
     var without: [String] = []
     /// Whether to say each story's hash, to be compared with another run's.
@@ -36,6 +38,7 @@ struct Options {
             case "--trace": trace = true
             case "--json": json = true
             case "--store": store = rest.popFirst()
+            case "--dialect": dialect = rest.popFirst()
             case "--without": without = (rest.popFirst() ?? "").split(separator: ",").map(String.init)
             case "--hashes": hashes = true
             case "--story": story = rest.popFirst()

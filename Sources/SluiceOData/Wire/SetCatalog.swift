@@ -49,7 +49,7 @@ final class SetCatalog: Sendable {
         let reading = state.withLock { state -> Task<EdmModel, any Error>? in
             if state.model != nil { return nil }
             if let reading = state.reading { return reading }
-            let reading = Task { try await self.read(for: request) }
+            let reading = Task(executorPreference: currentTaskExecutor()) { try await self.read(for: request) }
             state.reading = reading
             return reading
         }

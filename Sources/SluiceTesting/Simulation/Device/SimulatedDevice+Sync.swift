@@ -74,8 +74,12 @@ extension SimulatedDevice {
         guard purges == self.purges, parts.configuration.filters.isEmpty, parts.configuration.quirk == nil else {
             return
         }
+        let service = parts.server.service
+        // After its restart it says that nothing has changed.
+        if service?.has(.emptiesOldLinks) ?? false, parts.server.hasRestarted { return }
+        let isTold = service == nil || parts.setting.tracksChanges
         let rows = parts.server.rows(query.table).filter { row in
-            row.commit <= before && (group == nil || row.fields["group"]?.int == group.map { Int64($0) })
+            row.commit <= before && (isTold || !row.isDeleted) && (group == nil || row.fields["group"]?.int == group.map { Int64($0) })
         }
         parts.oracle.pulled(rows, of: query.table, named: name != nil, on: index)
     }
@@ -151,7 +155,7 @@ extension SimulatedDevice {
         do {
             guard let queue = context?.queue else { return }
             for operation in try await queue.operations() where operation.state == .parked || operation.state == .dead {
-                if givesUp, operation.kind == .undelete, operation.failure?.status == 404 {
+                if givesUp, operation.kind == .undelete, [404, 405].contains(operation.failure?.status) {
                     try await queue.discard(operation.id)
                 } else {
                     try await queue.retry(operation.id)

@@ -73,7 +73,7 @@ extension OracleState {
             guard let value = fields.value(field, of: conflict.server) else { continue }
             contested[operation.id, default: []].insert(FieldValue(key: key, field: field, value: value))
         }
-        let version = conflict.server?[columns.version]?.string ?? ""
+        let version = Self.name(conflict.server?[columns.version]?.string ?? "")
         if let author = authors[version].map({ String($0.prefix { $0 != "-" }) }), !conflict.isDeletedOnServer,
             stands(operation.id, after: author), !hasGivenUpDelete(after: author, of: conflict, on: device),
             !mayNotRecognise(operation.id, author),

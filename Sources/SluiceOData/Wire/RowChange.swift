@@ -184,6 +184,8 @@ struct RowChange {
         }
         switch sent.kind {
         case .delete:
+            // Who answers with something has not said that it was done.
+            guard response.body.isEmpty else { return response }
             var done = Response(HTTPResponse(status: .noContent))
             done.head.headerFields = response.head.headerFields
             return done
@@ -191,6 +193,7 @@ struct RowChange {
             if let made = try reader.record(in: response, as: sent.id) {
                 return ODataTransport.response(201, made, like: response)
             }
+            guard response.body.isEmpty else { return response }
             var key = location(of: response)
             if key == nil { key = try await reader.key(of: sent.id) }
             guard let key else { return Response(HTTPResponse(status: .noContent)) }
@@ -245,6 +248,8 @@ struct RowChange {
         if response.status != 204, let record = try? reader.record(in: response, as: id) {
             return ODataTransport.response(response.status == 201 ? 201 : 200, record, like: response)
         }
+        // Who answers with something else has not said that it was done.
+        guard response.body.isEmpty else { return response }
         if let there = try? await reader.read(key, as: id), there.status == 200 {
             return ODataTransport.response(200, (try? there.body.json) ?? .null, like: there)
         }

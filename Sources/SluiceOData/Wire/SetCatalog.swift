@@ -69,6 +69,7 @@ final class SetCatalog: Sendable {
         metadata.head.headerFields[.accept] = "application/xml"
         metadata.context = RequestContext(source: request.context.source, limits: request.context.limits)
         let response = try await exchange.send(metadata)
+        if let refusal = ServiceRefusal(response) { throw refusal }
         guard response.status == 200 else {
             let code = SluiceError.Code(status: response.status) ?? .brokenProtocol
             throw SluiceError(

@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import SluiceCore
+internal import SluiceOData
 
 /// Answers a list with `$apply`: what is made of the entities that the request may see. (OData Extension for Data
 /// Aggregation 4.0.)
@@ -29,7 +30,7 @@ struct AppliedReads: Sendable {
             let records = try await records(of: set, step)
             var query = read.query
             query.select = []
-            let begun = try QueryEvaluator(query, schema: schema).page(of: records)
+            let begun = try QueryEvaluator(query, schema: schema).apply(to: records)
             let rows = try read.answer(begun)
             var members = RowsV4(call, format).contextMember(set.name)
             if options.count == true {

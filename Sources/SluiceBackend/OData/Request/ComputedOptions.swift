@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import SluiceCore
 
 /// `$compute`, and the options that may name what it computes: `$filter` and `$orderby`, with each computed property

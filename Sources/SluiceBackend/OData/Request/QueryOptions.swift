@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import SluiceCore
+internal import SluiceOData
 
 /// The query options of a request for one set's entities, read and checked.
 struct QueryOptions: Sendable {

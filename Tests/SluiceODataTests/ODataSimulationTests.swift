@@ -49,7 +49,9 @@ struct ODataSimulationTests {
         }
         let sent = trace.filter { $0.contains(" sends ") }
         #expect(sent.allSatisfy { !$0.contains("/tables/") })
-        let words = wire == 0 ? ["MERGE /items('", "POST /items", "deltatoken="] : ["PATCH /items('", "POST /items", "$deltatoken="]
+        let words =
+            wire == 0
+            ? ["MERGE /items('", "POST /items", "deltatoken="] : ["PATCH /items('", "POST /items", "$deltatoken="]
         for word in words { #expect(sent.contains { $0.contains(word) }, "nothing sends \(word)") }
     }
 }

@@ -38,7 +38,8 @@ extension WireSession {
                 status: 200, contains: ["@removed", #""deleted""#], link: "last"),
             Step(title: "A deleted row, by its key", method: .get, path: "/odata/v4/todoitem('7')", status: 404),
             Step(
-                title: "A filter that cannot be read", method: .get, path: "/odata/v4/numbers?$filter=n%20eq", status: 400,
+                title: "A filter that cannot be read", method: .get, path: "/odata/v4/numbers?$filter=n%20eq",
+                status: 400,
                 contains: [#""error""#]),
         ])
 
@@ -49,7 +50,8 @@ extension WireSession {
         steps: [
             Step(
                 title: "Create", method: .post, path: "/odata/v2/todos", headers: [json],
-                body: #"{"id":"7","text":"buy milk","place":"12"}"#, status: 201, contains: ["__metadata", #""place":"12""#],
+                body: #"{"id":"7","text":"buy milk","place":"12"}"#, status: 201,
+                contains: ["__metadata", #""place":"12""#],
                 answers: ["ETag", "Location"], remember: "first"),
             Step(
                 title: "The first page of a pull", method: .get,

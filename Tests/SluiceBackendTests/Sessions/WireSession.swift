@@ -71,7 +71,9 @@ struct WireSession: Sendable {
             }
             if let key = step.link {
                 let json = (try? response.body.json) ?? .null
-                let links = ["@odata.deltaLink", "__delta"].compactMap { (json[PropertyName($0)] ?? json["d"]?[PropertyName($0)])?.string }
+                let links = ["@odata.deltaLink", "__delta"].compactMap {
+                    (json[PropertyName($0)] ?? json["d"]?[PropertyName($0)])?.string
+                }
                 let link = try #require(links.first, "\(name): \(step.title): \(text)")
                 memory[key] = "/" + link.split(separator: "/").dropFirst(2).joined(separator: "/")
                 let token = link.split(separator: "deltatoken=").last?.split(separator: "&").first ?? ""

@@ -79,7 +79,8 @@ extension SimulatedDevice {
         if service?.has(.emptiesOldLinks) ?? false, parts.server.hasRestarted { return }
         let isTold = service == nil || parts.setting.tracksChanges
         let rows = parts.server.rows(query.table).filter { row in
-            row.commit <= before && (isTold || !row.isDeleted) && (group == nil || row.fields["group"]?.int == group.map { Int64($0) })
+            row.commit <= before && (isTold || !row.isDeleted)
+                && (group == nil || row.fields["group"]?.int == group.map { Int64($0) })
         }
         parts.oracle.pulled(rows, of: query.table, named: name != nil, on: index)
     }

@@ -74,7 +74,8 @@ enum ServiceMultipart {
         for (name, value) in fields {
             if let name = HTTPField.Name(name), HTTPField.isValidValue(value) { head.headerFields[name] = value }
         }
-        return ModelBatch.Part(id: id, group: group, dependsOn: [], request: Request(head, body: Body(bytes: Array(body))))
+        return ModelBatch.Part(
+            id: id, group: group, dependsOn: [], request: Request(head, body: Body(bytes: Array(body))))
     }
 
     /// The answers as the service tells them: of a change set that failed the first reason alone, or in JSON all.
@@ -118,7 +119,8 @@ enum ServiceMultipart {
 
     private static func text(_ told: Told) -> [UInt8] {
         let body = told.response.body.bytes
-        var head = "Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\nContent-ID: \(told.id)\r\n\r\n"
+        var head =
+            "Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\nContent-ID: \(told.id)\r\n\r\n"
         head += "HTTP/1.1 \(told.response.status) Answer\r\n"
         for field in told.response.head.headerFields { head += "\(field.name.rawName): \(field.value)\r\n" }
         head += "Content-Length: \(body.count)\r\n\r\n"

@@ -9,7 +9,9 @@ extension SimulatedServer {
     private static let entityID = HTTPField.Name("OData-EntityId")
 
     /// Answers a request as an OData service.
-    func serve(_ request: Request, _ service: SimulatedService, _ device: Int, user: Int, _ state: inout State) -> Response {
+    func serve(_ request: Request, _ service: SimulatedService, _ device: Int, user: Int, _ state: inout State)
+        -> Response
+    {
         let path = String((request.head.path ?? "/").prefix { $0 != "?" })
         let token = Self.csrf.flatMap { request.head.headerFields[$0] }
         if request.head.method == .get {
@@ -134,7 +136,9 @@ extension SimulatedServer {
         _ done: Response, _ table: String, _ method: HTTPRequest.Method, _ request: Request, _ service: SimulatedService
     ) -> Response {
         let body = (try? done.body.json) ?? .null
-        guard done.status < 300 else { return service.refusal(done.status == 410 ? 404 : done.status, "\(body["error"] ?? "no")") }
+        guard done.status < 300 else {
+            return service.refusal(done.status == 410 ? 404 : done.status, "\(body["error"] ?? "no")")
+        }
         guard done.status != 204, let version = body["__version"]?.string else {
             return done.status == 204 ? done : service.refusal(done.status, "an accident")
         }

@@ -61,7 +61,9 @@ extension SimulatedServer {
     private func rows(
         _ asked: ListAsked, _ call: ModelCall, _ service: SimulatedService, _ table: String, _ state: State
     ) -> Response {
-        let keys = asked.query.order.map { (isTime: $0.column == SimulatedService.time, isID: $0.column == service.key, down: $0.descending) }
+        let keys = asked.query.order.map {
+            (isTime: $0.column == SimulatedService.time, isID: $0.column == service.key, down: $0.descending)
+        }
         guard keys.allSatisfy({ $0.isTime || $0.isID }) else { return service.refusal(400, "not sortable") }
         func isBefore(_ left: Place, _ right: Place) -> Bool {
             for key in keys {

@@ -64,7 +64,11 @@ struct SimulatedService: Sendable {
         var record: JSON = ["id": JSON(row.id)]
         record[key] = JSON(row.id)
         for name in columns {
-            if let value = row.fields[name] { record[name] = value } else if !has(.hasNoMetadata) { record[name] = .null }
+            if let value = row.fields[name] {
+                record[name] = value
+            } else if !has(.hasNoMetadata) {
+                record[name] = .null
+            }
         }
         record["__version"] = JSON(tag(row.version))
         guard !has(.hasNoTime) else { return record }
@@ -131,7 +135,8 @@ struct SimulatedService: Sendable {
         var escaped = ""
         for byte in text.utf8 {
             let scalar = Unicode.Scalar(byte)
-            let isPlain = scalar.isASCII && (scalar.properties.isAlphabetic || "0123456789-._~'".unicodeScalars.contains(scalar))
+            let isPlain =
+                scalar.isASCII && (scalar.properties.isAlphabetic || "0123456789-._~'".unicodeScalars.contains(scalar))
             escaped += isPlain ? String(scalar) : "%" + String(Int(byte) + 256, radix: 16, uppercase: true).dropFirst()
         }
         return escaped
@@ -197,7 +202,8 @@ struct SimulatedService: Sendable {
         let isOld = version == .v2
         let schema = isOld ? "http://schemas.microsoft.com/ado/2008/09/edm" : "http://docs.oasis-open.org/odata/ns/edm"
         let types = ["items", "notes"].map { table in
-            var properties = "<Key><PropertyRef Name=\"\(key.text)\"/></Key>"
+            var properties =
+                "<Key><PropertyRef Name=\"\(key.text)\"/></Key>"
                 + "<Property Name=\"\(key.text)\" Type=\"Edm.String\" Nullable=\"false\"/>"
             for name in columns {
                 let type = fields.isOne(name) ? "Int64" : name == "group" ? "Int32" : "String"
@@ -210,7 +216,8 @@ struct SimulatedService: Sendable {
             return "<EntityType Name=\"\(table)\">\(properties)</EntityType>"
         }
         let sets = ["items", "notes"].map { "<EntitySet Name=\"\($0)\" EntityType=\"story.\($0)\"/>" }
-        let wrapper = isOld ? "http://schemas.microsoft.com/ado/2007/06/edmx" : "http://docs.oasis-open.org/odata/ns/edmx"
+        let wrapper =
+            isOld ? "http://schemas.microsoft.com/ado/2007/06/edmx" : "http://docs.oasis-open.org/odata/ns/edmx"
         response.body = Body(
             bytes: Array(
                 """

@@ -4,6 +4,8 @@ struct Options {
     var from: UInt64 = 1
     /// Every how many-eth seed is played, for several processes beside each other.
     var stride: UInt64 = 1
+    /// The only wire, by its name.
+    var dialect: String?
     var trace = false
     var json = false
     /// A file with a story to play in the place of seeds.
@@ -13,8 +15,6 @@ struct Options {
     var countsOnly = false
     /// The only kind of store, by its name.
     var store: String?
-    /// The only wire, by its name.
-    var dialect: String?
     /// Faults and habits of servers that no story has, by their names.
     var without: [String] = []
     /// Whether to say each story's hash, to be compared with another run's.
@@ -33,12 +33,12 @@ struct Options {
             switch argument {
             case "--seeds": seeds = try number(argument)
             case "--from": from = try number(argument)
+            case "--dialect": dialect = rest.popFirst()
             case "--stride": stride = max(1, try number(argument))
             case "--seed": (from, seeds) = (try number(argument), 1)
             case "--trace": trace = true
             case "--json": json = true
             case "--store": store = rest.popFirst()
-            case "--dialect": dialect = rest.popFirst()
             case "--without": without = (rest.popFirst() ?? "").split(separator: ",").map(String.init)
             case "--hashes": hashes = true
             case "--story": story = rest.popFirst()

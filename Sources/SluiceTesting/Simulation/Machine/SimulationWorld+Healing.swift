@@ -22,7 +22,9 @@ extension SimulationWorld {
         let isTold = parts.setting.tracksChanges
         let reconciles =
             parts.setting.deletesForGood || parts.setting.restoresBackups
-            || (parts.setting.queries > 1 && !isTold) || (parts.server.service.map { !isTold || !$0.tellsAll } ?? false)
+            || (parts.setting.queries > 1 && !isTold)
+            // Of rows that were deleted before its first page an OData service says nothing.
+            || parts.server.service != nil
         let waiting = devices.map(\.waiting)
         var pushed = devices.map { _ in 0 }
         for round in 0..<4 {
@@ -169,12 +171,7 @@ extension SimulatedDevice {
             }
             // A row that no query holds, made here or pulled without a name, stays until it is purged.
             let ids = Set(rows.map(\.id))
-            let members = parts.oracle.view(of: index) { view in
-                (view.tables[Membership.schema.name] ?? [:]).keys.map {
-                    RecordID(String($0.text.drop { $0 != "/" }.dropFirst()))
-                }
-            }
-            let held = Set(members)
+            let held = members
             let isWhole = query(table, group).filter == nil
             let mine = local.filter { id, row in
                 isWhole || held.contains(id) && (group == nil || row["group"]?.int == group.map { Int64($0) })

@@ -159,9 +159,6 @@ struct SimulatedService: Sendable {
     /// Whether the service can say that a row which is there is none of the query's any more.
     var tellsOfLeavers: Bool { version == .v4 || has(.oldTombstones) }
 
-    /// Whether devices are told of all that changes.
-    var tellsAll: Bool { !has(.hidesLeavers) && !has(.emptiesOldLinks) }
-
     // MARK: Answers
 
     /// A refusal as the wire has it.

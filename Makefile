@@ -17,6 +17,8 @@ test: setup lint
 	@.ci/blocks
 	@.ci/test
 	@.ci/simulate 2000 1
+	@DIALECT=odata-v2 .ci/simulate 300 1
+	@DIALECT=odata-v4 .ci/simulate 300 1
 	@.ci/storage 29 5
 	@STORE=encrypted .ci/storage 29 5
 
@@ -67,7 +69,8 @@ queries: setup
 proof: simulate torture storage-faults
 
 # Plays seeded stories of devices and a server, on all cores: the next ones that nobody has played, make simulate
-# SEEDS=100000, or others with FROM=1. See docs/simulator.md. STORE=encrypted has devices keep their data in encrypted stores.
+# SEEDS=100000, or others with FROM=1. See docs/simulator.md. STORE=encrypted has devices keep their data in encrypted stores,
+# DIALECT=odata-v4 has them speak to an OData service.
 simulate: setup
 	@.ci/simulate "$(or $(SEEDS),20000)" "$(FROM)" note
 

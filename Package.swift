@@ -129,7 +129,7 @@ let package = Package(
         .target(
             name: "SluiceTesting",
             dependencies: [
-                "SluiceCore", "SluiceSQLite", .product(name: "HTTPTypes", package: "swift-http-types"),
+                "SluiceCore", "SluiceOData", "SluiceSQLite", .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .target(
             name: "Sluice",
@@ -337,8 +337,8 @@ let package = Package(
 if Context.environment["SLUICE_PROGRAMS"] != nil {
     package.targets += [
         .executableTarget(
-            name: "simulate", dependencies: ["SluiceCore", "SluiceSQLite", "SluiceTesting"], path: "Tests/Simulation",
-            exclude: ["planted.patch"]),
+            name: "simulate", dependencies: ["SluiceCore", "SluiceOData", "SluiceSQLite", "SluiceTesting"],
+            path: "Tests/Simulation", exclude: ["planted.patch"]),
         .executableTarget(
             name: "storage",
             dependencies: ["SluiceTestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")],

@@ -8,6 +8,7 @@ import Synchronization
 enum TestDatabase {
     /// The server's URL; nil where the tests run on SQLite.
     static let server = ProcessInfo.processInfo.environment["SLUICE_TEST_POSTGRES"]
+    static var isSQLite: Bool { server == nil }
     private static let administrator = Mutex<PostgresConnection?>(nil)
     private static let count = Mutex(0)
 

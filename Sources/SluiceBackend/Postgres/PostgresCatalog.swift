@@ -25,15 +25,17 @@ enum PostgresCatalog {
         """
     ]
 
-    /// The lock that one process at a time holds while it looks at the version: `SLUICE` and a number.
-    private static let lock: Int64 = 0x534C_5549_4345_0001
+    /// The lock that one process at a time holds while it looks at the version: `SLUI`.
+    private static let lock: Int32 = 0x534C_5549
 
     /// Brings the catalog to this version. Of several processes one does it, the others wait.
     ///
     /// - Throws: ``SluiceError`` of code `storeSchema` for a catalog of a newer version.
     static func prepare(_ connection: PostgresConnection) throws {
         do {
-            try connection.execute("BEGIN; SET LOCAL lock_timeout = 60000; "
+            // One for each schema.
+            try connection.execute(
+                "BEGIN; SET LOCAL lock_timeout = 20000; "
                     + "SELECT pg_advisory_xact_lock(\(lock), hashtext(current_schema()))")
             let isThere = try connection.query("SELECT to_regclass('sluice_schema') IS NOT NULL").value(0, 0)
             if isThere != .integer(1) {

@@ -26,7 +26,7 @@ struct PostgresFilter {
 
     init(_ filter: QueryExpression?, _ schema: TableSchema) {
         if let filter {
-            self = Self.condition(filter, schema)
+            self = Self.condition(filter, schema, exact: false)
         } else {
             self.init(pieces: nil, isExact: true)
         }
@@ -44,42 +44,50 @@ struct PostgresFilter {
         }
     }
 
-    private static func condition(_ filter: QueryExpression, _ schema: TableSchema) -> PostgresFilter {
+    /// - Parameter exact: whether the condition has to be false, and not null, where a comparison is. Otherwise it decides
+    ///   only whether a row is taken, and a plain comparison may use an index.
+    private static func condition(
+        _ filter: QueryExpression, _ schema: TableSchema, exact: Bool
+    ) -> PostgresFilter {
         switch filter {
         case .binary(.and, let left, let right):
-            let (left, right) = (condition(left, schema), condition(right, schema))
+            let (left, right) = (condition(left, schema, exact: exact), condition(right, schema, exact: exact))
             let isExact = left.isExact && right.isExact
             guard let first = left.pieces else { return PostgresFilter(pieces: right.pieces, isExact: isExact) }
             guard let second = right.pieces else { return PostgresFilter(pieces: first, isExact: isExact) }
             return PostgresFilter([.text("(")] + first + [.text(" AND ")] + second + [.text(")")], isExact: isExact)
         case .binary(.or, let left, let right):
-            let (left, right) = (condition(left, schema), condition(right, schema))
+            let (left, right) = (condition(left, schema, exact: exact), condition(right, schema, exact: exact))
             guard let first = left.pieces, let second = right.pieces else { return anything }
             return PostgresFilter(
                 [.text("(")] + first + [.text(" OR ")] + second + [.text(")")], isExact: left.isExact && right.isExact)
         case .unary(.not, let operand):
-            let operand = condition(operand, schema)
+            let operand = condition(operand, schema, exact: true)
             guard operand.isExact, let pieces = operand.pieces else { return anything }
-            // A condition that is null is not true.
-            return PostgresFilter([.text("((")] + pieces + [.text(") IS NOT TRUE)")])
+            return PostgresFilter([.text("(NOT ")] + pieces + [.text(")")])
         case .binary(let operation, .column(let name), .literal(let literal)):
-            return comparison(operation, name, literal, schema)
+            return comparison(operation, name, literal, schema).neverNull(exact)
         case .binary(let operation, .literal(let literal), .column(let name)):
             guard let mirrored = mirrored(operation) else { return anything }
-            return comparison(mirrored, name, literal, schema)
+            return comparison(mirrored, name, literal, schema).neverNull(exact)
         case .membership(.column(let name), let literals):
             guard let column = Column(name, schema), literals.count <= 1000, !literals.isEmpty else { return anything }
             let values = literals.compactMap { column.constant($0) }
             guard values.count == literals.count, values.allSatisfy(\.isExact) else { return anything }
             let list = values.flatMap { [.text(", "), .value($0.value)] as [Piece] }.dropFirst()
-            return PostgresFilter([.text("(\(column.sql) IN (")] + list + [.text("))")])
+            return PostgresFilter([.text("(\(column.sql) IN (")] + list + [.text("))")]).neverNull(exact)
         case .call(let function, let arguments): return call(function, arguments, schema)
         case .literal(.bool(let value)): return PostgresFilter([.text(value ? "TRUE" : "FALSE")])
         case .column(let name):
             guard let column = Column(name, schema), column.type == .boolean else { return anything }
-            return PostgresFilter([.text("(\(column.sql) IS TRUE)")])
+            return PostgresFilter([.text(column.sql)])
         default: return anything
         }
+    }
+
+    private func neverNull(_ exact: Bool) -> PostgresFilter {
+        guard exact, let pieces else { return self }
+        return PostgresFilter([.text("(")] + pieces + [.text(" IS TRUE)")], isExact: isExact)
     }
 
     private static func mirrored(_ operation: QueryExpression.BinaryOperator) -> QueryExpression.BinaryOperator? {

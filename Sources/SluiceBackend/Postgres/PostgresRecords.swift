@@ -7,6 +7,9 @@ internal import SluicePostgres
 /// there, what it says wins. `_absent` is the array of the declared columns that the record does not have at all, so that
 /// they are told from nulls. Both are NULL where they would be empty.
 struct PostgresRecords: RecordStorage {
+    /// How many keys a query may sort by.
+    private static let mostKeys = 1000
+
     let schema: TableSchema
     private let quotedName: String
     private let selectSQL: String
@@ -85,7 +88,7 @@ struct PostgresRecords: RecordStorage {
     private func ordering(_ keys: [Query.SortKey]) -> String? {
         var parts: [String] = []
         var seen: Set<PropertyName> = []
-        for key in keys {
+        for key in keys.prefix(Self.mostKeys) {
             guard let name = key.column, let column = PostgresFilter.Column(name, schema), column.type != .json else {
                 return nil
             }
@@ -119,6 +122,9 @@ struct PostgresRecords: RecordStorage {
     ) throws {
         let transaction = try Self.postgres(connection)
         let evaluator = try QueryEvaluator(query, schema: schema)
+        guard Set(query.order.map(\.expression)).count <= Self.mostKeys else {
+            throw SluiceError(.invalidQuery, "the query sorts by more than \(Self.mostKeys) keys", table: schema.name)
+        }
         let filter = PostgresFilter(query.filter, schema)
         guard let ordering = ordering(query.order) else {
             // The database does not sort so: what it finds is sorted here.

@@ -35,11 +35,11 @@ final class PostgresSession: Sendable {
             connection, process: process, attempt: nextAttempt(), ordered: true)
         do {
             let timeline = "substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)"
-            let isOther = try transaction.integer(
-                "SELECT count(*) FROM sluice_identity WHERE timeline IS DISTINCT FROM \(timeline)") > 0
-            if isOther {
+            let found = try transaction.run("SELECT timeline, \(timeline) FROM sluice_identity").first
+            if let found, found[0] != found[1] {
                 try transaction.run("UPDATE sluice_identity SET timeline = \(timeline)")
-                try BackendCatalog.beginRun(chance: environment.random(), transaction)
+                // In a new database the backend begins the first one.
+                if found[0] != .null { try BackendCatalog.beginRun(chance: environment.random(), transaction) }
             }
             try transaction.run("DELETE FROM sluice_processes WHERE seen < now() - interval '30 days'")
             try transaction.commit()

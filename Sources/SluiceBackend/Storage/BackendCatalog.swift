@@ -21,6 +21,7 @@ enum BackendCatalog {
     static func setColumns(
         _ columns: [TableSchema.Column], of table: String, _ connection: any StorageConnection
     ) throws {
+        try connection.settle()
         let text = JSON(columns.map { JSON([JSON($0.name), JSON($0.type.rawValue)]) }).description
         try connection.run(
             "INSERT INTO sluice_tables (name, columns, latest) VALUES ($1, $2, 0) "

@@ -26,6 +26,7 @@ test: setup lint
 test-peers: setup
 	$(SWIFT) build --build-tests
 	@.ci/peers
+	@.ci/postgres
 
 # Lint and the tests of what has changed since main: for the inner loop. make test runs every one.
 check: setup

@@ -39,6 +39,7 @@ let package = Package(
     targets: [
         // C: libraries of the system, and the SQLite API as a table of functions.
         .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+        .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
         // C: Lua 5.4 for scripts that nobody vouches for. The one target that knows Lua.
         .target(name: "CLuaSandbox", linkerSettings: [.linkedLibrary("lua5.4"), .linkedLibrary("jansson")]),
@@ -114,10 +115,12 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
+        // Connections to PostgreSQL, through libpq.
+        .target(name: "SluicePostgres", dependencies: ["CLibPQ", "SluiceCore"]),
         .target(
             name: "SluiceBackend",
             dependencies: [
-                "SluiceConfiguration", "SluiceCore", "SluiceOData", "SluiceSQLite",
+                "SluiceConfiguration", "SluiceCore", "SluiceOData", "SluicePostgres", "SluiceSQLite",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "JWTKit", package: "jwt-kit"),
@@ -271,7 +274,7 @@ let package = Package(
         .testTarget(
             name: "SluiceBackendTests",
             dependencies: [
-                "SluiceBackend", "Sluice", "SluiceTesting", "SluiceTestSupport",
+                "SluiceBackend", "Sluice", "SluicePostgres", "SluiceTesting", "SluiceTestSupport",
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -36,7 +36,8 @@ package final class PostgresConnection {
         PQsetNoticeProcessor(handle, { _, _ in }, nil)
         guard PQserverVersion(handle) >= 130_000 else {
             throw SluiceError(
-                .storeSchema, "the database \(address) is a PostgreSQL older than 13, which the backend does not support")
+                .storeSchema,
+                "the database \(address) is a PostgreSQL older than 13, which the backend does not support")
         }
         guard PQparameterStatus(handle, "server_encoding").map({ String(cString: $0) }) ?? "UTF8" == "UTF8" else {
             throw SluiceError(.storeSchema, "the database \(address) does not have the encoding UTF8")

@@ -44,9 +44,10 @@ package struct PostgresFailure: Error, Sendable, Hashable, CustomStringConvertib
         case "3D": return (.storeInputOutput, "there is no database \(address)")
         case "22", "54": return (.invalidRecord, "a value is none that PostgreSQL holds (\(state))")
         case "23": return (.invalidRecord, "a constraint of the database refuses the record (\(state))")
-        case "53": return state == "53100"
-            ? (.storeFull, "no space is left for the database \(address); nothing of this was written")
-            : (.storeBusy, "the database \(address) has no resources left; try again")
+        case "53":
+            return state == "53100"
+                ? (.storeFull, "no space is left for the database \(address); nothing of this was written")
+                : (.storeBusy, "the database \(address) has no resources left; try again")
         case "42" where state == "42501":
             return (.storeInputOutput, "the database \(address) does not allow this user what the backend needs")
         case "42":

@@ -60,7 +60,8 @@ struct TableSession: Sendable {
         _ id: RecordID, _ record: @Sendable (_ stored: JSON?) throws -> JSON? = { _ in nil }, replaces: Bool = false,
         reply: @escaping @Sendable (_ record: JSON) -> Reply,
         _ write:
-            @escaping @Sendable (_ changed: JSON?, _ scope: RowScope, _ connection: any StorageConnection) throws -> JSON
+            @escaping @Sendable (_ changed: JSON?, _ scope: RowScope, _ connection: any StorageConnection) throws ->
+            JSON
     ) async throws -> Reply {
         do {
             if let repeatable {

@@ -3,7 +3,8 @@ public import SluiceCore
 internal import SluicePostgres
 
 /// Which PostgreSQL database, and as whom. What is printed of it shows hosts and name of the database alone.
-public struct PostgresDatabase: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable
+public struct PostgresDatabase: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
 {
     let address: PostgresAddress
 
@@ -44,7 +45,8 @@ extension BackendConfiguration.Database {
         } else {
             throw SluiceError(
                 .invalidArgument,
-                "a database is sqlite:PATH, sqlite::memory:, postgres://USER:PASSWORD@HOST/DATABASE or postgres:$VARIABLE")
+                "a database is sqlite:PATH, sqlite::memory:, postgres://USER:PASSWORD@HOST/DATABASE or postgres:$VARIABLE"
+            )
         }
     }
 

@@ -60,7 +60,8 @@ enum PostgresColumns {
         switch type {
         case .string: return rows.text(row, column).map { JSON($0) }
         case .integer: return rows.integer(row, column).map { JSON($0) }
-        case .real: return rows.double(row, column).map { double in wholeNumber(double).map { JSON($0) } ?? JSON(double) }
+        case .real:
+            return rows.double(row, column).map { double in wholeNumber(double).map { JSON($0) } ?? JSON(double) }
         case .boolean: return JSON(rows.text(row, column) == "t")
         case .date:
             guard let microseconds = rows.integer(row, column) else { return nil }

@@ -124,7 +124,8 @@ struct PostgresFilter {
         case .lt, .le: spelling = "<="
         default: return anything
         }
-        return PostgresFilter([.text("(\(column.sql) \(spelling) "), .value(constant.value), .text(")")], isExact: isExact)
+        return PostgresFilter(
+            [.text("(\(column.sql) \(spelling) "), .value(constant.value), .text(")")], isExact: isExact)
     }
 
     /// A property without a column, which is among the others in a document.

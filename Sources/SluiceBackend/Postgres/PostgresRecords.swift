@@ -41,7 +41,8 @@ struct PostgresRecords: RecordStorage {
         let isThere = try transaction.query("SELECT to_regclass($1) IS NOT NULL", [.text(quotedName)]).value(0, 0)
         guard isThere == .integer(0) else {
             throw SluiceError(
-                .storeSchema, "the database has a table of that name that the backend did not make; it was left as it is",
+                .storeSchema,
+                "the database has a table of that name that the backend did not make; it was left as it is",
                 table: schema.name)
         }
         let columns = schema.columns.map {

@@ -143,7 +143,8 @@ final class PostgresTransaction: StorageConnection {
         guard let stamps else { return "" }
         var sql = "UPDATE sluice_counter SET value = \(stamps.point.number) WHERE value < \(stamps.point.number); "
         for name in stamps.changed.sorted(by: { $0.text < $1.text }) {
-            sql += "UPDATE sluice_tables SET latest = \(stamps.latest[name] ?? 0) "
+            sql +=
+                "UPDATE sluice_tables SET latest = \(stamps.latest[name] ?? 0) "
                 + "WHERE name = \(try connection.literal(name.text)); "
         }
         return sql

@@ -148,7 +148,7 @@ final class PostgresWriter: Sendable {
                     outcomes.append(.success(()))
                 } catch let failure as PostgresFailure {
                     throw failure
-                } catch where writes.count > 1 && connection.changes == changes {
+                } catch  where writes.count > 1 && connection.changes == changes {
                     // It was refused before it wrote anything.
                     outcomes.append(.failure(error))
                 }

@@ -138,7 +138,8 @@ extension Backend {
     }
 
     static func stampAnew(
-        _ tables: some Sequence<BackendTable>, _ mark: LastCommit?, _ now: Timestamp, _ connection: any StorageConnection
+        _ tables: some Sequence<BackendTable>, _ mark: LastCommit?, _ now: Timestamp,
+        _ connection: any StorageConnection
     ) throws -> Int {
         try BackendCatalog.skipLostNumbers(mark, connection)
         let floor = max(now, mark?.latest ?? now)

@@ -13,7 +13,8 @@ extension BackendCatalog {
         try connection.settle()
         let most = Double(UInt32.max)
         var epoch = UInt32(exactly: (min(max(chance, 0), 1) * most).rounded()) ?? 0
-        while try connection.integer("SELECT count(*) FROM sluice_runs WHERE epoch = $1", [.integer(Int64(epoch))]) > 0 {
+        while try connection.integer("SELECT count(*) FROM sluice_runs WHERE epoch = $1", [.integer(Int64(epoch))]) > 0
+        {
             epoch &+= 1
         }
         try connection.run(
@@ -67,7 +68,8 @@ extension BackendCatalog {
     static func noteChange(of table: String, at time: Timestamp, _ connection: any StorageConnection) throws {
         try connection.settle()
         try connection.run(
-            "UPDATE sluice_tables SET latest = $1 WHERE latest < $1 AND name = $2", [.integer(time.ticks), .text(table)])
+            "UPDATE sluice_tables SET latest = $1 WHERE latest < $1 AND name = $2",
+            [.integer(time.ticks), .text(table)])
     }
 }
 

@@ -20,7 +20,8 @@ extension BackendTable {
         return count
     }
 
-    private func expireRecords(before border: Timestamp, _ now: Timestamp, _ connection: any StorageConnection) throws -> Int
+    private func expireRecords(before border: Timestamp, _ now: Timestamp, _ connection: any StorageConnection) throws
+        -> Int
     {
         let expired = try records(
             matching: Query(

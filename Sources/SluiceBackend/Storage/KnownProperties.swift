@@ -6,7 +6,8 @@ enum KnownProperties {
     /// How many are remembered. Otherwise few small records could make all lists large.
     static let most = 200
 
-    static func note(_ names: some Sequence<PropertyName>, of table: String, _ connection: any StorageConnection) throws {
+    static func note(_ names: some Sequence<PropertyName>, of table: String, _ connection: any StorageConnection) throws
+    {
         for name in names {
             let values: [SQLValue] = [.text(table), .text(name.text)]
             let known = "SELECT count(*) FROM sluice_properties WHERE name = $1 AND property = $2"

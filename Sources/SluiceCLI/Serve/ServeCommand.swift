@@ -21,8 +21,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The database, instead of the file's: sqlite:PATH, postgres://..., or postgres:$VARIABLE for a URL in the \
-            environment, where no list of processes shows its password.", valueName: "database"))
+            "The database, instead of the file's: sqlite:PATH, postgres://..., or postgres:$VARIABLE for a URL in the "
+                + "environment, where no list of processes shows its password.", valueName: "database"))
     var database: String?
 
     func run() async throws {

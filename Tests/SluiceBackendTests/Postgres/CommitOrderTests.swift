@@ -37,7 +37,7 @@ struct CommitOrderTests {
         for _ in 0..<Self.backends {
             fixtures.append(
                 try await BackendFixture(
-                    tables: [.init("t", pageSize: 50)], database: database, now: { .now },
+                    tables: [.init("t", pageSize: 50)], database: database, now: { SyncEnvironment.system.now() },
                     random: { Double.random(in: 0...1) }))
         }
         let isDone = Mutex(false)

@@ -13,12 +13,18 @@ import Testing
         let database = try PostgresDatabase(url: url)
         var dumped = ""
         dump(BackendConfiguration.Database.postgres(database), to: &dumped)
-        for text in ["\(database)", String(reflecting: database), dumped, "\(BackendConfiguration(database: .postgres(database)))"] {
+        for text in [
+            "\(database)", String(reflecting: database), dumped,
+            "\(BackendConfiguration(database: .postgres(database)))",
+        ] {
             #expect(!text.contains("s3cret") && !text.contains("ann"))
         }
         #expect(database.description == "postgres://db.example:5433/app")
         #expect(database.address.isPooled && database.address.readers == 3)
-        for wrong in ["postgres://ann:s3cret@[db/app", "postgres://ann:s3cret@db/app?readers=0", "postgres://ann:s3cret@db/app?unheard=s3cret"] {
+        for wrong in [
+            "postgres://ann:s3cret@[db/app", "postgres://ann:s3cret@db/app?readers=0",
+            "postgres://ann:s3cret@db/app?unheard=s3cret",
+        ] {
             do {
                 _ = try PostgresDatabase(url: wrong)
                 Issue.record("it was taken")
@@ -121,7 +127,8 @@ struct PostgresServerTests {
 
     @Test("connections that the server ends are made anew, and nothing that was answered is lost")
     func cutConnections() async throws {
-        let database = try TestDatabase.postgres(try #require(TestDatabase.server))
+        let database = try TestDatabase.postgres(
+            try #require(TestDatabase.server), parameters: "readers=2&application_name=cut")
         let fixture = try await BackendFixture(.init("t"), database: database)
         guard case .postgres(let postgres) = database else { return }
         let killer = try PostgresConnection(postgres.address)
@@ -129,7 +136,7 @@ struct PostgresServerTests {
             for _ in 0..<20 {
                 try killer.execute(
                     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
-                        + "AND query LIKE '%sluice_processes%' OR state LIKE 'idle in transaction'")
+                        + "AND application_name = 'cut'")
                 try await Task.sleep(for: .milliseconds(30))
             }
         }
@@ -155,5 +162,58 @@ struct PostgresServerTests {
         #expect(await first.send(.post, "/tables/t", #"{"id":"a"}"#).status == 201)
         #expect(await waiting.value == .changed)
         for fixture in [first, second] { try await fixture.backend.close() }
+    }
+}
+
+@Suite("Moving to another database") struct MoveTests {
+    @Test("records keep their versions, readers by time go on, tokens are told to begin afresh, ids go on")
+    func moves() async throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("move-\(UUID().uuidString)").path
+        defer { for end in ["", "-mark", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) } }
+        let rules: [BackendConfiguration.Table] = [
+            .init("t", columns: [.init("n", .integer)]), .init("numbered", ids: .integer),
+        ]
+        let first = try await BackendFixture(tables: rules, database: .sqlite(path: path))
+        for index in 0..<25 {
+            #expect(
+                await first.send(.post, "/tables/t", #"{"id":"r\#(index)","n":\#(index),"more":"x"}"#).status == 201)
+        }
+        _ = await first.send(.delete, "/tables/t/r3")
+        let id = await first.send(.post, "/tables/numbered", "{}").json["id"]?.int ?? 0
+        let repeated = [
+            ("Repeatability-Request-ID", "one"), ("Repeatability-First-Sent", "Mon, 06 May 2024 07:08:09 GMT"),
+        ]
+        let once = await first.send(.post, "/tables/t", #"{"id":"once"}"#, headers: repeated)
+        let token = await first.send(.get, "/tables/t", headers: [("Prefer", "odata.track-changes")])
+            .header("X-Sluice-Delta-Token")
+        let time = await first.send(.get, "/tables/t/r10").json["updatedAt"]?.string ?? ""
+        let before = await first.send(.get, "/tables/t?__includeDeleted=true&$top=100").json
+        try await first.backend.close()
+
+        let target =
+            try TestDatabase.server.map { try TestDatabase.postgres($0) } ?? .sqlite(path: path + "-other")
+        defer {
+            for end in ["", "-mark", "-wal", "-shm"] {
+                try? FileManager.default.removeItem(atPath: path + "-other" + end)
+            }
+        }
+        let count = try await Backend.move(
+            BackendConfiguration(database: .sqlite(path: path), tables: rules), to: target)
+        #expect(count == 27)
+        await #expect(throws: SluiceError.self) {
+            try await Backend.move(BackendConfiguration(database: .sqlite(path: path), tables: rules), to: target)
+        }
+        let second = try await BackendFixture(tables: rules, database: target)
+        let after = await second.send(.get, "/tables/t?__includeDeleted=true&$top=100").json
+        #expect(after.elements?.map { $0["version"] } == before.elements?.map { $0["version"] })
+        #expect(after.elements?.map { $0["more"] } == before.elements?.map { $0["more"] })
+        let later = await second.send(
+            .get, "/tables/t?$filter=updatedAt gt datetimeoffset'\(time)'&$orderby=updatedAt&$top=100")
+        #expect(Set(later.ids).isSuperset(of: (11..<25).map { "r\($0)" } + ["once"]))
+        #expect(await second.send(.get, "/tables/t?$deltatoken=\(token ?? "")").status == 410)
+        let again = await second.send(.post, "/tables/t", #"{"id":"once"}"#, headers: repeated)
+        #expect(again.status == 201 && again.version == once.version)
+        #expect(await second.send(.post, "/tables/numbered", "{}").json["id"]?.int ?? 0 > id)
+        try await second.backend.close()
     }
 }

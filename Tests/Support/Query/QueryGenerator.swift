@@ -187,7 +187,8 @@ package struct QueryGenerator {
                 "0f8fad5b-d9cb-469f-a165-70867728950e",
             ])
         }
-        let parts = ["", "a", "A", "ab", " ", "'", "é", "e\u{301}", "ß", "İ", "日本", "😀", "%", "_", "2013-01-01"]
+        let parts =
+            ["", "a", "A", "ab", " ", "'", "é", "e\u{301}", "ß", "İ", "日本", "😀", "%", "_", "2013-01-01"]
             + Self.zero
         return (0..<Int.random(in: 0...3, using: &random)).map { _ in pick(parts) }.joined()
     }

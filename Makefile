@@ -17,8 +17,6 @@ test: setup lint
 	@.ci/blocks
 	@.ci/test
 	@.ci/simulate 2000 1
-	@DIALECT=odata-v2 .ci/simulate 300 1
-	@DIALECT=odata-v4 .ci/simulate 300 1
 	@.ci/storage 29 5
 	@STORE=encrypted .ci/storage 29 5
 

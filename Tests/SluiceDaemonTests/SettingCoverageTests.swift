@@ -19,10 +19,9 @@ import Testing
         "DialectTests.key": ["application-key", "application-key-file"],
         "StoreCommandTests.encryption": ["key-file", "passphrase-file"],
         "PolicyCommandTests.takesPart": ["plugins", "secrets"],
-        "TokenTests.clientCredentials": [
-            "oauth.token-url", "oauth.client-id", "oauth.client-secret-file", "oauth.scope",
+        "DaemonSettingsTests.oauth": [
+            "oauth.token-url", "oauth.client-id", "oauth.client-secret-file", "oauth.scope", "oauth.refresh-token-file",
         ],
-        "TokenTests.refreshToken": ["oauth.refresh-token-file"],
         "TLSTests.mutual": ["tls.certificate-file", "tls.key-file", "tls.authorities-file"],
         "DaemonSettingsTests.interval": ["schedule.interval", "schedule.on-event"],
         "DaemonSettingsTests.windows": ["schedule.windows"],

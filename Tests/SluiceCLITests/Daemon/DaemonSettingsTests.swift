@@ -202,6 +202,59 @@ import Testing
         }
     }
 
+    @Test("oauth.token-url is asked with client-id, secret, scope and refresh token, and the server gets what it gives")
+    func oauth() async throws {
+        try await withScratch { scratch in
+            let server = try await PythonServer(
+                scratch,
+                """
+                import http.server
+                class Server(http.server.BaseHTTPRequestHandler):
+                    def give(self, body):
+                        self.send_response(200)
+                        self.send_header("Content-Type", "application/json")
+                        self.send_header("Content-Length", str(len(body)))
+                        self.end_headers()
+                        self.wfile.write(body)
+                    def do_POST(self):
+                        form = self.rfile.read(int(self.headers["Content-Length"])).decode()
+                        print(self.path, self.headers["Authorization"], form, flush=True)
+                        self.give(b'{"access_token": "granted"}')
+                    def do_GET(self):
+                        print("tables", self.headers["Authorization"], flush=True)
+                        self.give(b"[]")
+                    def log_message(self, *a): pass
+                server = http.server.HTTPServer(("127.0.0.1", 0), Server)
+                print(server.server_address[1], flush=True)
+                server.serve_forever()
+                """)
+            defer { server.stop() }
+            try scratch.write("secret", "open-sesame\n")
+            try scratch.write("refresh", "again")
+            func pull(_ more: String) async throws {
+                let config = try scratch.write(
+                    "sync.yaml",
+                    """
+                    endpoint: http://127.0.0.1:\(server.port)
+                    store: local.db
+                    tables: { notes: }
+                    oauth: { token-url: "http://127.0.0.1:\(server.port)/token", client-id: shop, \(more) }
+                    """)
+                let result = try await Program.sluice("pull", "notes", "--config", config)
+                #expect(result.status == 0, "\(result)")
+            }
+            try await pull("client-secret-file: secret, scope: notes")
+            // shop:open-sesame, by HTTP Basic.
+            let basic = "Basic c2hvcDpvcGVuLXNlc2FtZQ=="
+            #expect(server.lines.first == "/token \(basic) grant_type=client_credentials&scope=notes")
+            #expect(server.lines.dropFirst().allSatisfy { $0 == "tables Bearer granted" })
+            #expect(server.lines.count > 1)
+            try await pull("refresh-token-file: refresh")
+            let asked = server.lines.last { $0.hasPrefix("/token") }
+            #expect(asked == "/token None grant_type=refresh_token&refresh_token=again&client_id=shop")
+        }
+    }
+
     @Test("log.level says what is logged, and log.form how a line is written")
     func log() async throws {
         func lines(_ settings: String) async throws -> [String] {

@@ -128,5 +128,11 @@ import Testing
             let result = try await Program.sluice("daemon", "--config", config)
             #expect(result.status == 2 && result.errors.contains("gateway.token-file"), "\(result)")
         }
+        try await withDaemon("gateway: { port: 0, any-local-user: true }") { daemon, _, _ in
+            try await until("the port is logged") { daemon.log.contains("the gateway listens") }
+            let line = try #require(daemon.log.split(separator: "\n").first { $0.contains("the gateway listens") })
+            let curl = Curl(base: ["http://" + line.split(separator: "//").last!])
+            #expect(try await curl("GET", "/tables/notes").status == 200)
+        }
     }
 }

@@ -30,6 +30,12 @@ struct CommitOrderTests {
         Issue.record("nothing was missed, so the test finds nothing out")
     }
 
+    /// How far a play has come.
+    private final class Course: Sendable {
+        let isDone = Mutex(false)
+        let written = Mutex<Set<String>>([])
+    }
+
     /// Plays, and counts the records that readers never heard of.
     private func play(transactions: Int) async throws -> (byToken: Int, byTime: Int) {
         let database = try TestDatabase.postgres(try #require(TestDatabase.server), parameters: "readers=2")
@@ -40,10 +46,9 @@ struct CommitOrderTests {
                     tables: [.init("t", pageSize: 50)], database: database, now: { SyncEnvironment.system.now() },
                     random: { Double.random(in: 0...1) }))
         }
-        let isDone = Mutex(false)
-        let written = Mutex<Set<String>>([])
+        let course = Course()
         let readers = (0..<2).map { index in
-            Task { [fixtures] in try await Self.read(fixtures, byToken: index == 0, until: { isDone.withLock { $0 } }) }
+            Task { [fixtures] in try await Self.read(fixtures, byToken: index == 0, until: { course.isDone.withLock { $0 } }) }
         }
         try await withThrowingTaskGroup(of: Void.self) { [fixtures] group in
             for writer in 0..<Self.writers {
@@ -62,15 +67,15 @@ struct CommitOrderTests {
                         let statuses = answer.json["responses"]?.elements?.compactMap { $0["status"]?.int } ?? []
                         // Without the lock some are refused.
                         if statuses.count == count, statuses.allSatisfy({ $0 == 201 }) {
-                            written.withLock { $0.formUnion(ids) }
+                            course.written.withLock { $0.formUnion(ids) }
                         }
                     }
                 }
             }
             try await group.waitForAll()
         }
-        isDone.withLock { $0 = true }
-        let all = written.withLock { $0 }
+        course.isDone.withLock { $0 = true }
+        let all = course.written.withLock { $0 }
         #expect(all.count > transactions * Self.writers)
         let byToken = try await readers[0].value
         let byTime = try await readers[1].value

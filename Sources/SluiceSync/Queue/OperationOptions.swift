@@ -71,7 +71,8 @@ extension HTTPFields {
     init?(json: JSON?) {
         self.init()
         for pair in json?.elements ?? [] {
-            guard let parts = pair.elements, parts.count == 2, let name = parts[0].string.flatMap({ HTTPField.Name($0) }),
+            guard let parts = pair.elements, parts.count == 2,
+                let name = parts[0].string.flatMap({ HTTPField.Name($0) }),
                 let value = parts[1].string, HTTPField.isValidValue(value)
             else { return nil }
             append(HTTPField(name: name, value: value))

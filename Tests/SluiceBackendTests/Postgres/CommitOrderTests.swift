@@ -48,7 +48,9 @@ struct CommitOrderTests {
         }
         let course = Course()
         let readers = (0..<2).map { index in
-            Task { [fixtures] in try await Self.read(fixtures, byToken: index == 0, until: { course.isDone.withLock { $0 } }) }
+            Task { [fixtures] in
+                try await Self.read(fixtures, byToken: index == 0, until: { course.isDone.withLock { $0 } })
+            }
         }
         try await withThrowingTaskGroup(of: Void.self) { [fixtures] group in
             for writer in 0..<Self.writers {

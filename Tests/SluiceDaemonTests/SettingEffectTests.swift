@@ -88,7 +88,7 @@ import Testing
 
     @Test("a program's output is the token, and the scheme says in which field it goes")
     func token() async throws {
-        try await session(["token-command": "echo,from-the-program", "token-scheme": "bearer"]) { session, _ in
+        try await session(["token-command": "/bin/echo,from-the-program", "token-scheme": "bearer"]) { session, _ in
             let options = try #require(session.context.client?.options)
             let token = try await options.tokenProvider?.token()
             #expect(token == "from-the-program")

@@ -6,7 +6,7 @@ SWIFT ?= swift
 LAYERED := SluiceBase SluiceWire SluiceSync SluiceHTTP SluicePredicate SluiceSQLite SluiceLua SluicePluginTools \
 	SluiceTesting SluiceService SluiceDaemon SluiceCLI
 
-.PHONY: demo test check lint format bench fuzz simulate planted docs setup test-peers torture storage-faults proof queries threads lib deb daemon-kills soak try-deb
+.PHONY: demo test test-postgres check lint format bench fuzz simulate planted docs setup test-peers torture storage-faults proof queries threads lib deb daemon-kills soak try-deb
 
 demo: setup
 	$(SWIFT) build --product sluice
@@ -24,6 +24,10 @@ test: setup lint
 test-peers: setup
 	$(SWIFT) build --build-tests
 	@.ci/peers
+
+# The backend's suites on a PostgreSQL server of their own: see docs/backend-postgres.md for what passes.
+test-postgres: setup
+	$(SWIFT) build --build-tests
 	@.ci/postgres
 
 # Lint and the tests of what has changed since main: for the inner loop. make test runs every one.

@@ -1,5 +1,4 @@
 import SluiceCore
-import SluiceOData
 import SluiceSQLite
 import SluiceTesting
 
@@ -30,7 +29,6 @@ struct Simulate {
             fault.map { _ = configuration.faults.remove($0) }
             habit.map { _ = configuration.habits.remove($0) }
         }
-        if let dialect = options.dialect { configuration.wires = [try Dialect(known: dialect)] }
         guard let store = options.store else { return configuration }
         configuration.stores = SimulatedStores.all.filter { $0.name == store }
         if configuration.stores.isEmpty { throw Complaint("what is the store \(store)?") }

@@ -1,6 +1,7 @@
 internal import HTTPTypes
 internal import SluiceConfiguration
 public import SluiceCore
+internal import SluiceSQLite
 
 /// The embedded backend: tables in a database, served to the clients of every generation of the tables protocol.
 ///
@@ -14,7 +15,7 @@ public final class Backend: Sendable {
     /// What it serves.
     public let configuration: BackendConfiguration
     let environment: SyncEnvironment
-    let database: any Storage
+    let database: BackendDatabase
     /// Finds out whom requests come from; nil where no request has a user.
     let authenticator: Authenticator?
     /// The hooks, by table.
@@ -51,10 +52,10 @@ public final class Backend: Sendable {
         } else {
             authenticator = nil
         }
-        let database = configuration.database.storage(environment)
+        let database = BackendDatabase(configuration.database)
         self.database = database
-        signals = CommitSignals { [weak database] table in
-            try? await database?.read { try BackendCatalog.changes(of: table, $0).latest }
+        signals = CommitSignals { table in
+            try? await database.read { try BackendCatalog.changes(of: table, $0).latest }
         }
         database.onCommit { [signals] in signals.committed() }
         do {
@@ -132,14 +133,13 @@ extension Backend {
     @discardableResult
     public func restored() async throws -> Int {
         let mark = database.markFile?.read()
-        return try await database.write { [allTables, environment] connection in
+        return try await database.write { connection in
             try Self.stampAnew(allTables, mark, environment.now(), connection)
         }
     }
 
     static func stampAnew(
-        _ tables: some Sequence<BackendTable>, _ mark: LastCommit?, _ now: Timestamp,
-        _ connection: any StorageConnection
+        _ tables: some Sequence<BackendTable>, _ mark: LastCommit?, _ now: Timestamp, _ connection: SQLiteConnection
     ) throws -> Int {
         try BackendCatalog.skipLostNumbers(mark, connection)
         let floor = max(now, mark?.latest ?? now)

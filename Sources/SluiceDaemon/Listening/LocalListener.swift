@@ -79,10 +79,10 @@ struct LocalListener: Service {
         unlink(path)
     }
 
-    /// The rule's mode, and the group that may use it. The peers' credentials are checked in any case.
+    /// Mode 0660, and the group that may use it. The peers' credentials are checked in any case.
     private static func protect(_ path: String, _ rule: SocketRule) {
         if let group = rule.group { _ = chown(path, uid_t.max, group) }
-        chmod(path, rule.mode)
+        chmod(path, 0o660)
     }
 }
 

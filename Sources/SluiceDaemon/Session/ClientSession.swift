@@ -10,8 +10,6 @@ package struct ClientSession: Sendable {
     package let settings: ClientSettings
     /// The plugins that take part; nil where there are none.
     package let plugins: Plugins?
-    /// What its requests go through at last.
-    let transport: AsyncHTTPTransport
     private let store: SQLiteStore
 
     /// What a daemon adds to a session.
@@ -21,8 +19,6 @@ package struct ClientSession: Sendable {
         package var scheduleHooks: [any ScheduleHook] = []
         /// Whether the plugins' fixtures run before the plugins serve.
         package var runsFixtures = false
-        /// Whether what plugins were given and answered is kept with their decisions, in memory.
-        package var keepsInputs = false
 
         package init() {}
     }
@@ -70,7 +66,7 @@ package struct ClientSession: Sendable {
         let store = try SQLiteStore(
             path: path, encryption: try settings.storeKey?.encryption(), options: settings.storeOptions)
         do {
-            let transport = try settings.tls.transport()
+            let transport = AsyncHTTPTransport()
             let plugins =
                 asksPlugins ? try await settings.plugins?.load(for: settings, store, transport, additions) : nil
             let client = connection.map {
@@ -90,8 +86,7 @@ package struct ClientSession: Sendable {
             let context = try await SyncContext(
                 client: client, store: store, tables: settings.tables, migrations: settings.migrations,
                 options: options)
-            return ClientSession(
-                context: context, settings: settings, plugins: plugins, transport: transport, store: store)
+            return ClientSession(context: context, settings: settings, plugins: plugins, store: store)
         } catch {
             try? await store.close()
             throw error

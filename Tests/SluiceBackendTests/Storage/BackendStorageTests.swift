@@ -41,9 +41,7 @@ import Testing
         try await fixture.backend.close()
     }
 
-    @Test(
-        "A filter on updatedAt compares with the stored time, not with the one on the wire",
-        .enabled(if: TestDatabase.isSQLite, "PostgreSQL keeps microseconds"))
+    @Test("A filter on updatedAt compares with the stored time, not with the one on the wire")
     func fullPrecision() async throws {
         let fixture = try await BackendFixture.empty()
         _ = await fixture.send(.post, "/tables/t", #"{"id":"a"}"#)
@@ -84,7 +82,7 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == text)
     }
 
-    @Test("The order of pulls is the index's", .enabled(if: TestDatabase.isSQLite)) func orderIsIndexed() async throws {
+    @Test("The order of pulls is the index's") func orderIsIndexed() async throws {
         let fixture = try await BackendFixture.movies()
         let plan = try await fixture.backend.database.read { connection in
             try connection.run(

@@ -8,11 +8,11 @@ internal import Synchronization
 final class SimulationOracle: Sendable {
     private let state: Mutex<OracleState>
 
-    init(_ setting: SimulationSetting, columns: PushColumns, hasFilters: Bool, forgetsDeleted: Bool) {
+    init(_ setting: SimulationSetting, columns: PushColumns, hasFilters: Bool) {
         state = Mutex(
             OracleState(
                 devices: setting.devices, columns: columns, hasFilters: hasFilters, fields: setting.fields,
-                forgetsDeleted: forgetsDeleted, mayChangeValues: setting.habits.contains(.keepsTexts)))
+                mayChangeValues: setting.habits.contains(.keepsTexts)))
     }
 
     /// The first invariant that did not hold.

@@ -35,12 +35,7 @@ struct SimulatedRow: Sendable {
     }
 
     /// Prints the row anew after a change.
-    mutating func finish(_ dialect: Dialect, _ setting: SimulationSetting, _ service: SimulatedService? = nil) {
-        if let service {
-            wire = service.record(of: self, isExact: false)
-            exact = service.record(of: self, isExact: true)
-            return
-        }
+    mutating func finish(_ dialect: Dialect, _ setting: SimulationSetting) {
         let digits = setting.digits
         let columns = dialect.columns
         var record = fields

@@ -2,8 +2,8 @@ internal import SluiceCore
 internal import SluiceSQLite
 internal import Synchronization
 
-/// Records in a SQLite file. One connection writes, others read beside it, each on a queue of its own.
-final class SQLiteStorage: Storage {
+/// The database's connections: one writes, others read beside it, each on a queue of its own.
+final class BackendDatabase: Sendable {
     private let writer: SQLiteWorker
     private let readers: [SQLiteWorker]
     /// How many reads each reader has to do.
@@ -16,7 +16,12 @@ final class SQLiteStorage: Storage {
     /// Has `action` called after each commit from now on.
     func onCommit(_ action: @escaping @Sendable () -> Void) { committed.withLock { $0 = action } }
 
-    init(path: String) {
+    init(_ database: BackendConfiguration.Database) {
+        let path =
+            switch database {
+            case .memory: ":memory:"
+            case .sqlite(let path): path
+            }
         markFile = path == ":memory:" ? nil : LastCommitFile(databasePath: path)
         writer = SQLiteWorker(label: "sluice.backend.writer") {
             let connection = try SQLiteConnection(path: path)
@@ -29,7 +34,7 @@ final class SQLiteStorage: Storage {
                 }
             }
             try connection.execute("PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16000")
-            try connection.transaction { try SQLiteCatalog.prepare(connection, path: path) }
+            try connection.transaction { try BackendCatalog.prepare(connection, path: path) }
             return connection
         }
         // A database in memory belongs to one connection.
@@ -39,9 +44,8 @@ final class SQLiteStorage: Storage {
         loads = Mutex(Array(repeating: 0, count: readers.count))
     }
 
-    func read<Result: Sendable>(
-        _ body: @Sendable (any StorageConnection) throws -> Result
-    ) async throws -> Result {
+    /// Runs `body` on one unchanging state.
+    func read<Result: Sendable>(_ body: @Sendable (SQLiteConnection) throws -> Result) async throws -> Result {
         let index = loads.withLock { loads -> Int? in
             guard let index = loads.indices.min(by: { loads[$0] < loads[$1] }) else { return nil }
             loads[index] += 1
@@ -53,11 +57,10 @@ final class SQLiteStorage: Storage {
         }
     }
 
-    /// What is committed is noted in the mark before the result is returned.
-    func write<Result: Sendable>(
-        _ body: @escaping @Sendable (any StorageConnection) throws -> Result
-    ) async throws -> Result {
-        try await writer.write(frame) { try body($0) }
+    /// Runs `body` as one transaction; those of several requests at the same time are committed together. What is
+    /// committed is noted in the mark before the result is returned.
+    func write<Result: Sendable>(_ body: @Sendable (SQLiteConnection) throws -> Result) async throws -> Result {
+        try await writer.write(frame, body)
     }
 
     private var frame: TransactionFrame {

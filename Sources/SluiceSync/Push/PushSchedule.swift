@@ -236,8 +236,8 @@ struct PushSchedule: Sendable {
         return .ready
     }
 
-    /// Whether what is begun together with that one has a part that stands after the operation on its own record: then
-    /// neither could wait for the other.
+    /// Whether the group of that place has a member that stands after the operation on the same record. The whole group
+    /// waits for the operation then, so the operation cannot wait for one of the group.
     private func begins(_ place: Int64, with operation: QueuedOperation) -> Bool {
         let together = nodes[place].flatMap { units[$0.leader]?.members } ?? []
         return together.contains { $0 > operation.sequence && nodes[$0]?.operation.key == operation.key }

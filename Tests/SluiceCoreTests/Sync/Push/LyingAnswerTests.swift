@@ -235,6 +235,28 @@ struct LyingAnswerTests {
         #expect(result.conflicts == 1 && shown == earlier)
     }
 
+    @Test("a refusal with a record that was made anew is not laid over the old one")
+    func remadeRefusal() async throws {
+        let device = try await device(.memory)
+        try await device.todos.update(["id": "a", "n": 2])
+        let known = try #require(try await device.todos.lookup(id: "a")?["createdAt"]?.string)
+        let made = try #require(Timestamp(known))
+        func shown(_ ticks: Int64) async throws -> JSON {
+            let record: JSON = [
+                "id": "a", "n": 5, "version": "v9", "createdAt": JSON(Timestamp(ticks: made.ticks + ticks).description),
+            ]
+            device.server.onRequest { $0.isWrite ? .answer(.model(412, record)) : .none }
+            let result = try await device.context.push()
+            let failed = try #require(result.failures.first)
+            try await device.context.queue.retry(failed.id)
+            return try #require(failed.failure?.serverRecord)
+        }
+        // What an answer cuts off below the millisecond makes no other record of it.
+        #expect(try await shown(9_999)["m"] == 1)
+        #expect(try await shown(10_000)["m"] == nil)
+        #expect(try await shown(-10_000)["m"] == nil)
+    }
+
     // MARK: Deletes
 
     @Test(

@@ -179,6 +179,14 @@ struct PushScheduleTests {
         ]
         #expect(rounds(queue, [dependency], of: "ann") == [[1], [2]])
         #expect(rounds(Array(queue[2...]), [dependency], of: "bob") == [[3], [4]])
+        // A change that was made before, in a group with one that has to wait for this user's.
+        queue = [
+            made(by: "bob", operation(1, .update, "items/x", of: "p", group: "2")),
+            made(by: "ann", operation(2, .delete, "lists/p")),
+            made(by: "bob", operation(3, .insert, "lists/p", group: "2")),
+        ]
+        #expect(rounds(queue, [dependency], of: "ann") == [[2]])
+        #expect(rounds(queue, [dependency], of: "bob").isEmpty)
         // What was made before is waited for.
         queue = [
             made(by: "bob", operation(1, .insert, "lists/b")),

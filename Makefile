@@ -6,7 +6,7 @@ SWIFT ?= swift
 LAYERED := SluiceBase SluiceWire SluiceSync SluiceHTTP SluicePredicate SluiceSQLite SluiceLua SluicePluginTools \
 	SluiceTesting SluiceService SluiceDaemon SluiceCLI
 
-.PHONY: demo test check lint format bench fuzz simulate planted docs setup test-peers torture storage-faults proof queries threads lib deb
+.PHONY: demo test test-postgres check lint format bench fuzz simulate planted docs setup test-peers torture storage-faults proof queries threads lib deb daemon-kills soak try-deb
 
 demo: setup
 	$(SWIFT) build --product sluice
@@ -25,6 +25,11 @@ test-peers: setup
 	$(SWIFT) build --build-tests
 	@.ci/peers
 
+# The backend's suites on a PostgreSQL server of their own: see docs/backend-postgres.md for what passes.
+test-postgres: setup
+	$(SWIFT) build --build-tests
+	@.ci/postgres
+
 # Lint and the tests of what has changed since main: for the inner loop. make test runs every one.
 check: setup
 	@.ci/check $(SINCE)
@@ -40,10 +45,16 @@ format:
 	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources Tests/Threads/Package.swift
 
 # Figures against a plain C program in the same run, in a release build: make bench ONLY=pull runs one. The touch makes
-# the package manager look again for files that were added to Sluice since.
+# the package manager look again for files that were added to Sluice since. ONLY=live has two daemons and a server instead:
+# how long changes take between them at 100 a second, and what 10,000 idle streams cost.
 bench: setup
+ifeq ($(ONLY),live)
+	$(SWIFT) build -c release --product sluice
+	@SLUICE=.build/release/sluice .ci/daemon live 2000 10000
+else
 	cd Benchmarks && touch Package.swift && $(SWIFT) build -c release --product abi && \
 		ln -sf libsluice-c.so .build/release/libsluice.so && $(SWIFT) run -c release bench $(if $(ONLY),--only $(ONLY))
+endif
 
 # Feeds the readers of foreign text with whatever libFuzzer comes up with, each for ten minutes: make fuzz ONLY=odata
 # (or json, or wire) runs one, SECONDS=60 runs shorter. See docs/fuzzing.md.
@@ -61,7 +72,8 @@ queries: setup
 proof: simulate torture storage-faults
 
 # Plays seeded stories of devices and a server, on all cores: the next ones that nobody has played, make simulate
-# SEEDS=100000, or others with FROM=1. See docs/simulator.md. STORE=encrypted has devices keep their data in encrypted stores.
+# SEEDS=100000, or others with FROM=1. See docs/simulator.md. STORE=encrypted has devices keep their data in encrypted stores,
+# DIALECT=odata-v4 has them speak to an OData service.
 simulate: setup
 	@.ci/simulate "$(or $(SEEDS),20000)" "$(FROM)" note
 
@@ -74,6 +86,17 @@ planted: setup
 # docs/durability.md. STORE=encrypted does so with encrypted stores, and while they get other keys.
 torture: setup
 	@.ci/torture "$(or $(CYCLES),500)" "$(FROM)" "$(SEED)" note
+
+# Kills and stops a daemon and its gateway in the middle of their work: make daemon-kills CYCLES=1000 SEED=7. See
+# docs/campaigns.md.
+daemon-kills: setup
+	$(SWIFT) build --product sluice
+	@.ci/daemon kills "$(or $(CYCLES),100)" "$(SEED)"
+
+# Has a daemon run with churn, a network that comes and goes, reloads and restarts of the server: make soak SECONDS=3600.
+soak: setup
+	$(SWIFT) build --product sluice
+	@.ci/daemon soak "$(or $(SECONDS),3600)" "$(SEED)"
 
 # Has every 7th call to the file system fail, in every way: make storage-faults STRIDE=1 has every call fail,
 # STORE=encrypted those of encrypted stores.
@@ -97,6 +120,12 @@ docs:
 # The Debian package, in this folder: a release build, about half an hour on two cores. BINARY=FILE packs another program.
 deb: setup
 	@.ci/deb .
+
+# Tries that package on a scratch root: install, upgrade with changes waiting, removal. BINARY=FILE tries another program
+# than the debug build.
+try-deb: setup
+	$(if $(BINARY),,$(SWIFT) build --product sluice)
+	@.ci/deb-try $(BINARY)
 
 setup:
 	@.ci/setup

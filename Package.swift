@@ -26,6 +26,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.4.0"),
@@ -38,6 +39,7 @@ let package = Package(
     targets: [
         // C: libraries of the system, and the SQLite API as a table of functions.
         .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+        .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
         // C: Lua 5.4 for scripts that nobody vouches for. The one target that knows Lua.
         .target(name: "CLuaSandbox", linkerSettings: [.linkedLibrary("lua5.4"), .linkedLibrary("jansson")]),
@@ -71,6 +73,7 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]),
         // Sync as a service of a host's own daemon: no server, no plugins, no configuration.
         .target(
@@ -112,10 +115,12 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
+        // Connections to PostgreSQL, through libpq.
+        .target(name: "SluicePostgres", dependencies: ["CLibPQ", "SluiceCore"]),
         .target(
             name: "SluiceBackend",
             dependencies: [
-                "SluiceConfiguration", "SluiceCore", "SluiceOData", "SluiceSQLite",
+                "SluiceConfiguration", "SluiceCore", "SluiceOData", "SluicePostgres", "SluiceSQLite",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "JWTKit", package: "jwt-kit"),
@@ -127,7 +132,7 @@ let package = Package(
         .target(
             name: "SluiceTesting",
             dependencies: [
-                "SluiceCore", "SluiceSQLite", .product(name: "HTTPTypes", package: "swift-http-types"),
+                "SluiceCore", "SluiceOData", "SluiceSQLite", .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .target(
             name: "Sluice",
@@ -150,7 +155,14 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            resources: [
+                .embedInCode("Inspector/Page/index.html"), .embedInCode("Inspector/Page/inspector.css"),
+                .embedInCode("Inspector/Page/inspector.js"), .embedInCode("Inspector/Page/dom.js"),
+                .embedInCode("Inspector/Page/views.js"), .embedInCode("Inspector/Page/decisions.js"),
+                .embedInCode("Inspector/Page/icon.svg"),
             ]),
         .executableTarget(
             name: "SluiceCLI",
@@ -262,7 +274,7 @@ let package = Package(
         .testTarget(
             name: "SluiceBackendTests",
             dependencies: [
-                "SluiceBackend", "Sluice", "SluiceTesting", "SluiceTestSupport",
+                "SluiceBackend", "Sluice", "SluicePostgres", "SluiceTesting", "SluiceTestSupport",
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -284,6 +296,7 @@ let package = Package(
                 "SluiceCore", "SluiceDaemon", "SluiceTesting",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]),
         .testTarget(
             name: "SluiceCLITests",
@@ -327,8 +340,8 @@ let package = Package(
 if Context.environment["SLUICE_PROGRAMS"] != nil {
     package.targets += [
         .executableTarget(
-            name: "simulate", dependencies: ["SluiceCore", "SluiceSQLite", "SluiceTesting"], path: "Tests/Simulation",
-            exclude: ["planted.patch"]),
+            name: "simulate", dependencies: ["SluiceCore", "SluiceOData", "SluiceSQLite", "SluiceTesting"],
+            path: "Tests/Simulation", exclude: ["planted.patch"]),
         .executableTarget(
             name: "storage",
             dependencies: ["SluiceTestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")],

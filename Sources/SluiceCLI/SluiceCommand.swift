@@ -30,7 +30,8 @@ struct SluiceCommand: AsyncParsableCommand {
         StoreCommand.self,
     ]
     private static let programs: [any ParsableCommand.Type] = [
-        DemoCommand.self, DaemonCommand.self, CtlCommand.self, TopCommand.self, ConfigCommand.self, ServeCommand.self,
+        DemoCommand.self, DaemonCommand.self, CtlCommand.self, TopCommand.self, InspectorCommand.self,
+        ConfigCommand.self, ServeCommand.self,
         BackendCommand.self, SimulateCommand.self, PluginCommand.self, ODataCommand.self,
     ]
 

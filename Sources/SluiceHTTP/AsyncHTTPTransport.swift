@@ -1,4 +1,4 @@
-internal import AsyncHTTPClient
+package import AsyncHTTPClient
 internal import HTTPTypes
 internal import NIOCore
 internal import NIOHTTP1
@@ -17,10 +17,16 @@ public import SluiceCore
 /// Transports share one pool of connections, which lives as long as the process. ``withOwnConnections(_:)`` gives one
 /// with a pool of its own.
 public struct AsyncHTTPTransport: Transport {
-    private let client: HTTPClient
+    /// What sends: for exchanges that are no request and answer, such as streams. It follows no redirect either.
+    package let client: HTTPClient
 
     /// A transport on the connections that all transports share.
     public init() { self.init(client: Self.shared) }
+
+    /// A transport that uses those files for TLS. Transports with the same files share their connections.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` that names a file that cannot be used.
+    public init(tls: TLSFiles) throws { self.init(client: try tls.client(Self.configuration)) }
 
     private init(client: HTTPClient) { self.client = client }
 

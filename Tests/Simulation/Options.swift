@@ -4,6 +4,8 @@ struct Options {
     var from: UInt64 = 1
     /// Every how many-eth seed is played, for several processes beside each other.
     var stride: UInt64 = 1
+    /// The only wire, by its name.
+    var dialect: String?
     var trace = false
     var json = false
     /// A file with a story to play in the place of seeds.
@@ -31,6 +33,7 @@ struct Options {
             switch argument {
             case "--seeds": seeds = try number(argument)
             case "--from": from = try number(argument)
+            case "--dialect": dialect = rest.popFirst()
             case "--stride": stride = max(1, try number(argument))
             case "--seed": (from, seeds) = (try number(argument), 1)
             case "--trace": trace = true

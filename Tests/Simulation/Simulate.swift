@@ -1,4 +1,5 @@
 import SluiceCore
+import SluiceOData
 import SluiceSQLite
 import SluiceTesting
 
@@ -29,6 +30,7 @@ struct Simulate {
             fault.map { _ = configuration.faults.remove($0) }
             habit.map { _ = configuration.habits.remove($0) }
         }
+        if let dialect = options.dialect { configuration.wires = [try Dialect(known: dialect)] }
         guard let store = options.store else { return configuration }
         configuration.stores = SimulatedStores.all.filter { $0.name == store }
         if configuration.stores.isEmpty { throw Complaint("what is the store \(store)?") }

@@ -16,19 +16,20 @@ struct BackendFixture {
 
     let backend: Backend
 
-    init(_ tables: BackendConfiguration.Table..., database: BackendConfiguration.Database = .memory) async throws {
+    init(_ tables: BackendConfiguration.Table..., database: BackendConfiguration.Database? = nil) async throws {
         try await self.init(tables: tables, database: database)
     }
 
     init(
-        tables: [BackendConfiguration.Table], database: BackendConfiguration.Database = .memory,
+        tables: [BackendConfiguration.Table], database: BackendConfiguration.Database? = nil,
         authentication: BackendConfiguration.Authentication? = nil, hooks: [String: any TableHooks] = [:],
         odata: BackendConfiguration.OData? = .init(), operations: [ODataOperation] = [],
         now: @escaping @Sendable () -> Timestamp = { Self.now },
         random: @escaping @Sendable () -> Double = { 0 }
     ) async throws {
         let ids = Mutex(0)
-        var configuration = BackendConfiguration(database: database, tables: tables, authentication: authentication)
+        var configuration = try BackendConfiguration(
+            database: database ?? TestDatabase.make(), tables: tables, authentication: authentication)
         configuration.odata = odata
         backend = try await Backend(
             configuration, hooks: hooks, operations: operations,

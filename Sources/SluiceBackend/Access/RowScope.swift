@@ -1,6 +1,5 @@
 internal import HTTPTypes
 internal import SluiceCore
-internal import SluiceSQLite
 
 /// The records of a table that a request may see and touch: the others are as if they were not there.
 ///
@@ -70,7 +69,7 @@ struct RowScope: Sendable {
 
 extension BackendTable {
     /// The record with that id, if it is one of those; the database decides.
-    func record(_ id: RecordID, in scope: RowScope, _ connection: SQLiteConnection) throws -> JSON? {
+    func record(_ id: RecordID, in scope: RowScope, _ connection: any StorageConnection) throws -> JSON? {
         guard let filter = scope.filter else { return try record(id, connection) }
         let isIt = QueryExpression.binary(.eq, .column("id"), .literal(.id(id)))
         let query = Query(name, filter: .binary(.and, isIt, filter), top: 1)
@@ -80,7 +79,7 @@ extension BackendTable {
     /// The record that an insert with that id meets.
     ///
     /// - Throws: ``Refusal`` (400, without a body) where the record is outside the scope.
-    func obstacle(_ id: RecordID, in scope: RowScope, _ connection: SQLiteConnection) throws -> JSON? {
+    func obstacle(_ id: RecordID, in scope: RowScope, _ connection: any StorageConnection) throws -> JSON? {
         if let record = try record(id, in: scope, connection) { return record }
         if scope.filter != nil, try record(id, connection) != nil { throw RowScope.idTaken }
         return nil

@@ -1,6 +1,5 @@
 internal import HTTPTypes
 internal import SluiceCore
-internal import SluiceSQLite
 
 /// One request's dealings with one table, after it was found that it may: the records within its reach, and the hooks
 /// around what it does.
@@ -61,7 +60,8 @@ struct TableSession: Sendable {
         _ id: RecordID, _ record: @Sendable (_ stored: JSON?) throws -> JSON? = { _ in nil }, replaces: Bool = false,
         reply: @escaping @Sendable (_ record: JSON) -> Reply,
         _ write:
-            @escaping @Sendable (_ changed: JSON?, _ scope: RowScope, _ connection: SQLiteConnection) throws -> JSON
+            @escaping @Sendable (_ changed: JSON?, _ scope: RowScope, _ connection: any StorageConnection) throws ->
+            JSON
     ) async throws -> Reply {
         do {
             if let repeatable {
@@ -93,7 +93,7 @@ struct TableSession: Sendable {
     private func stored(
         _ id: RecordID, _ record: @Sendable (JSON?) throws -> JSON?, _ replaces: Bool,
         _ reply: @escaping @Sendable (JSON) -> Reply,
-        _ write: @escaping @Sendable (JSON?, RowScope, SQLiteConnection) throws -> JSON
+        _ write: @escaping @Sendable (JSON?, RowScope, any StorageConnection) throws -> JSON
     ) async throws -> JSON {
         guard let hooks else {
             do {
@@ -190,7 +190,7 @@ struct TableSession: Sendable {
     }
 
     /// Checks, inside the transaction, that the record is the one that the hooks saw.
-    private func expect(_ seen: JSON?, _ id: RecordID, _ connection: SQLiteConnection) throws {
+    private func expect(_ seen: JSON?, _ id: RecordID, _ connection: any StorageConnection) throws {
         let current = try table.record(id, in: scope, connection)
         guard current?[SystemColumn.version] == seen?[SystemColumn.version] else { throw RecordMoved() }
     }

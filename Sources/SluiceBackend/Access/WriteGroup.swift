@@ -1,6 +1,5 @@
 internal import HTTPTypes
 internal import SluiceCore
-internal import SluiceSQLite
 
 /// Changes that are carried out together or not at all.
 ///
@@ -9,21 +8,21 @@ internal import SluiceSQLite
 /// fails everything is rolled back; that part alone hears of it and may come again with another write (a hook was asked
 /// anew, say). If it gives up, so do all.
 actor WriteGroup {
-    typealias Write = @Sendable (SQLiteConnection) throws -> JSON
+    typealias Write = @Sendable (any StorageConnection) throws -> JSON
 
     private struct Waiting {
         var write: Write
         var continuation: CheckedContinuation<JSON, any Error>
     }
 
-    private let database: BackendDatabase
+    private let database: any Storage
     /// The parts that have neither written nor ended.
     private var underWay: Set<Int>
     private var waiting: [Int: Waiting] = [:]
     /// Why all is rolled back.
     private var failure: Refusal?
 
-    init(parts: some Sequence<Int>, _ database: BackendDatabase) {
+    init(parts: some Sequence<Int>, _ database: any Storage) {
         underWay = Set(parts)
         self.database = database
     }

@@ -14,6 +14,8 @@ public struct BackendConfiguration: Sendable, Hashable {
         case sqlite(path: String)
         /// In memory, for as long as the backend is open.
         case memory
+        /// A PostgreSQL database, which other backends may serve at the same time.
+        case postgres(PostgresDatabase)
     }
 
     /// A table's first records.
@@ -89,7 +91,7 @@ extension BackendConfiguration {
     /// Reads a configuration file. Paths in it are relative to its directory.
     ///
     /// ```yaml
-    /// database: sqlite:backend.db        # or sqlite::memory:
+    /// database: sqlite:backend.db        # or sqlite::memory:, postgres://HOST/DATABASE, postgres:$VARIABLE
     /// auth: { secretVariable: SLUICE_JWT_SECRET }
     /// tables:
     ///   movies: { seed: movies.json, pageSize: 100, maxTop: 128000, softDelete: true }

@@ -35,12 +35,14 @@ struct ConfigurationReader {
     }
 
     private func database(_ node: ConfigurationNode) throws(SluiceError) -> BackendConfiguration.Database {
-        let text = try node.text()
-        guard text.hasPrefix("sqlite:"), text.utf8.count > 7 else {
-            throw node.refusal("database is sqlite:PATH or sqlite::memory:")
+        let database: BackendConfiguration.Database
+        do {
+            database = try .init(try node.text())
+        } catch {
+            throw node.refusal(error.message)
         }
-        let path = String(text.dropFirst(7))
-        return path == ":memory:" ? .memory : .sqlite(path: absolute(path))
+        guard case .sqlite(let path) = database else { return database }
+        return .sqlite(path: absolute(path))
     }
 
     /// `off`, or a mapping of what differs from the defaults.

@@ -14,7 +14,7 @@ extension Backend {
             var count = 0
             repeat {
                 try Task.checkCancellation()
-                count = try await database.write { try table.expire(now: environment.now(), $0) }
+                count = try await database.write { [environment] in try table.expire(now: environment.now(), $0) }
                 total += count
             } while count >= BackendTable.expiryBatch
         }

@@ -1,7 +1,6 @@
 internal import HTTPTypes
 internal import SluiceConfiguration
 public import SluiceCore
-internal import SluiceSQLite
 
 /// The embedded backend: tables in a database, served to the clients of every generation of the tables protocol.
 ///
@@ -15,7 +14,7 @@ public final class Backend: Sendable {
     /// What it serves.
     public let configuration: BackendConfiguration
     let environment: SyncEnvironment
-    let database: BackendDatabase
+    let database: any Storage
     /// Finds out whom requests come from; nil where no request has a user.
     let authenticator: Authenticator?
     /// The hooks, by table.
@@ -52,10 +51,10 @@ public final class Backend: Sendable {
         } else {
             authenticator = nil
         }
-        let database = BackendDatabase(configuration.database)
+        let database = configuration.database.storage(environment)
         self.database = database
-        signals = CommitSignals { table in
-            try? await database.read { try BackendCatalog.changes(of: table, $0).latest }
+        signals = CommitSignals { [weak database] table in
+            try? await database?.read { try BackendCatalog.changes(of: table, $0).latest }
         }
         database.onCommit { [signals] in signals.committed() }
         do {
@@ -133,13 +132,14 @@ extension Backend {
     @discardableResult
     public func restored() async throws -> Int {
         let mark = database.markFile?.read()
-        return try await database.write { connection in
+        return try await database.write { [allTables, environment] connection in
             try Self.stampAnew(allTables, mark, environment.now(), connection)
         }
     }
 
     static func stampAnew(
-        _ tables: some Sequence<BackendTable>, _ mark: LastCommit?, _ now: Timestamp, _ connection: SQLiteConnection
+        _ tables: some Sequence<BackendTable>, _ mark: LastCommit?, _ now: Timestamp,
+        _ connection: any StorageConnection
     ) throws -> Int {
         try BackendCatalog.skipLostNumbers(mark, connection)
         let floor = max(now, mark?.latest ?? now)

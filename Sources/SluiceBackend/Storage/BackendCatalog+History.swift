@@ -1,6 +1,5 @@
 internal import Foundation
 internal import SluiceCore
-internal import SluiceSQLite
 
 /// The database's history: its runs, and whether it has a point.
 extension BackendCatalog {
@@ -10,20 +9,22 @@ extension BackendCatalog {
     private static let restoredGap: Int64 = 1_000_000
 
     /// Begins a run. `chance` is a number from 0 to 1.
-    static func beginRun(chance: Double, _ connection: SQLiteConnection) throws {
+    static func beginRun(chance: Double, _ connection: any StorageConnection) throws {
+        try connection.settle()
         let most = Double(UInt32.max)
         var epoch = UInt32(exactly: (min(max(chance, 0), 1) * most).rounded()) ?? 0
-        while try connection.integer("SELECT count(*) FROM sluice_runs WHERE epoch = ?", [.integer(Int64(epoch))]) > 0 {
+        while try connection.integer("SELECT count(*) FROM sluice_runs WHERE epoch = $1", [.integer(Int64(epoch))]) > 0
+        {
             epoch &+= 1
         }
         try connection.run(
-            "INSERT INTO sluice_runs (epoch, began) SELECT ?, value FROM sluice_counter", [.integer(Int64(epoch))])
+            "INSERT INTO sluice_runs (epoch, began) SELECT $1, value FROM sluice_counter", [.integer(Int64(epoch))])
         try connection.run(
-            "DELETE FROM sluice_runs WHERE run <= (SELECT max(run) FROM sluice_runs) - ?", [.integer(Int64(mostRuns))])
+            "DELETE FROM sluice_runs WHERE run <= (SELECT max(run) FROM sluice_runs) - $1", [.integer(Int64(mostRuns))])
     }
 
-    /// The latest point.
-    static func latestPoint(_ connection: SQLiteConnection) throws -> HistoryPoint {
+    /// The latest point, by the catalog's tables.
+    static func storedPoint(_ connection: any StorageConnection) throws -> HistoryPoint {
         let rows = try connection.run(
             "SELECT epoch, value FROM sluice_runs, sluice_counter ORDER BY run DESC LIMIT 1")
         guard let row = rows.first, case .integer(let epoch) = row[0], case .integer(let number) = row[1],
@@ -33,20 +34,20 @@ extension BackendCatalog {
     }
 
     /// Whether the database has a point: it knows the run, and the run came as far as that.
-    static func has(_ point: HistoryPoint, _ connection: SQLiteConnection) throws -> Bool {
+    static func has(_ point: HistoryPoint, _ connection: any StorageConnection) throws -> Bool {
         let rows = try connection.run(
             """
             SELECT coalesce(
                 (SELECT later.began FROM sluice_runs AS later WHERE later.run > own.run ORDER BY later.run LIMIT 1),
                 (SELECT value FROM sluice_counter))
-            FROM sluice_runs AS own WHERE own.epoch = ?
+            FROM sluice_runs AS own WHERE own.epoch = $1
             """, [.integer(Int64(point.epoch))])
         guard case .integer(let end)? = rows.first?.first else { return false }
         return point.number >= 0 && point.number <= end
     }
 
     /// Whether the database was in another state when `mark` was written, which it has lost.
-    static func isRestored(_ mark: LastCommit?, _ connection: SQLiteConnection) throws -> Bool {
+    static func isRestored(_ mark: LastCommit?, _ connection: any StorageConnection) throws -> Bool {
         // A new database has lost nothing.
         guard try connection.integer("SELECT count(*) FROM sluice_tables") > 0 else { return false }
         guard let mark else { return true }
@@ -55,16 +56,20 @@ extension BackendCatalog {
     }
 
     /// Leaves the numbers out that may have been given out as ids and are lost.
-    static func skipLostNumbers(_ mark: LastCommit?, _ connection: SQLiteConnection) throws {
+    static func skipLostNumbers(_ mark: LastCommit?, _ connection: any StorageConnection) throws {
         let lost = min(max(mark?.point.number ?? 0, 0), 1 << 52)
+        try connection.settle()
         try connection.run(
-            "UPDATE sluice_counter SET value = max(value, ?) + ?", [.integer(lost), .integer(restoredGap)])
+            "UPDATE sluice_counter SET value = CASE WHEN value < $1 THEN $1 ELSE value END + $2",
+            [.integer(lost), .integer(restoredGap)])
     }
 
     /// Moves a table's latest change to a time, unless there are later ones.
-    static func noteChange(of table: String, at time: Timestamp, _ connection: SQLiteConnection) throws {
+    static func noteChange(of table: String, at time: Timestamp, _ connection: any StorageConnection) throws {
+        try connection.settle()
         try connection.run(
-            "UPDATE sluice_tables SET latest = max(latest, ?) WHERE name = ?", [.integer(time.ticks), .text(table)])
+            "UPDATE sluice_tables SET latest = $1 WHERE latest < $1 AND name = $2",
+            [.integer(time.ticks), .text(table)])
     }
 }
 

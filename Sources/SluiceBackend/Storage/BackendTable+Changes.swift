@@ -1,5 +1,4 @@
 internal import SluiceCore
-internal import SluiceSQLite
 
 /// A page of what changed in a table.
 struct ChangePage: Sendable {
@@ -54,7 +53,7 @@ struct ChangeQuery: Sendable {
 extension BackendTable {
     /// The next page of changes, in the order in which they were committed. Each record is in it once, as it is now:
     /// what changes again while somebody pages comes again after.
-    func changes(_ query: ChangeQuery, _ connection: SQLiteConnection) throws -> ChangePage {
+    func changes(_ query: ChangeQuery, _ connection: any StorageConnection) throws -> ChangePage {
         let filter = query.filter
         let asked = Query(
             name, filter: filter, order: [.init(SystemColumn.updatedAt)], top: query.limit)

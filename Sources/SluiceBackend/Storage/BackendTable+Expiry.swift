@@ -1,5 +1,4 @@
 internal import SluiceCore
-internal import SluiceSQLite
 
 extension BackendTable {
     /// How many records one transaction takes, so that requests need not wait long.
@@ -10,7 +9,7 @@ extension BackendTable {
     /// tombstones are removed so long after they became such.
     ///
     /// - Returns: how many records were changed or removed.
-    func expire(now: Timestamp, _ connection: SQLiteConnection) throws -> Int {
+    func expire(now: Timestamp, _ connection: any StorageConnection) throws -> Int {
         var count = 0
         if let interval = rules.recordsExpire {
             count += try expireRecords(before: Self.border(now, interval), now, connection)
@@ -21,7 +20,8 @@ extension BackendTable {
         return count
     }
 
-    private func expireRecords(before border: Timestamp, _ now: Timestamp, _ connection: SQLiteConnection) throws -> Int
+    private func expireRecords(before border: Timestamp, _ now: Timestamp, _ connection: any StorageConnection) throws
+        -> Int
     {
         let expired = try records(
             matching: Query(
@@ -40,7 +40,7 @@ extension BackendTable {
     }
 
     private func removeTombstones(
-        before border: Timestamp, _ now: Timestamp, _ connection: SQLiteConnection
+        before border: Timestamp, _ now: Timestamp, _ connection: any StorageConnection
     ) throws -> Int {
         let query = Query(
             name, filter: Self.isOld(SystemColumn.updatedAt, border, deleted: true), top: Self.expiryBatch,

@@ -1,5 +1,4 @@
 internal import SluiceCore
-internal import SluiceSQLite
 
 extension BackendTable {
     /// How far apart records are stamped anew: ten a millisecond, so that they page well.
@@ -11,7 +10,7 @@ extension BackendTable {
     /// is there now. The versions stay: they still name the states that they named.
     ///
     /// - Returns: how many records there are.
-    func stampAnew(after floor: Timestamp, _ connection: SQLiteConnection) throws -> Int {
+    func stampAnew(after floor: Timestamp, _ connection: any StorageConnection) throws -> Int {
         let border = max(floor, try BackendCatalog.changes(of: name, connection).latest)
         let old = Query(
             name, filter: .binary(.le, .column(SystemColumn.updatedAt), .literal(.date(border))),

@@ -5,18 +5,18 @@ internal import SluiceSQLite
 /// transaction.
 struct BackendTable: Sendable {
     let rules: BackendConfiguration.Table
-    private let records: RecordTable
+    private let records: any RecordStorage
 
     var name: String { rules.name }
 
-    private init(_ rules: BackendConfiguration.Table, _ records: RecordTable) {
+    private init(_ rules: BackendConfiguration.Table, _ records: any RecordStorage) {
         self.rules = rules
         self.records = records
     }
 
     /// Makes the table with its seed, or opens it and adds the columns that are newly declared.
     static func open(
-        _ rules: BackendConfiguration.Table, environment: SyncEnvironment, _ connection: SQLiteConnection
+        _ rules: BackendConfiguration.Table, environment: SyncEnvironment, _ connection: any StorageConnection
     ) throws -> BackendTable {
         if let columns = try BackendCatalog.columns(of: rules.name, connection) {
             let held = TableSchema(rules.name, columns: columns)
@@ -24,9 +24,9 @@ struct BackendTable: Sendable {
                 throw SluiceError(.storeSchema, "the table was made with ids of the other kind", table: rules.name)
             }
             let wanted = try StoreRules.merge(TableSchema(rules.name, columns: rules.storedColumns), into: held)
-            var table = BackendTable(rules, RecordTable(held))
+            var table = BackendTable(rules, connection.records(held))
             if wanted != held {
-                table = BackendTable(rules, try RecordTable(held).extend(to: wanted, on: connection))
+                table = BackendTable(rules, try table.records.extend(to: wanted, on: connection))
                 try BackendCatalog.setColumns(wanted.columns, of: rules.name, connection)
             }
             try table.createIndexes(connection)
@@ -41,7 +41,7 @@ struct BackendTable: Sendable {
         }
         let schema = try StoreRules.merge(
             TableSchema(rules.name, columns: columns + SystemColumn.declared), into: nil)
-        let table = BackendTable(rules, RecordTable(schema))
+        let table = BackendTable(rules, connection.records(schema))
         try table.records.create(on: connection)
         try table.createIndexes(connection)
         try BackendCatalog.setColumns(schema.columns, of: rules.name, connection)
@@ -49,24 +49,19 @@ struct BackendTable: Sendable {
         return table
     }
 
-    /// What pulls filter and sort by, as the printer of queries writes it; in a table of several users by user; and what links are followed by.
-    private func createIndexes(_ connection: SQLiteConnection) throws {
-        let printer = SQLQueryPrinter(dialect: .sqlite, schema: schema, extraColumn: "_extra")
+    /// What pulls filter and sort by; in a table of several users by user; and what links are followed by.
+    private func createIndexes(_ connection: any StorageConnection) throws {
         let time = Query.SortKey(SystemColumn.updatedAt)
         var indexes = [("\(name)(updatedAt)", [time])]
         if let owner = rules.perUser { indexes.append(("\(name)(owner,updatedAt)", [.init(owner), time])) }
         for column in Set(rules.references.map(\.column)).sorted() {
             indexes.append(("\(name)(\(column))", [.init(column)]))
         }
-        for (index, keys) in indexes {
-            try connection.execute(
-                "CREATE INDEX IF NOT EXISTS \(SQLDialect.sqlite.quoted(index)) ON "
-                    + "\(SQLDialect.sqlite.quoted(name)) (\(try printer.ordering(keys).text))")
-        }
+        for (index, keys) in indexes { try records.createIndex(index, keys, on: connection) }
     }
 
     /// Puts the first records in, stamped in the past and a millisecond apart, so that they page well.
-    private func plant(_ seed: [JSON], _ environment: SyncEnvironment, _ connection: SQLiteConnection) throws {
+    private func plant(_ seed: [JSON], _ environment: SyncEnvironment, _ connection: any StorageConnection) throws {
         let millisecond = Timestamp.ticksPerSecond / 1000
         let span = (Int64(seed.count) + 3_600_000) * millisecond
         let first = (environment.now().ticks - span) / millisecond * millisecond
@@ -105,11 +100,11 @@ struct BackendTable: Sendable {
         }
     }
 
-    func record(_ id: RecordID, _ connection: SQLiteConnection) throws -> JSON? {
+    func record(_ id: RecordID, _ connection: any StorageConnection) throws -> JSON? {
         try records.record(id, on: connection)
     }
 
-    func records(matching query: Query, _ connection: SQLiteConnection) throws -> [JSON] {
+    func records(matching query: Query, _ connection: any StorageConnection) throws -> [JSON] {
         try records.records(matching: inOrder(query), on: connection)
     }
 
@@ -133,32 +128,32 @@ struct BackendTable: Sendable {
     /// - Returns: whether there are more.
     func append(
         _ query: Query, most: Int, _ members: [RecordText.Member], completes: Bool, to text: inout [UInt8],
-        _ connection: SQLiteConnection, whole: @escaping (JSON) -> JSON
+        _ connection: any StorageConnection, whole: @escaping (JSON) -> JSON
     ) throws -> Bool {
         let known = completes ? try KnownProperties.names(of: name, connection) : nil
-        var writer = RecordText(of: records, members, inexact: Set(ownColumns), completing: known) { record in
+        let shown = ListText(members: members, inexact: Set(ownColumns), completing: known) { record in
             guard completes else { return whole(record) }
             return whole(try completed([record], selected: [], connection).first ?? record)
         }
-        return try writer.append(inOrder(query), most: most, to: &text, on: connection).hasMore
+        return try records.append(inOrder(query), most: most, shown, to: &text, on: connection)
     }
 
-    func count(matching query: Query, _ connection: SQLiteConnection) throws -> Int {
+    func count(matching query: Query, _ connection: any StorageConnection) throws -> Int {
         try records.count(matching: query, on: connection)
     }
 
-    /// Walks over the records that match, by id; see ``RecordTable``.
+    /// Walks over the ids and versions of the records that match, by id.
     func scan(
-        _ columns: [PropertyName], matching filter: QueryExpression?, _ connection: SQLiteConnection,
-        _ body: (SQLiteStatement) throws -> Void
+        matching filter: QueryExpression?, _ connection: any StorageConnection,
+        _ body: (_ id: RecordID, _ version: String) throws -> Void
     ) throws {
-        try records.scan(columns, matching: filter, on: connection, body)
+        try records.scan(matching: filter, on: connection, body)
     }
 
     // MARK: Writing
 
     /// An id that no record has had.
-    func makeID(_ environment: SyncEnvironment, _ connection: SQLiteConnection) throws -> RecordID {
+    func makeID(_ environment: SyncEnvironment, _ connection: any StorageConnection) throws -> RecordID {
         switch rules.ids {
         case .string: RecordID(environment.makeID())
         case .integer: RecordID(String(try BackendCatalog.makeNumber(connection)))
@@ -174,7 +169,7 @@ struct BackendTable: Sendable {
     }
 
     /// Puts the record with a new version and time, and gives back what is stored.
-    func put(_ record: JSON, now: Timestamp, _ connection: SQLiteConnection) throws -> JSON {
+    func put(_ record: JSON, now: Timestamp, _ connection: any StorageConnection) throws -> JSON {
         let stamp = try BackendCatalog.stamp(name, now: now, connection)
         var record = record
         if record[SystemColumn.createdAt] == nil { record[SystemColumn.createdAt] = JSON(stamp.time.description) }
@@ -200,14 +195,14 @@ struct BackendTable: Sendable {
     }
 
     /// Stores the record as it is.
-    func store(_ record: JSON, _ connection: SQLiteConnection) throws {
+    func store(_ record: JSON, _ connection: any StorageConnection) throws {
         let names = record.names.filter { $0 != "id" && schema.column($0) == nil && !SystemColumn.hidden.contains($0) }
         try KnownProperties.note(names, of: name, connection)
         try records.put(record, on: connection)
     }
 
     private func isRecord(
-        _ id: RecordID, in view: QueryExpression, _ connection: SQLiteConnection
+        _ id: RecordID, in view: QueryExpression, _ connection: any StorageConnection
     ) throws -> Bool {
         let isIt = QueryExpression.binary(.eq, .column("id"), .literal(.id(id)))
         return try records.count(matching: Query(name, filter: .binary(.and, isIt, view)), on: connection) > 0
@@ -215,7 +210,7 @@ struct BackendTable: Sendable {
 
     /// Removes the record for good. Change tokens that have not heard of its tombstone, or of this, are worth nothing
     /// from then on.
-    func remove(_ id: RecordID, now: Timestamp, _ connection: SQLiteConnection) throws {
+    func remove(_ id: RecordID, now: Timestamp, _ connection: any StorageConnection) throws {
         guard let record = try record(id, connection) else { return }
         if record[SystemColumn.deleted]?.bool == true,
             let time = record[SystemColumn.updatedAt]?.string.flatMap({ Timestamp($0) })

@@ -1,5 +1,4 @@
 internal import SluiceCore
-internal import SluiceSQLite
 
 /// The properties without a column of their own that any record of a table has ever had: on servers that make columns
 /// of them, every other record shows them as null.
@@ -7,20 +6,21 @@ enum KnownProperties {
     /// How many are remembered. Otherwise few small records could make all lists large.
     static let most = 200
 
-    static func note(_ names: some Sequence<PropertyName>, of table: String, _ connection: SQLiteConnection) throws {
+    static func note(_ names: some Sequence<PropertyName>, of table: String, _ connection: any StorageConnection) throws
+    {
         for name in names {
             let values: [SQLValue] = [.text(table), .text(name.text)]
-            let known = "SELECT count(*) FROM sluice_properties WHERE name = ? AND property = ?"
+            let known = "SELECT count(*) FROM sluice_properties WHERE name = $1 AND property = $2"
             if try connection.integer(known, values) > 0 { continue }
             try connection.run(
-                "INSERT INTO sluice_properties (name, property) SELECT ?1, ?2 "
-                    + "WHERE (SELECT count(*) FROM sluice_properties WHERE name = ?1) < ?3",
+                "INSERT INTO sluice_properties (name, property) SELECT $1, $2 "
+                    + "WHERE (SELECT count(*) FROM sluice_properties WHERE name = $1) < $3",
                 values + [.integer(Int64(most))])
         }
     }
 
-    static func names(of table: String, _ connection: SQLiteConnection) throws -> [PropertyName] {
-        try connection.run("SELECT property FROM sluice_properties WHERE name = ?", [.text(table)])
+    static func names(of table: String, _ connection: any StorageConnection) throws -> [PropertyName] {
+        try connection.run("SELECT property FROM sluice_properties WHERE name = $1", [.text(table)])
             .compactMap { row -> PropertyName? in
                 guard case .text(let name)? = row.first else { return nil }
                 return PropertyName(name)
@@ -31,7 +31,7 @@ enum KnownProperties {
 extension BackendTable {
     /// The records with null for each property that they lack and others have, of those that were selected; an empty
     /// selection is of all.
-    func completed(_ records: [JSON], selected: [PropertyName], _ connection: SQLiteConnection) throws -> [JSON] {
+    func completed(_ records: [JSON], selected: [PropertyName], _ connection: any StorageConnection) throws -> [JSON] {
         let columns = schema.columns.map(\.name).filter {
             !SystemColumn.all.contains($0) && !SystemColumn.hidden.contains($0)
         }

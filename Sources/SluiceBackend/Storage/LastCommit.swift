@@ -1,5 +1,4 @@
 internal import SluiceCore
-internal import SluiceSQLite
 
 /// What was last committed to a database, kept in a file beside it. A backup that was put in the database's place is
 /// found out by it.
@@ -14,9 +13,9 @@ struct LastCommit: Sendable, Hashable {
     private static let head = "sluice-mark 1"
 
     /// What is committed with the open transaction.
-    init(_ connection: SQLiteConnection) throws {
+    init(_ connection: any StorageConnection) throws {
         identity = try BackendCatalog.identity(connection)
-        point = try BackendCatalog.latestPoint(connection)
+        point = try connection.latestPoint()
         latest = Timestamp(ticks: try connection.integer("SELECT coalesce(max(latest), 0) FROM sluice_tables"))
     }
 

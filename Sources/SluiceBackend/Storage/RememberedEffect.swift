@@ -1,6 +1,5 @@
 internal import HTTPTypes
 internal import SluiceCore
-internal import SluiceSQLite
 
 /// What a request brought about, and what it was answered.
 struct RememberedEffect: Sendable {
@@ -13,10 +12,10 @@ struct RememberedEffect: Sendable {
     private static let pruned = 8
 
     static func find(
-        user: String, request: String, _ connection: SQLiteConnection
+        user: String, request: String, _ connection: any StorageConnection
     ) throws -> (fingerprint: Int64, effect: RememberedEffect)? {
         let rows = try connection.run(
-            "SELECT fingerprint, answer, stored FROM sluice_requests WHERE user = ? AND request = ?",
+            "SELECT fingerprint, answer, stored FROM sluice_requests WHERE \"user\" = $1 AND request = $2",
             [.text(user), .text(request)])
         guard let row = rows.first, case .integer(let fingerprint) = row[0], case .text(let answer) = row[1] else {
             return nil
@@ -36,21 +35,22 @@ struct RememberedEffect: Sendable {
 
     func insert(
         user: String, request: String, fingerprint: Int64, expires: Timestamp, now: Timestamp,
-        _ connection: SQLiteConnection
+        _ connection: any StorageConnection
     ) throws {
         try connection.run(
-            "DELETE FROM sluice_requests WHERE (user, request) IN "
-                + "(SELECT user, request FROM sluice_requests WHERE expires < ? ORDER BY expires LIMIT ?)",
+            "DELETE FROM sluice_requests WHERE (\"user\", request) IN "
+                + "(SELECT \"user\", request FROM sluice_requests WHERE expires < $1 ORDER BY expires LIMIT $2)",
             [.integer(now.ticks), .integer(Int64(Self.pruned))])
         try connection.run(
-            "INSERT OR REPLACE INTO sluice_requests (user, request, fingerprint, expires, answer, stored) "
-                + "VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO sluice_requests (\"user\", request, fingerprint, expires, answer, stored) "
+                + "VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (\"user\", request) DO UPDATE SET fingerprint = "
+                + "excluded.fingerprint, expires = excluded.expires, answer = excluded.answer, stored = excluded.stored",
             [.text(user), .text(request), .integer(fingerprint), .integer(expires.ticks)] + values)
     }
 
-    func update(user: String, request: String, _ connection: SQLiteConnection) throws {
+    func update(user: String, request: String, _ connection: any StorageConnection) throws {
         try connection.run(
-            "UPDATE sluice_requests SET answer = ?, stored = ? WHERE user = ? AND request = ?",
+            "UPDATE sluice_requests SET answer = $1, stored = $2 WHERE \"user\" = $3 AND request = $4",
             values + [.text(user), .text(request)])
     }
 

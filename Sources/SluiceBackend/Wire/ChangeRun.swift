@@ -121,7 +121,7 @@ extension RecordReads {
             }
             let token = ChangeToken(
                 position: page.position, base: query.base, fingerprint: fingerprint,
-                point: try BackendCatalog.latestPoint(connection))
+                point: try connection.latestPoint())
             return (page, token)
         }
         let selected = run.parameters.query.select

@@ -36,9 +36,7 @@ struct DigestReads: Sendable {
             let size = max(1, (count + Self.mostRanges - 1) / Self.mostRanges)
             var total = RowDigest()
             var ranges: [Range] = []
-            try table.scan([SystemColumn.version], matching: filter, connection) { statement in
-                let id = RecordID(statement.text(0) ?? "")
-                let version = statement.text(1) ?? ""
+            try table.scan(matching: filter, connection) { id, version in
                 total.add(id: id, version: version)
                 if ranges.last.map({ $0.digest.count >= size }) ?? true { ranges.append(Range(from: id, to: id)) }
                 ranges[ranges.count - 1].to = id

@@ -1,6 +1,5 @@
 internal import HTTPTypes
 internal import SluiceCore
-internal import SluiceSQLite
 
 /// The changing requests of a table. What is decided is decided inside the transaction that writes.
 struct RecordChanges: Sendable {
@@ -112,12 +111,12 @@ struct RecordChanges: Sendable {
         }
     }
 
-    private func existing(_ id: RecordID, _ scope: RowScope, _ connection: SQLiteConnection) throws -> JSON {
+    private func existing(_ id: RecordID, _ scope: RowScope, _ connection: any StorageConnection) throws -> JSON {
         guard let record = try table.record(id, in: scope, connection) else { throw Refusal.missing }
         return record
     }
 
-    private func living(_ id: RecordID, _ scope: RowScope, _ connection: SQLiteConnection) throws -> JSON {
+    private func living(_ id: RecordID, _ scope: RowScope, _ connection: any StorageConnection) throws -> JSON {
         let record = try existing(id, scope, connection)
         guard record[SystemColumn.deleted]?.bool != true else {
             throw Refusal(wire.tombstone, Refusal.missingReason)

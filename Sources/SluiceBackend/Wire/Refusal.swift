@@ -34,6 +34,10 @@ struct Refusal: Error {
         case .storeBusy:
             self.init(.serviceUnavailable, "the database is busy; try again")
             headers[.retryAfter] = "1"
+        case .storeClosed:
+            // A gateway whose store is opened anew, for a changed configuration.
+            self.init(.serviceUnavailable, "the store is being opened anew; try again")
+            headers[.retryAfter] = "1"
         case .storeFull:
             self.init(HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage"), "the server's disk is full")
         default: self.init(.internalServerError, "the server's database failed (\(error.code))")

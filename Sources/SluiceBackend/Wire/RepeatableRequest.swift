@@ -1,6 +1,5 @@
 internal import HTTPTypes
 internal import SluiceCore
-internal import SluiceSQLite
 
 /// A change that its client may send again with the same id (OASIS Repeatable Requests 1.0): what it brought about is
 /// remembered together with it, so that it happens once. Refusals are not remembered, for they left nothing behind.
@@ -83,7 +82,7 @@ struct RepeatableRequest: Sendable {
     /// What the request brought about, if it was carried out before.
     ///
     /// - Throws: ``Refusal`` (400) where the id was used for another request.
-    func effect(_ connection: SQLiteConnection) throws -> RememberedEffect? {
+    func effect(_ connection: any StorageConnection) throws -> RememberedEffect? {
         guard
             let (fingerprint, effect) = try RememberedEffect.find(user: user, request: id, connection)
         else { return nil }
@@ -96,7 +95,7 @@ struct RepeatableRequest: Sendable {
     }
 
     /// Remembers what the request brings about, in the transaction that does it.
-    func remember(_ effect: RememberedEffect, now: Timestamp, _ connection: SQLiteConnection) throws {
+    func remember(_ effect: RememberedEffect, now: Timestamp, _ connection: any StorageConnection) throws {
         // By the later of both clocks: who is let in by checkAge(now:) is always found.
         let expires = Timestamp(ticks: max(now.ticks, firstSent.ticks) + window)
         try effect.insert(
@@ -104,7 +103,7 @@ struct RepeatableRequest: Sendable {
     }
 
     /// Puts the answer, as the hooks left it, in the place of what was remembered for them.
-    func finish(_ reply: Reply, _ connection: SQLiteConnection) throws {
+    func finish(_ reply: Reply, _ connection: any StorageConnection) throws {
         try RememberedEffect(reply: reply, stored: nil).update(user: user, request: id, connection)
     }
 

@@ -6,7 +6,7 @@ internal import SluiceBackend
 struct BackendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backend", abstract: "Look after the database of sluice serve.",
-        subcommands: [BackendRestoredCommand.self])
+        subcommands: [BackendMoveCommand.self, BackendRestoredCommand.self])
 }
 
 struct BackendRestoredCommand: OutcomeCommand {
@@ -42,5 +42,33 @@ struct BackendRestoredCommand: OutcomeCommand {
         return Outcome(
             json: ["stamped": JSON(count)],
             text: ["\(Plain.count(count, "record")) stamped anew; clients read them again"])
+    }
+}
+
+struct BackendMoveCommand: OutcomeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "move",
+        abstract: "Copy all records into another database, which has none yet.",
+        discussion: """
+            Stop "sluice serve" first, and serve the other database after. Records keep their versions, and clients that \
+            read by time go on where they were; those with change tokens are told to begin afresh.
+            """)
+
+    @Option(help: ArgumentHelp("The backend's YAML file: its database and its tables.", valueName: "file"))
+    var config: String
+
+    @Option(
+        help: ArgumentHelp(
+            "Where to: sqlite:PATH, postgres://..., or postgres:$VARIABLE for a URL in the environment.",
+            valueName: "database"))
+    var to: String
+
+    @Flag(help: "Print exactly one JSON document.")
+    var json = false
+
+    func outcome() async throws -> Outcome {
+        let database = try BackendConfiguration.Database(to)
+        let count = try await Backend.move(BackendConfiguration(file: config), to: database)
+        return Outcome(json: ["moved": JSON(count)], text: ["\(Plain.count(count, "record")) copied"])
     }
 }

@@ -7,7 +7,7 @@ internal import UnixSignals
 
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "serve", abstract: "Serve tables from a SQLite database on this machine.",
+        commandName: "serve", abstract: "Serve tables from a SQLite or PostgreSQL database.",
         discussion: """
             Prints one line, "listening on http://127.0.0.1:PORT", once connections are taken. SIGTERM and SIGINT end \
             it after the answers that are under way.
@@ -19,9 +19,17 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The port; without it, or with 0, a free one.", valueName: "n"))
     var port = 0
 
+    @Option(
+        help: ArgumentHelp(
+            "The database, instead of the file's: sqlite:PATH, postgres://..., or postgres:$VARIABLE for a URL in the "
+                + "environment, where no list of processes shows its password.", valueName: "database"))
+    var database: String?
+
     func run() async throws {
         guard (0...65535).contains(port) else { throw CommandFailure.usage("--port is 0 to 65535") }
-        let backend = try await Backend(BackendConfiguration(file: config))
+        var configuration = try BackendConfiguration(file: config)
+        if let database { configuration.database = try .init(database) }
+        let backend = try await Backend(configuration)
         if let count = backend.restoredRecords {
             StandardStream.error.write(
                 line: "the database is not the one that was served last: \(Plain.count(count, "record")) stamped anew")

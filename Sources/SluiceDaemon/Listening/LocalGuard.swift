@@ -7,8 +7,6 @@ internal import Sluice
 struct LocalGuard: Sendable {
     /// The token; nil where any user of this machine may come.
     let token: String?
-    /// The name of the cookie that may hold it; nil for none.
-    var cookie: String?
 
     /// Why the request is refused; nil where it may pass.
     func refusal(of request: LocalRequest) -> LocalReply? {
@@ -40,12 +38,6 @@ struct LocalGuard: Sendable {
             texts.append(String(text.dropFirst("bearer ".count)))
         }
         if let name = HTTPField.Name("X-ZUMO-AUTH"), let text = fields[name] { texts.append(text) }
-        if let cookie {
-            for pair in fields[values: .cookie].flatMap({ $0.split(separator: ";") }) {
-                let text = pair.drop { $0 == " " }
-                if text.hasPrefix("\(cookie)=") { texts.append(String(text.dropFirst(cookie.count + 1))) }
-            }
-        }
         return texts
     }
 

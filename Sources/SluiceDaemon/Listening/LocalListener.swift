@@ -79,10 +79,10 @@ struct LocalListener: Service {
         unlink(path)
     }
 
-    /// Mode 0660, and the group that may use it. The peers' credentials are checked in any case.
+    /// The rule's mode, and the group that may use it. The peers' credentials are checked in any case.
     private static func protect(_ path: String, _ rule: SocketRule) {
         if let group = rule.group { _ = chown(path, uid_t.max, group) }
-        chmod(path, 0o660)
+        chmod(path, rule.mode)
     }
 }
 

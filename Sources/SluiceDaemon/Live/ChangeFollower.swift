@@ -28,6 +28,8 @@ struct ChangeFollower: Sendable {
     private static let mostLine = 65_536
 
     let client: SluiceClient
+    /// What holds the stream: with the client's TLS, and without following redirects, which would carry tokens elsewhere.
+    let http: HTTPClient
     let table: String
     let spread: Duration
     let environment: SyncEnvironment
@@ -65,7 +67,7 @@ struct ChangeFollower: Sendable {
             var outgoing = HTTPClientRequest(
                 url: "\(head.scheme ?? "http")://\(head.authority ?? "")\(head.path ?? "/")")
             for field in head.headerFields { outgoing.headers.add(name: field.name.rawName, value: field.value) }
-            let response = try await HTTPClient.shared.execute(outgoing, deadline: .now() + .seconds(30))
+            let response = try await http.execute(outgoing, deadline: .now() + .seconds(30))
             let type = response.headers.first(name: "content-type") ?? ""
             guard response.status == .ok, type.hasPrefix("text/event-stream") else {
                 return [.unauthorized, .tooManyRequests, .badGateway, .serviceUnavailable].contains(response.status)

@@ -13,6 +13,7 @@ enum PrometheusText {
         "sluice.daemon.reloads": "Loads of a changed configuration, by result.",
         "sluice.daemon.configuration.refused":
             "1 while the newest configuration is refused and the one before it serves.",
+        "sluice.daemon.spans.dropped": "Spans that were not exported.",
         "sluice.plugin.calls": "Calls of plugins that ended.",
         "sluice.plugin.duration": "How long calls of plugins took, waits included.",
         "sluice.plugin.decisions": "What plugins have decided.",

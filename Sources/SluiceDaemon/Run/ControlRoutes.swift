@@ -3,7 +3,9 @@ internal import Sluice
 
 /// What the control socket answers: HTTP with JSON, so that `curl --unix-socket` can ask too.
 struct ControlRoutes: Sendable {
-    private static let names = ["status", "metrics", "explain", "sync", "reload", "pause", "resume", "drain"]
+    private static let names = [
+        "status", "metrics", "explain", "sync", "reload", "pause", "resume", "drain", "inspector",
+    ]
 
     let daemon: Daemon
 
@@ -27,6 +29,12 @@ struct ControlRoutes: Sendable {
                     throw SluiceError(.invalidArgument, "explain takes a table and an id")
                 }
                 return LocalReply(json: try await daemon.story(of: RecordID(id), in: table, endpoint))
+            case "inspector":
+                guard let inspection = daemon.instruments.inspection else {
+                    throw SluiceError(
+                        .operationRefused, "the daemon serves no inspector: set inspector.port and start it anew")
+                }
+                return LocalReply(json: ["address": JSON(try inspection.address())])
             case "sync": return LocalReply(json: try await daemon.sync(endpoint))
             case "reload":
                 try await daemon.reload()

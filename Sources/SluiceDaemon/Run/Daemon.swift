@@ -14,6 +14,8 @@ public actor Daemon: Service {
     let logger: Logger
     let meters: MeterRegistry
     let manager: ServiceManager
+    let instruments: Instruments
+    private let spans: SpanExport?
     let started = SyncEnvironment.system.now()
     var serving: Serving
     /// Why the newest configuration does not serve; nil if it does.
@@ -62,7 +64,12 @@ public actor Daemon: Service {
             first = first ?? store
         }
         self.holds = holds
-        serving = try await Serving.build(source, logger: logger, metrics: meters)
+        let inspection = values.number("inspector.port").map { _ in Inspection(values) }
+        spans = try SpanExport(values, logger: logger, metrics: meters)
+        instruments = Instruments(
+            logger: logger, metrics: meters, inspection: inspection, tracer: spans.map { ExportTracer(queue: $0.queue) }
+        )
+        serving = try await Serving.build(source, instruments)
     }
 
     private static func hold(
@@ -99,7 +106,7 @@ public actor Daemon: Service {
                     for await error in ended { throw error }
                     return .other
                 }
-                for work in [followSignals, followFiles, feedWatchdog, announceEnd] {
+                for work in [followSignals, followFiles, feedWatchdog, announceEnd, takeFigures, exportSpans] {
                     group.addTask {
                         await work()
                         return .other
@@ -122,6 +129,10 @@ public actor Daemon: Service {
         }
         await stop()
     }
+
+    private func exportSpans() async { await spans?.run() }
+
+    private func takeFigures() async { await instruments.inspection?.figures.follow(self) }
 
     private enum Part: Sendable { case listener, other }
 
@@ -168,7 +179,7 @@ public actor Daemon: Service {
                             + "it takes effect with a restart only")
                 }
             }
-            let next = try await Serving.build(source, logger: logger, metrics: meters)
+            let next = try await Serving.build(source, instruments)
             do {
                 try holdNew(next)
             } catch {

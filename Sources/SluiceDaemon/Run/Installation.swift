@@ -1,6 +1,4 @@
-internal import CoreMetrics
 internal import Foundation
-internal import Logging
 internal import Sluice
 internal import SluiceLua
 internal import SluiceService
@@ -22,7 +20,7 @@ final class Installation: Sendable {
 
     /// Opens an endpoint's store, loads its plugins and runs their fixtures. Nothing is synced yet.
     static func open(
-        _ settings: ClientSettings, _ values: SettingValues, logger: Logger, metrics: any MetricsFactory
+        _ settings: ClientSettings, _ values: SettingValues, _ instruments: Instruments
     ) async throws -> Installation {
         var windows: [DayWindow] = []
         for text in values.list("schedule.windows") ?? [] {
@@ -35,30 +33,30 @@ final class Installation: Sendable {
         }
         let gate = ScheduleGate(windows: windows)
         var additions = ClientSession.Additions()
-        additions.logger = logger
+        additions.logger = instruments.logger
         additions.scheduleHooks = [gate]
         additions.runsFixtures = true
+        if let inspection = instruments.inspection {
+            additions.keepsInputs = true
+            additions.filters.append(inspection.timeline.filter(endpoint: settings.name))
+        }
+        if let tracer = instruments.tracer { additions.filters += RequestSpans.filters(tracer) }
         let session = try await ClientSession.open(
             settings, usesNetwork: true, asksPlugins: true, makesStore: true, additions)
-        var schedule = SyncSchedule(
-            pulls: settings.pulls, interval: values.duration("schedule.interval"),
-            changeDelay: values.duration("schedule.change-delay"),
-            firstPause: values.duration("schedule.first-pause"),
-            maximumPause: values.duration("schedule.longest-pause"), spread: values.duration("schedule.spread"))
-        // A write that is not pushed by itself goes with the next run, which comes earlier than this.
-        if !values.flag("schedule.on-change") { schedule.changeDelay = .seconds(366 * 86_400) }
+        let schedule = SyncSchedule(values, pulls: settings.pulls)
         var followers: [ChangeFollower] = []
         if values.flag("schedule.on-event"), let client = session.context.client {
             followers = Set(settings.pulls.map(\.query.table)).sorted().map { table in
                 ChangeFollower(
-                    client: client, table: table, spread: schedule.spread,
-                    environment: session.context.options.environment, logger: logger)
+                    client: client, http: session.transport.client, table: table, spread: schedule.spread,
+                    environment: session.context.options.environment, logger: instruments.logger)
             }
         }
         return Installation(
             session, gate,
             SyncService(
-                session.context, schedule, logger: logger, metrics: metrics,
+                session.context, schedule, logger: instruments.logger, metrics: instruments.metrics,
+                tracer: instruments.tracer,
                 shutdownLimit: values.duration("shutdown-time")),
             followsNetwork: values.flag("schedule.on-network"), followers)
     }

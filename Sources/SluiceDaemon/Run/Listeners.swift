@@ -48,6 +48,24 @@ struct Listeners: Sendable {
                         return await gateway.reply(to: request)
                     }))
         }
+        if let inspection = daemon.instruments.inspection, let port = values.number("inspector.port") {
+            let routes = InspectorRoutes(daemon, inspection)
+            // What a service manager gets of the output is kept: an address with a ticket does not belong there.
+            let isWatched = !daemon.manager.isPresent
+            let logger = daemon.logger
+            all.append(
+                LocalListener(
+                    name: "inspector", address: .loopback(port: port), logger: logger,
+                    started: { port in
+                        inspection.port = port
+                        logger.notice(
+                            "the inspector listens", metadata: ["address": "http://127.0.0.1:\(port)/inspector/"])
+                        if isWatched, let address = try? inspection.address() {
+                            FileHandle.standardOutput.write(Data("inspector: \(address)\n".utf8))
+                        }
+                        ready.yield()
+                    }, answer: { await routes.reply(to: $0) }))
+        }
         self.all = all
     }
 

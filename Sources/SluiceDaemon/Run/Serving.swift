@@ -3,6 +3,16 @@ internal import Foundation
 internal import Logging
 internal import Sluice
 
+/// What a daemon watches its endpoints with.
+struct Instruments: Sendable {
+    var logger: Logger
+    var metrics: any MetricsFactory
+    /// What the inspector shows of the past; nil where none is served.
+    var inspection: Inspection?
+    /// Gets the spans; nil where none are exported.
+    var tracer: ExportTracer?
+}
+
 /// All endpoints of one configuration: what a reload builds whole, and puts in the place of what served before.
 final class Serving: Sendable {
     let settings: Settings
@@ -16,14 +26,14 @@ final class Serving: Sendable {
     }
 
     /// Reads the configuration, opens every store and loads every plugin; all of it or nothing.
-    static func build(_ source: SettingsSource, logger: Logger, metrics: any MetricsFactory) async throws -> Serving {
+    static func build(_ source: SettingsSource, _ instruments: Instruments) async throws -> Serving {
         let (file, settings) = try source.read()
         var installations: [Installation] = []
         do {
             for name in settings.endpoints {
                 let client = try ClientSettings(file, settings, endpoint: name, environment: source.environment)
-                var logger = logger
-                if !name.isEmpty { logger[metadataKey: "endpoint"] = "\(name)" }
+                var instruments = instruments
+                if !name.isEmpty { instruments.logger[metadataKey: "endpoint"] = "\(name)" }
                 let values = SettingValues(settings, endpoint: name, environment: source.environment)
                 let store = try client.requireStore()
                 if let other = installations.first(where: { $0.session.settings.store == store }) {
@@ -31,8 +41,7 @@ final class Serving: Sendable {
                         .invalidArgument,
                         "the endpoints \(other.name) and \(name) have the same store; each needs one of its own")
                 }
-                installations.append(
-                    try await Installation.open(client, values, logger: logger, metrics: metrics))
+                installations.append(try await Installation.open(client, values, instruments))
             }
         } catch {
             for installation in installations { try? await installation.session.close() }

@@ -10,6 +10,8 @@ package struct ClientSession: Sendable {
     package let settings: ClientSettings
     /// The plugins that take part; nil where there are none.
     package let plugins: Plugins?
+    /// What its requests go through at last.
+    let transport: AsyncHTTPTransport
     private let store: SQLiteStore
 
     /// What a daemon adds to a session.
@@ -19,6 +21,8 @@ package struct ClientSession: Sendable {
         package var scheduleHooks: [any ScheduleHook] = []
         /// Whether the plugins' fixtures run before the plugins serve.
         package var runsFixtures = false
+        /// Whether what plugins were given and answered is kept with their decisions, in memory.
+        package var keepsInputs = false
 
         package init() {}
     }
@@ -66,7 +70,7 @@ package struct ClientSession: Sendable {
         let store = try SQLiteStore(
             path: path, encryption: try settings.storeKey?.encryption(), options: settings.storeOptions)
         do {
-            let transport = AsyncHTTPTransport()
+            let transport = try settings.tls.transport()
             let plugins =
                 asksPlugins ? try await settings.plugins?.load(for: settings, store, transport, additions) : nil
             let client = connection.map {
@@ -86,7 +90,8 @@ package struct ClientSession: Sendable {
             let context = try await SyncContext(
                 client: client, store: store, tables: settings.tables, migrations: settings.migrations,
                 options: options)
-            return ClientSession(context: context, settings: settings, plugins: plugins, store: store)
+            return ClientSession(
+                context: context, settings: settings, plugins: plugins, transport: transport, store: store)
         } catch {
             try? await store.close()
             throw error

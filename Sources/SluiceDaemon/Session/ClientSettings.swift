@@ -23,6 +23,7 @@ package struct ClientSettings: Sendable {
     /// The name of the user that is given; nil where the credential has to tell.
     package var user: String?
     package var applicationKey: FileToken.Source?
+    package var tls: TLSFiles
     package var storeKey: StoreKeySource?
     package var tables: [TableSchema]
     package var localOnly: LocalOnly
@@ -57,6 +58,7 @@ package struct ClientSettings: Sendable {
         applicationKey =
             try values.path("application-key-file").map { .file($0) }
             ?? values.text("application-key").map { .text($0) }
+        tls = try TLSFiles(values)
         storeKey =
             try StoreKeySource(keyFile: values.path("key-file"), passphraseFile: values.path("passphrase-file"))
             ?? values.text("store-key").map { .key($0) } ?? values.text("store-passphrase").map { .passphrase($0) }

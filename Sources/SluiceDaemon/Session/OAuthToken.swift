@@ -33,7 +33,7 @@ package final class OAuthToken: TokenProvider {
         try self.init(
             url, client: client, secretFile: try values.path("oauth.client-secret-file"),
             refreshFile: try values.path("oauth.refresh-token-file"), scope: values.text("oauth.scope"),
-            transport: AsyncHTTPTransport())
+            transport: try TLSFiles(values).transport())
     }
 
     package init(

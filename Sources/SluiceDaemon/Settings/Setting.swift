@@ -53,7 +53,7 @@ extension Setting {
     private static let count: SettingForm = .integer(1...1_000_000)
 
     /// All of them.
-    package static let all: [Setting] = connection + access + schedule + limits + daemon
+    package static let all: [Setting] = connection + access + tls + schedule + limits + daemon
 
     private static let connection: [Setting] = [
         Setting("endpoint", .text, "The server's base address."),
@@ -93,6 +93,12 @@ extension Setting {
             "OAuth 2.0: a file with a refresh token; replaced when the server issues another. Without it the client's "
                 + "own credentials are used."),
         Setting("oauth.scope", .text, "OAuth 2.0: what is asked for."),
+    ]
+
+    private static let tls: [Setting] = [
+        Setting("tls.certificate-file", .path, "Mutual TLS: the client's certificate and those above it, in PEM."),
+        Setting("tls.key-file", .path, "Mutual TLS: the certificate's private key, in PEM without a passphrase."),
+        Setting("tls.authorities-file", .path, "Authorities in PEM that are believed beside the system's."),
     ]
 
     private static let schedule: [Setting] = [
@@ -152,10 +158,24 @@ extension Setting {
             "gateway.any-local-user", .flag, "Whether any user of this machine may use the port without a token.",
             or: "false", for: .daemon),
         Setting(
+            "inspector.port", .integer(0...65_535), "The inspector's port on 127.0.0.1; 0 is a free one.", for: .daemon),
+        Setting(
+            "inspector.read-only", .flag, "Whether the inspector shows and tries, and changes nothing.", or: "false",
+            for: .daemon),
+        Setting(
+            "inspector.bodies", .flag,
+            "Whether its timeline keeps queries and the beginnings of bodies; credentials are never kept.",
+            or: "false", for: .daemon),
+        Setting(
             "log.level", .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]),
             "The least severe level that is logged.", or: "info", for: .daemon),
         Setting(
             "log.form", .choice(["text", "json", "journald"]), "How a line of the log is written.", or: "text",
             for: .daemon),
+        Setting(
+            "tracing.endpoint", .text,
+            "Where traces are sent, as OTLP's JSON over HTTP, such as http://127.0.0.1:4318/v1/traces.", for: .daemon),
+        Setting(
+            "tracing.service", .text, "The name of the service that the traces give.", or: "sluice", for: .daemon),
     ]
 }

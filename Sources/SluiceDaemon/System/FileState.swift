@@ -3,7 +3,7 @@ internal import Foundation
 /// What changes of a file when somebody writes to it, or puts another in its place: links are followed.
 struct FileState: Equatable, CustomStringConvertible {
     private let number: UInt64
-    private let size: UInt64
+    let size: UInt64
     private let changed: Date
 
     /// - Returns: nil where there is no such file.

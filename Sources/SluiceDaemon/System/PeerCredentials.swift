@@ -25,6 +25,9 @@ package struct SocketRule: Sendable, Hashable {
     /// The group that the socket's file is given to.
     let group: UInt32?
     private let members: Set<UInt32>
+    /// The mode of the socket's file. Where users are listed the file admits all: they need not be of its group. Whoever
+    /// connects is asked for by the kernel's word all the same.
+    let mode: mode_t
 
     /// - Throws: ``SluiceError`` of code `invalidArgument` for users and groups that this machine does not know.
     package init(users names: [String], group name: String?) throws {
@@ -36,6 +39,7 @@ package struct SocketRule: Sendable, Hashable {
             users.insert(entry.pointee.pw_uid)
         }
         self.users = users
+        mode = names.isEmpty ? 0o660 : 0o666
         var members: Set<UInt32> = []
         if let name {
             guard let entry = getgrnam(name) else {

@@ -15,6 +15,9 @@ package struct ServiceManager: Sendable {
         watchdogInterval = isForUs ? limit.map { .microseconds($0 / 2) } : nil
     }
 
+    /// Whether one has started the process.
+    var isPresent: Bool { path != nil }
+
     func ready(_ status: String) { send("READY=1\nSTATUS=\(status)") }
     func reloading() { send("RELOADING=1\nMONOTONIC_USEC=\(Self.monotonicMicroseconds)") }
     func stopping() { send("STOPPING=1") }

@@ -147,6 +147,8 @@ extension Prelude {
           local base, fields = child(c, "base", "rec_seen"), {}
           local function take(field, rule)
             local value, why = follow(rule, c, field, get(client, field), get(server, field), base and get(base, field))
+            -- The rule's name is for those who look at the decision.
+            value.rule = type(rule) == "string" and rule or "function"
             fields[field] = value
             return why
           end

@@ -108,6 +108,8 @@ public final class Plugins: Sendable {
 
     /// The names of the plugins that serve.
     public var names: [String] { current.callers.map(\.plan.name) }
+    /// The plugins that serve, each with what the deployment makes of it.
+    public var plans: [PluginPlan] { current.callers.map(\.plan) }
 
     /// Reads the policy's file anew, and puts its plugins in the place of those that serve: see ``reload(_:)``.
     ///

@@ -49,6 +49,10 @@ enum MetadataXML {
         guard isWhole else {
             throw SluiceError(.brokenProtocol, "the metadata is no XML: see line \(parser.lineNumber)")
         }
+        // The parser takes the beginning of a document for one.
+        guard delegate.isWhole else {
+            throw SluiceError(.brokenProtocol, "the metadata was cut short: see line \(parser.lineNumber)")
+        }
         guard let model = delegate.builder.finished() else {
             throw SluiceError(.brokenProtocol, "the service's answer is XML, and no description of OData")
         }
@@ -76,6 +80,8 @@ enum MetadataXML {
         var builder = MetadataBuilder()
         private(set) var problem: String?
         private var depth = 0
+        /// Whether the outermost element has come to its end.
+        private(set) var isWhole = false
 
         private func stop(_ parser: XMLParser, _ problem: String) {
             if self.problem == nil { self.problem = problem }
@@ -93,6 +99,7 @@ enum MetadataXML {
 
         func parser(_ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?) {
             depth -= 1
+            if depth == 0 { isWhole = true }
             builder.end(Self.local(name))
         }
 

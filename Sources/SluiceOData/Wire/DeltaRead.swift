@@ -66,6 +66,9 @@ struct DeltaRead {
                     token = next
                     continue
                 }
+                // What was changed while pages were read stands behind the link: it belongs to the same pull, which may
+                // have begun anew meanwhile.
+                if case .page = start { return answer(changes, token: next, like: response, goesOn: true) }
                 return answer(changes, token: next, like: response)
             }
             let applied = HTTPField.Name("Preference-Applied").flatMap { response.head.headerFields[$0] } ?? ""
@@ -98,11 +101,13 @@ struct DeltaRead {
         return refusal
     }
 
-    private func answer(_ changes: Changes, token: DeltaToken?, like service: Response?) -> Response {
+    private func answer(
+        _ changes: Changes, token: DeltaToken?, like service: Response?, goesOn: Bool = false
+    ) -> Response {
         var response = ODataTransport.response(200, ["items": JSON(changes.rows)], like: service)
         if let token {
             var isLast = false
-            if case .changes = token { isLast = true }
+            if case .changes = token { isLast = !goesOn }
             ChangeTokens.answer(&response, token: token.text, isLast: isLast, hasGap: changes.hasGap)
         }
         return response
@@ -164,6 +169,7 @@ struct DeltaRead {
         guard let key else { return nil }
         let response = try await RowRead(transport, set, list.request).read(key, as: nil)
         if response.status == 404 || response.status == 410 { return form.tombstone(key) }
+        if let refusal = ServiceRefusal(response) { throw refusal }
         return response.status == 200 ? try response.body.json : form.record(of: item)
     }
 }

@@ -46,6 +46,8 @@ final class ODataTransport: Transport {
                 default: return try await RowChange(self, set, request).answer(path)
                 }
             }
+        } catch let refusal as ServiceRefusal {
+            return refusal.response
         } catch let error as SluiceError where error.code == .notFound && error.status == 404 {
             return Self.refusal(404, error.message)
         }

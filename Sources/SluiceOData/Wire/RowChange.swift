@@ -166,7 +166,9 @@ struct RowChange {
             return change(sent.kind, sent.id, key, sent.method, "*", sent.body, inBatch: inBatch)
         }
         let isTunnelled = sent.request.head.method != sent.method
-        guard !isTunnelled, [405, 501].contains(response.status) else { return nil }
+        // MERGE is v2's own: PATCH goes through a tunnel too.
+        let isOld = sent.method.rawValue == "MERGE" && !transport.memory.refuses("MERGE")
+        guard !isTunnelled || isOld, [405, 501].contains(response.status) else { return nil }
         transport.memory.noteRefused(sent.method.rawValue)
         let method = sent.method == .delete || sent.method == .put ? sent.method : updateMethod
         return change(sent.kind, sent.id, key, method, sent.tag, sent.body, inBatch: inBatch)
@@ -184,6 +186,8 @@ struct RowChange {
         }
         switch sent.kind {
         case .delete:
+            // Who answers with something has not said that it was done.
+            guard response.body.isEmpty else { return response }
             var done = Response(HTTPResponse(status: .noContent))
             done.head.headerFields = response.head.headerFields
             return done
@@ -191,6 +195,7 @@ struct RowChange {
             if let made = try reader.record(in: response, as: sent.id) {
                 return ODataTransport.response(201, made, like: response)
             }
+            guard response.body.isEmpty else { return response }
             var key = location(of: response)
             if key == nil { key = try await reader.key(of: sent.id) }
             guard let key else { return Response(HTTPResponse(status: .noContent)) }
@@ -208,7 +213,11 @@ struct RowChange {
         if sent.kind != .insert, there.status == 404 || there.status == 410 { return there }
         guard there.status == 200 else { return nil }
         let status = sent.kind == .insert ? 409 : response.status
-        return ODataTransport.response(status, (try? there.body.json) ?? .null, like: there)
+        var answer = ODataTransport.response(status, (try? there.body.json) ?? .null, like: there)
+        if let name = HTTPField.Name("Repeatability-Result") {
+            answer.head.headerFields[name] = response.head.headerFields[name]
+        }
+        return answer
     }
 
     /// The refusal of a change whose set failed, where the row shows that this change is one for which it did: its row is
@@ -245,6 +254,8 @@ struct RowChange {
         if response.status != 204, let record = try? reader.record(in: response, as: id) {
             return ODataTransport.response(response.status == 201 ? 201 : 200, record, like: response)
         }
+        // Who answers with something else has not said that it was done.
+        guard response.body.isEmpty else { return response }
         if let there = try? await reader.read(key, as: id), there.status == 200 {
             return ODataTransport.response(200, (try? there.body.json) ?? .null, like: there)
         }

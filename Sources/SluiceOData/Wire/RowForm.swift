@@ -76,6 +76,8 @@ struct RowForm: Sendable {
         for (name, value) in record.members ?? []
         where name != "id" && name != set.clientID && !names.contains(name) && !fixed.contains(name)
             && !name.text.hasPrefix("__") && !name.text.hasPrefix("@")
+            // A row always has the time of its change: who does not know it does not take it away.
+            && !(name == set.updatedAt && value.isNull)
         {
             members.append((name, EdmValue.toWire(value, type: set.types[name], version: version)))
         }

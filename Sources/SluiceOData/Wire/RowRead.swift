@@ -59,6 +59,7 @@ struct RowRead {
         let exchange = transport.exchange
         let path = exchange.path([set.name], [("$filter", text), ("$top", "2")])
         let response = try await exchange.send(exchange.request(.get, path, for: request))
+        if let refusal = ServiceRefusal(response) { throw refusal }
         guard response.status == 200 else {
             throw SluiceError(
                 SluiceError.Code(status: response.status) ?? .brokenProtocol,

@@ -6,6 +6,18 @@ internal import SluiceWire
     internal import Foundation
 #endif
 
+/// An answer that ends what was begun, and is the answer to all of it: the service is away, wants to know who asks, or asks
+/// for patience. Whoever waits for an answer tries again by its rules.
+struct ServiceRefusal: Error {
+    let response: Response
+
+    /// Nil for an answer that says something of what was asked for.
+    init?(_ response: Response) {
+        guard [401, 403, 408, 425, 429].contains(response.status) || response.status >= 500 else { return nil }
+        self.response = response
+    }
+}
+
 /// What a service says of its refusal, in JSON or XML, as one text (OData v2, JSON Format, section 7; OData JSON Format
 /// 4.01, section 21; SAP's `innererror.errordetails`).
 enum ServiceError {

@@ -135,7 +135,7 @@ final class ServiceExchange: Sendable {
         let fetch = state.withLock { state -> Task<String?, any Error>? in
             if let token = state.token, token != used { return nil }
             if let fetch = state.fetch { return fetch }
-            let fetch = Task { try await self.fetchToken(for: request) }
+            let fetch = Task(executorPreference: currentTaskExecutor()) { try await self.fetchToken(for: request) }
             state.fetch = fetch
             return fetch
         }
@@ -154,4 +154,10 @@ final class ServiceExchange: Sendable {
         state.withLock { $0.token = token }
         return token
     }
+}
+
+/// The executor that the calling task prefers, for a task that works for several callers: who runs all work on one thread
+/// gets that too.
+func currentTaskExecutor() -> (any TaskExecutor)? {
+    withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() }
 }

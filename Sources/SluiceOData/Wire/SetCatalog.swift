@@ -49,7 +49,7 @@ final class SetCatalog: Sendable {
         let reading = state.withLock { state -> Task<EdmModel, any Error>? in
             if state.model != nil { return nil }
             if let reading = state.reading { return reading }
-            let reading = Task { try await self.read(for: request) }
+            let reading = Task(executorPreference: currentTaskExecutor()) { try await self.read(for: request) }
             state.reading = reading
             return reading
         }
@@ -69,6 +69,7 @@ final class SetCatalog: Sendable {
         metadata.head.headerFields[.accept] = "application/xml"
         metadata.context = RequestContext(source: request.context.source, limits: request.context.limits)
         let response = try await exchange.send(metadata)
+        if let refusal = ServiceRefusal(response) { throw refusal }
         guard response.status == 200 else {
             let code = SluiceError.Code(status: response.status) ?? .brokenProtocol
             throw SluiceError(

@@ -51,6 +51,7 @@ public struct ArchivedError: Sendable, Hashable, Identifiable {
         ]
         record["HTTPStatusCode"] = status.map { JSON($0) } ?? .null
         record["ServerRecord"] = operation.failure?.serverRecord ?? .null
+        record["CustomHeaders"] = operation.headers.document
         record["Group"] = operation.group.map { JSON($0) } ?? .null
         return record
     }

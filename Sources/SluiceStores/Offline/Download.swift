@@ -51,6 +51,9 @@ extension OfflineStore {
             throw SluiceError(.invalidArgument, "there is no defining request \"\(unknown)\"")
         }
         let chosen = all.filter { names?.contains($0.request.name) ?? true }
+        let stored = DownloadedRecords()
+        let watch = context.watchChanges { stored.note($0) }
+        defer { withExtendedLifetime(watch) {} }
         var result = DownloadResult()
         var failure: (any Error)?
         for (index, defined) in chosen.enumerated() {
@@ -70,11 +73,16 @@ extension OfflineStore {
                 failure = failure ?? error
                 try await run.note(error)
                 let code = (error as? SluiceError)?.code
-                if error is CancellationError || code?.isNetwork == true || code == .cancelled { throw error }
+                if error is CancellationError || code?.isNetwork == true || code == .cancelled {
+                    try? await stored.save(to: context.store)
+                    throw error
+                }
             }
             result.stored += run.result.stored
             result.removed += run.result.removed
         }
+        // A disk that is full cannot take this either.
+        do { try await stored.save(to: context.store) } catch { failure = failure ?? error }
         if let failure { throw failure }
         return result
     }

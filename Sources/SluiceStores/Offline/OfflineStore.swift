@@ -43,7 +43,7 @@ public final class OfflineStore: DataStore {
     ///
     /// - Throws: ``SluiceError`` of a store code.
     public func open() async throws {
-        try await context.store.define([DefinedRequest.schema])
+        try await context.store.define([DefinedRequest.schema, DownloadedRecords.schema])
         _ = try await context.store.read { try DefinedRequest.all(in: $0) }
         state.set(true)
     }

@@ -1,3 +1,4 @@
+internal import HTTPTypes
 public import SluiceBase
 public import SluiceSync
 public import SluiceWire
@@ -64,6 +65,7 @@ public final class OnlineStore: DataStore {
         try state.require()
         let makeID = environment.makeID
         let table = schemas.spelled(table)
+        let client = try self.client(with: options, table)
         var hasID = !(record["id"]?.isNull ?? true)
         let deep = try DeepRecord(record, in: table, schemas: schemas, makeID: makeID)
         // A wire of tables lets the server make the id; OData's have no other way to name the record.
@@ -86,20 +88,26 @@ public final class OnlineStore: DataStore {
     @discardableResult
     public func patch(_ changes: JSON, in table: String, options: OperationOptions) async throws -> JSON {
         try state.require()
-        return try await client.table(schemas.spelled(table)).update(changes)
+        return try await client(with: options, table).table(schemas.spelled(table)).update(changes)
     }
 
     /// Replaces a record at the service.
     @discardableResult
     public func replace(_ record: JSON, in table: String, options: OperationOptions) async throws -> JSON {
         try state.require()
-        return try await client.table(schemas.spelled(table)).replace(record)
+        return try await client(with: options, table).table(schemas.spelled(table)).replace(record)
     }
 
     /// Deletes a record at the service.
     public func delete(_ id: RecordID, in table: String, options: OperationOptions) async throws {
         try state.require()
-        try await client.table(schemas.spelled(table)).delete(id: id)
+        try await client(with: options, table).table(schemas.spelled(table)).delete(id: id)
+    }
+
+    /// The client, with the header fields of one change.
+    private func client(with options: OperationOptions, _ table: String) throws -> SluiceClient {
+        try options.validateHeaders(table: table)
+        return options.headers.isEmpty ? client : client.with(OwnFields(fields: options.headers))
     }
 }
 
@@ -118,5 +126,16 @@ extension OnlineStore: TableReader {
         let asOf = environment.now()
         let value = try await self.call(call)
         return (value, .init(.remote, asOf: asOf, reasons: ["the service computed \(call.name)"]))
+    }
+}
+
+/// Adds the header fields of one change to its request.
+private struct OwnFields: Filter {
+    let fields: HTTPFields
+
+    func handle(_ request: Request, next: Next) async throws -> Response {
+        var request = request
+        for field in fields { request.head.headerFields.append(field) }
+        return try await next(request)
     }
 }

@@ -155,11 +155,13 @@ struct LocalChange: Sendable {
             id: environment.makeID(), sequence: try queue.reader.nextSequence(), table: table, recordID: recordID,
             kind: kind, createdAt: environment.now())
         operation.tags = options.tags
+        operation.headers = options.headers
         operation.isMergeable = options.isMergeable
         operation.group = group
         operation.user = user
         if let moved {
             operation.tags.formUnion(moved.tags)
+            operation.headers = moved.headers.replacing(options.headers)
             // What the moved one may have done on the server already, the new one has to know.
             operation.sent = moved.sent
             operation.revision = moved.revision + 1
@@ -176,6 +178,7 @@ struct LocalChange: Sendable {
         operation.revise()
         if !user.isEmpty { operation.user = user }
         operation.tags.formUnion(options.tags)
+        operation.headers = operation.headers.replacing(options.headers)
         return operation
     }
 

@@ -127,6 +127,7 @@ struct QueueRecompute {
             guard let last = merged.last, last.operation.mayTake(step.operation) else { return merged.append(step) }
             merged[merged.count - 1].target = step.target
             merged[merged.count - 1].operation.tags.formUnion(step.operation.tags)
+            merged[merged.count - 1].operation.headers = last.operation.headers.replacing(step.operation.headers)
         }
     }
 
@@ -184,6 +185,7 @@ struct QueueRecompute {
                 id: environment.makeID(), sequence: operation.sequence, table: operation.table,
                 recordID: operation.recordID, kind: .update, createdAt: environment.now())
             edit.tags = operation.tags
+            edit.headers = operation.headers
             edit.user = operation.user
             edit.isMergeable = operation.isMergeable
             edit.frozen = step.target

@@ -12,6 +12,11 @@ extension SyncContext {
         return SyncEvents(mailbox, subscription)
     }
 
+    /// Calls `deliver` with each transaction's changes after its commit, for as long as what is returned lives.
+    package func watchChanges(_ deliver: @escaping @Sendable (ChangeBatch) -> Void) -> any AnyObject & Sendable {
+        hub.records.subscribe(deliver)
+    }
+
     /// How far each push and pull has come, whatever began it. Only the newest that was not read yet is kept.
     public var progress: SyncEvents<SyncProgress> {
         let (mailbox, subscription) = watchers.subscribe(into: Newest(1))

@@ -4,7 +4,8 @@ internal import SluiceBase
 ///
 /// A row that moves away in front of the place that is asked for has those after it slide towards the beginning, past
 /// that place. So every page but the first is asked for from one row earlier and has to begin with a row that this pass
-/// has taken: whatever stands after that one is still to come. If it does not, the pass goes back.
+/// has taken: whatever stands after that one is still to come. If it does not, or what stood after that row is on the page
+/// no more, the pass goes back.
 ///
 /// A page of the known row alone is the end, or one of a server that sends one row at a time. So it is asked for rows
 /// that are not of the group: none ends it. Else the next row is asked for, and counts once the known one is found in
@@ -48,6 +49,8 @@ struct SameTimePages: Sendable {
     /// How many rows this pass has gone past.
     private(set) var place = 0
     private var passed = RowVersions()
+    /// The rows of the page that was gone past last, in its order.
+    private var trail: [RecordID] = []
     private var isAlone = false
     private var hasAskedForOthers = false
     /// How often a page did not begin with a known row.
@@ -119,7 +122,7 @@ struct SameTimePages: Sendable {
         step = .along
         let skip = max(0, place - 1)
         if skip > 0 {
-            guard let first = page.rows.first, passed.contains(first) else {
+            guard let first = page.rows.first, passed.contains(first), hasWhatFollowed(first.id, page) else {
                 slips += 1
                 place = max(0, place - max(2, pageSize))
                 return .nothing
@@ -127,6 +130,13 @@ struct SameTimePages: Sendable {
         }
         if page.rows.isEmpty { return .end(isCertain: skip == 0) }
         return .page(page, skip: skip)
+    }
+
+    /// Whether a page that begins with that row, and is not full, has all that stood after it on the page before. Where
+    /// it has not, rows were taken away, or they come in another order than before.
+    private func hasWhatFollowed(_ row: RecordID, _ page: PullPage) -> Bool {
+        guard page.rows.count < pageSize, let place = trail.firstIndex(of: row) else { return true }
+        return Set(trail[(place + 1)...]).isSubset(of: page.rows.map(\.id))
     }
 
     /// Goes past the rows of a page that brought no later time.
@@ -138,6 +148,7 @@ struct SameTimePages: Sendable {
         if skip == 0 { passed = RowVersions() }
         repeats = page.rows.allSatisfy(passed.contains) ? repeats + 1 : 0
         for row in page.rows { passed.insert(row) }
+        trail = page.rows.map(\.id)
         place = skip + page.rows.count
         isAlone = page.rows.count == 1
         step = .along

@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import SluiceBase
 internal import SluiceWire
 
@@ -30,6 +31,7 @@ struct PushRequests {
             request = dialect.undelete(table: table, id: id, record: record, version: version, endpoint: endpoint)
         }
         request.context.source = .push
+        for field in operation.headers { request.head.headerFields.append(field) }
         request.context.tags = operation.tags
         request.context.operationID = operation.requestID
         request.context.mayBeRepeat = !operation.sent.isEmpty

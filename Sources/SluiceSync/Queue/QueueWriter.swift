@@ -30,6 +30,7 @@ struct QueueWriter {
         for edit in all.dropFirst() {
             try remove(edit)
             held.tags.formUnion(edit.tags)
+            held.headers = held.headers.replacing(edit.headers)
         }
         held.revision += 1
         held.frozen = nil

@@ -1,3 +1,4 @@
+internal import HTTPTypes
 package import SluiceBase
 
 extension TableOperation {
@@ -10,7 +11,7 @@ extension TableOperation {
             .init("uncertain", .boolean), .init("createdAt", .date), .init("failure", .json), .init("sent", .json),
             .init("tags", .json), .init("group", .string), .init("mergeable", .boolean),
             .init("failedAttempts", .integer), .init("frozen", .json), .init("notBefore", .date),
-            .init("user", .string),
+            .init("user", .string), .init("headers", .json),
         ],
         indexes: [["table", "record"], ["sequence"], ["group"], ["state"]])
 
@@ -23,6 +24,7 @@ extension TableOperation {
             "failure": failure?.json ?? .null, "sent": JSON(sent.map(\.json)),
         ]
         if !tags.isEmpty { record["tags"] = JSON(tags.sorted().map { JSON($0) }) }
+        if !headers.isEmpty { record["headers"] = headers.json }
         if let group { record["group"] = JSON(group) }
         if !isMergeable { record["mergeable"] = false }
         if failedAttempts > 0 { record["failedAttempts"] = JSON(failedAttempts) }
@@ -41,6 +43,7 @@ extension TableOperation {
 
     private static let optionalNames: [PropertyName] = [
         "tags", "group", "mergeable", "failedAttempts", "frozen", "notBefore", "user",
+        "headers",
     ]
 
     /// The operation that a record of ``schema`` stands for.
@@ -64,6 +67,7 @@ extension TableOperation {
         failure = record["failure"].flatMap(Failure.init(json:))
         sent = (record["sent"]?.elements ?? []).compactMap(SentBody.init(json:))
         tags = Set((record["tags"]?.elements ?? []).compactMap(\.string))
+        headers = HTTPFields(json: record["headers"]) ?? [:]
         group = record["group"]?.string
         isMergeable = record["mergeable"]?.bool ?? true
         failedAttempts = record["failedAttempts"]?.int.map(Int.init) ?? 0

@@ -1,3 +1,4 @@
+public import HTTPTypes
 public import SluiceBase
 
 /// A change that was made locally and waits to reach the server.
@@ -54,6 +55,8 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     public var createdAt: Timestamp
     /// The application's tags, for its filters and for pushes of a part of the queue.
     public var tags: Set<String> = []
+    /// The application's header fields, which its requests carry.
+    public var headers: HTTPFields = [:]
     /// The group whose changes reach the server all together or not at all; nil for one that stands alone.
     public var group: String?
     /// Whether later edits of the record may become part of it. One that is not goes out as it was made.

@@ -55,7 +55,7 @@ extension TableOperation {
             "uncertain": JSON(isUncertain), "tags": JSON(tags.sorted().map { JSON($0) }),
             "group": group.map { JSON($0) } ?? .null, "createdAt": JSON(createdAt.description),
             "notBefore": notBefore.map { JSON($0.description) } ?? .null, "failure": reason,
-            "user": user.isEmpty ? .null : JSON(user),
+            "user": user.isEmpty ? .null : JSON(user), "headers": headers.document,
         ]
     }
 }

@@ -1,10 +1,11 @@
+internal import HTTPTypes
 internal import SluiceBase
 internal import SluiceWire
 
 /// An operation as one line of text, with all that another store needs to carry it on.
 ///
-/// It holds records, and messages of the server; no credentials, no header fields, and none of the bodies that filters
-/// have made, in which there might be some.
+/// It holds records, the header fields that the application gave with them, and messages of the server; no credentials,
+/// and none of the bodies that filters have made, in which there might be some.
 struct OperationDocument {
     /// The operation; its sequence means nothing.
     var operation: TableOperation
@@ -87,7 +88,9 @@ struct OperationDocument {
         let tags = json["tags"]?.elements ?? []
         operation.tags = Set(tags.compactMap(\.string))
         guard tags.allSatisfy({ $0.string != nil }) else { throw refuse("a tag is not text") }
-        try OperationOptions(tags: operation.tags).validate(table: table)
+        guard let headers = HTTPFields(json: json["headers"]) else { throw refuse("a header field is none") }
+        operation.headers = headers
+        try OperationOptions(tags: operation.tags, headers: headers).validate(table: table)
         if let group = json["group"] {
             guard let group = group.string, Self.isID(group) else { throw refuse("its group is not allowed") }
             operation.group = group

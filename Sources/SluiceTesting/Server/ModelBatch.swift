@@ -12,6 +12,8 @@ struct ModelBatch {
 
     let parts: [Part]
 
+    init(parts: [Part]) { self.parts = parts }
+
     static func isBatch(_ request: Request) -> Bool {
         request.head.method == .post && (request.head.path ?? "").split(separator: "?").first == "/tables/$batch"
     }

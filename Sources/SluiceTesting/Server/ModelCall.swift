@@ -56,7 +56,7 @@ struct ModelCall {
         return text.utf8.split(separator: UInt8(ascii: mark), maxSplits: most).map { Substring($0) }
     }
 
-    private static func decode(_ text: Substring) -> String {
+    static func decode(_ text: Substring) -> String {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]

@@ -39,7 +39,10 @@ import Testing
             "orders?$expand=customer", "orders('oa')?$expand=customer($expand=orders)", "orders?$expand=*",
             "customers?$filter=name eq 'of-b'", "customers?$orderby=owner desc", "customers?$filter=owner eq 'bob'",
             "All()", "Orders()", "customers/$count?$filter=owner eq 'bob'", "customers?$count=true&$top=0",
-            "customers?$filter=owner eq 'bob' or true",
+            "customers?$filter=owner eq 'bob' or true", "customers?$search=of", "customers?$search=NOT%20x",
+            "customers?$compute=concat(name,'!')%20as%20loud", "customers?$apply=groupby((name))",
+            "customers?$apply=aggregate(name%20with%20max%20as%20top)", "orders?$apply=groupby((id,owner))",
+            "orders?$expand=customer($search=of)",
         ]
         for path in paths {
             let answer = await fixture.v4(.get, path, headers: alice)

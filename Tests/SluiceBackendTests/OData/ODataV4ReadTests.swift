@@ -77,6 +77,7 @@ import Testing
         #expect(number.header("Content-Type") == "text/plain")
         #expect(await fixture.v4(.get, "customers?$filter=nonsense(").status == 400)
         #expect(await fixture.v4(.get, "customers?$apply=aggregate(points)").status == 501)
+        #expect(await fixture.v4(.get, "customers?$index=1").status == 501)
         #expect(await fixture.v4(.get, "customers?$filter=version eq 'x'").status == 400)
         let query = await fixture.v4(
             .post, "customers/$query", "$filter=points eq 4", headers: [("Content-Type", "text/plain")])

@@ -25,6 +25,9 @@ struct WireSession: Sendable {
         var remember: String?
         /// Under which name the answer's change token is remembered; documentation shows that name in its place.
         var token: String?
+        /// Under which name a link in the answer's body is remembered: that of its property, or else one for the first
+        /// of those that lead to changes.
+        var link: String?
     }
 
     /// The client's name: `azure-v1`.
@@ -65,6 +68,16 @@ struct WireSession: Sendable {
                 let value = response.head.headerFields[HTTPField.Name("X-Sluice-Delta-Token")!] ?? ""
                 memory[key] = value
                 tokens[value] = key
+            }
+            if let key = step.link {
+                let json = (try? response.body.json) ?? .null
+                let links = ["@odata.deltaLink", "__delta"].compactMap {
+                    (json[PropertyName($0)] ?? json["d"]?[PropertyName($0)])?.string
+                }
+                let link = try #require(links.first, "\(name): \(step.title): \(text)")
+                memory[key] = "/" + link.split(separator: "/").dropFirst(2).joined(separator: "/")
+                let token = link.split(separator: "deltatoken=").last?.split(separator: "&").first ?? ""
+                tokens[String(token)] = "TOKEN-\(tokens.count + 1)"
             }
             let exchange = Self.text(step, head, fields, body, response, endpoint)
             transcript.append(tokens.reduce(exchange) { $0.replacing($1.key, with: $1.value) })

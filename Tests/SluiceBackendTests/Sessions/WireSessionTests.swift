@@ -6,7 +6,9 @@ import Testing
 
 /// Each generation's client, word for word, over a real socket. What went over it is the examples of the documentation.
 @Suite("Sessions of the old clients") struct WireSessionTests {
-    private static let sessions: [WireSession] = [.azureV1, .azureV2, .azureV3, .datasync]
+    private static let sessions: [WireSession] = [
+        .azureV1, .azureV2, .azureV3, .datasync, .odataV2, .odataV4,
+    ]
     private static let begin = "<!-- made by a test: begin -->"
     private static let end = "<!-- made by a test: end -->"
 
@@ -15,7 +17,8 @@ import Testing
         let session = try #require(Self.sessions.first { $0.name == name })
         let numbers = (1...5).map { JSON(members: [("id", JSON("n\($0)")), ("n", JSON($0))]) }
         let fixture = try await BackendFixture(
-            .init("todoitem"), .init("numbers", seed: .records(numbers), pageSize: 2))
+            .init("todoitem"), .init("numbers", seed: .records(numbers), pageSize: 2),
+            .init("todos", columns: [.init("text", .string), .init("place", .integer)]))
         let transcript = try await fixture.listening { try await session.replay(at: $0) }
         let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
             "../../../docs/wires/\(name).md"

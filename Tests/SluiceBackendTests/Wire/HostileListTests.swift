@@ -10,13 +10,15 @@ import Testing
     @Test("SQL in a value, a name or a parameter finds what is there and changes nothing")
     func everywhere() async throws {
         let fixture = try await BackendFixture.empty()
-        for (index, text) in HostileText.all.enumerated() {
+        // PostgreSQL has no text with U+0000: see docs/backend-postgres.md.
+        let texts = HostileText.all.filter { TestDatabase.isSQLite || !$0.utf8.contains(0) }
+        for (index, text) in texts.enumerated() {
             let record: JSON = ["id": JSON("r\(index)"), "name": JSON(text)]
             #expect(await fixture.send(.post, "/tables/t", record.description).status == 201, "\(text)")
         }
         let before = await fixture.send(.get, "/tables/t").json
-        #expect(before.count == HostileText.all.count)
-        for (index, text) in HostileText.all.enumerated() {
+        #expect(before.count == texts.count)
+        for (index, text) in texts.enumerated() {
             let filter = QueryExpression.binary(.eq, .column("name"), .literal(.string(text)))
             let found = await fixture.send(.get, "/tables/t?$filter=\(PercentEncoding.query(filter.odata(.v3)))")
             #expect(found.ids == ["r\(index)"], "\(text): \(found.error)")

@@ -74,6 +74,133 @@ import Testing
         }
     }
 
+    @Test("of a named query its own rows are compared, and one that left it at the server is told")
+    func filtered() async throws {
+        try await withServer { server, scratch in
+            let other = ["--store", scratch.file("b.db"), "--endpoint", server.endpoint]
+            for (id, text) in [("a", "x"), ("b", "x"), ("c", "y")] {
+                _ = try await Program.sluice.run(["insert", "notes", #"{"id":"\#(id)","text":"\#(text)"}"#] + other)
+            }
+            #expect(try await Program.sluice.run(["push"] + other).status == 0)
+            let config = try scratch.write(
+                "sync.yaml",
+                """
+                endpoint: \(server.endpoint)
+                store: a.db
+                tables: { notes: { columns: { text: string } } }
+                queries: { own: { table: notes, filter: "text eq 'x'" } }
+                """)
+            let here = ["--config", config, "--json"]
+            let sync = try await Program.sluice.run(["sync"] + here)
+            #expect(sync.status == 0, "\(sync)")
+            chmod(scratch.file("a.db"), 0o600)
+            let well = try await Program.sluice.run(["doctor"] + here)
+            #expect(well.status == 0, "\(well)")
+            let text = try Self.finding(well, "rows of notes")?["text"]?.string ?? ""
+            #expect(text.contains("2 rows compared"), "\(text)")
+            // Rows of others are none of the query's business; one that left it is.
+            _ = try await Program.sluice.run(["insert", "notes", #"{"id":"d","text":"y"}"#] + other)
+            _ = try await Program.sluice.run(["pull", "notes"] + other)
+            _ = try await Program.sluice.run(["update", "notes", "b", #"{"text":"y"}"#] + other)
+            #expect(try await Program.sluice.run(["push"] + other).status == 0)
+            let ill = try await Program.sluice.run(["doctor"] + here)
+            #expect(ill.status == 5, "\(ill)")
+            let told = try Self.finding(ill, "rows of notes")?["text"]?.string ?? ""
+            #expect(told.contains("(b)") && !told.contains("(d") && !told.contains("(c"), "\(told)")
+        }
+    }
+
+    @Test("without digests all ids and versions are listed, page by page")
+    func lists() async throws {
+        try await withServer { server, scratch in
+            // Stands before the server and knows of no digests.
+            let door = try await PythonServer(
+                scratch,
+                """
+                import http.client, http.server, sys
+                class Door(http.server.BaseHTTPRequestHandler):
+                    protocol_version = "HTTP/1.1"
+                    def pass_on(self):
+                        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                        server = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]))
+                        if "digest" in self.path:
+                            print("digest", flush=True)
+                            return self.give(404, {"Content-Type": "application/json"}, b"{}")
+                        server.request(self.command, self.path, body, dict(self.headers))
+                        answer = server.getresponse()
+                        drop = ("transfer-encoding", "content-length")
+                        fields = {k: v for k, v in answer.getheaders() if k.lower() not in drop}
+                        self.give(answer.status, fields, answer.read())
+                    def give(self, status, fields, body):
+                        self.send_response(status)
+                        for name, value in fields.items(): self.send_header(name, value)
+                        self.send_header("Content-Length", str(len(body)))
+                        self.end_headers()
+                        self.wfile.write(body)
+                    do_GET = do_POST = do_PATCH = do_DELETE = pass_on
+                    def log_message(self, *a): pass
+                door = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Door)
+                print(door.server_address[1], flush=True)
+                door.serve_forever()
+                """, ["\(server.port)"])
+            defer { door.stop() }
+            let here = [
+                "--store", scratch.file("a.db"), "--endpoint", "http://127.0.0.1:\(door.port)", "--json",
+            ]
+            for id in ["a", "b", "c"] {
+                _ = try await Program.sluice.run(["insert", "notes", #"{"id":"\#(id)"}"#] + here)
+            }
+            #expect(try await Program.sluice.run(["sync", "notes"] + here).status == 0)
+            chmod(scratch.file("a.db"), 0o600)
+            let well = try await Program.sluice.run(["doctor"] + here)
+            #expect(well.status == 0, "\(well)")
+            let text = try Self.finding(well, "rows of notes")?["text"]?.string ?? ""
+            #expect(text.contains("3 rows compared by a list of all ids and versions"), "\(text)")
+            let other = ["--store", scratch.file("b.db"), "--endpoint", server.endpoint]
+            _ = try await Program.sluice.run(["sync", "notes"] + other)
+            _ = try await Program.sluice.run(["delete", "notes", "c"] + other)
+            _ = try await Program.sluice.run(["update", "notes", "a", #"{"text":"y"}"#] + other)
+            #expect(try await Program.sluice.run(["push"] + other).status == 0)
+            let ill = try await Program.sluice.run(["doctor"] + here)
+            let told = try Self.finding(ill, "rows of notes")?["text"]?.string ?? ""
+            #expect(ill.status == 5 && told.contains("(a)") && told.contains("(c)"), "\(ill)")
+        }
+    }
+
+    @Test("a token that is refused ends with 4, and a store that is none with 6")
+    func codes() async throws {
+        try await withScratch { scratch in
+            let server = try await PythonServer(
+                scratch,
+                """
+                import http.server
+                class Closed(http.server.BaseHTTPRequestHandler):
+                    def do_GET(self):
+                        self.send_response(401)
+                        self.send_header("Content-Length", "0")
+                        self.end_headers()
+                    def log_message(self, *a): pass
+                server = http.server.HTTPServer(("127.0.0.1", 0), Closed)
+                print(server.server_address[1], flush=True)
+                server.serve_forever()
+                """)
+            defer { server.stop() }
+            let here = [
+                "--store", scratch.file("a.db"), "--endpoint", "http://127.0.0.1:\(server.port)", "--json",
+            ]
+            _ = try await Program.sluice.run(["insert", "notes", #"{"id":"a"}"#] + here)
+            chmod(scratch.file("a.db"), 0o600)
+            let refused = try await Program.sluice.run(["doctor"] + here)
+            #expect(refused.status == 4, "\(refused)")
+            #expect(try Self.finding(refused, "server")?["advice"]?.string?.contains("token") == true)
+            let broken = try scratch.write("broken.db", String(repeating: "no database", count: 1000))
+            chmod(broken, 0o600)
+            let result = try await Program.sluice.run(
+                ["doctor", "--store", broken, "--endpoint", "http://127.0.0.1:\(server.port)", "--json"])
+            #expect(result.status == 6, "\(result)")
+        }
+    }
+
     @Test("a record's story has its copies, its change and what was done to it, in order")
     func explains() async throws {
         try await withServer { server, scratch in

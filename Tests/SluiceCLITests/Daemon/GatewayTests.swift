@@ -2,32 +2,6 @@ import Foundation
 import Sluice
 import Testing
 
-/// Asks the gateway with curl, as any program on the machine may.
-private struct Curl {
-    let base: [String]
-
-    static let program = Program(path: "/usr/bin/curl")
-
-    /// The status, the headers in small letters, and the body.
-    func callAsFunction(
-        _ method: String, _ path: String, _ body: String? = nil, _ headers: String...
-    ) async throws -> (status: Int, headers: [String: String], body: JSON) {
-        var arguments = ["-s", "-i", "-X", method] + base.dropLast() + [base.last! + path]
-        for header in headers + ["ZUMO-API-VERSION: 2.0.0"] { arguments += ["-H", header] }
-        if let body { arguments += ["-H", "Content-Type: application/json", "-d", body] }
-        let output = try await Self.program.run(arguments).output.replacing("\r\n", with: "\n")
-        let parts = output.split(separator: "\n\n", maxSplits: 1, omittingEmptySubsequences: false)
-        let lines = (parts.first ?? "").split(separator: "\n")
-        var fields: [String: String] = [:]
-        for line in lines.dropFirst() {
-            let pair = line.split(separator: ":", maxSplits: 1)
-            if pair.count == 2 { fields[pair[0].lowercased()] = pair[1].trimmingCharacters(in: .whitespaces) }
-        }
-        let status = lines.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
-        return (status, fields, (try? JSON(parsing: String(parts.dropFirst().first ?? ""))) ?? .null)
-    }
-}
-
 @Suite(.timeLimit(.minutes(5))) struct GatewayTests {
     private static let settings = """
         schedule: { spread: 0s, interval: 1s, change-delay: 10ms, longest-pause: 100ms }
@@ -153,6 +127,12 @@ private struct Curl {
                 "d.yaml", "endpoint: http://127.0.0.1:1\nstore: a.db\ngateway: { port: 0 }\ntables: { t: }\n")
             let result = try await Program.sluice("daemon", "--config", config)
             #expect(result.status == 2 && result.errors.contains("gateway.token-file"), "\(result)")
+        }
+        try await withDaemon("gateway: { port: 0, any-local-user: true }") { daemon, _, _ in
+            try await until("the port is logged") { daemon.log.contains("the gateway listens") }
+            let line = try #require(daemon.log.split(separator: "\n").first { $0.contains("the gateway listens") })
+            let curl = Curl(base: ["http://" + line.split(separator: "//").last!])
+            #expect(try await curl("GET", "/tables/notes").status == 200)
         }
     }
 }

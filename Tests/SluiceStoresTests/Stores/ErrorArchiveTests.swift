@@ -2,6 +2,7 @@ import HTTPTypes
 import SluiceCore
 import SluiceStores
 import SluiceTesting
+import Synchronization
 import Testing
 
 @Suite("The archive of errors") struct ErrorArchiveTests {
@@ -103,6 +104,63 @@ import Testing
         let pending = try await fixture.ask("Agencies?$filter=Sluice.hasPendingChanges() and Country eq 'CN'")
         #expect(pending == Answer(["cn-2"], .localComplete))
         #expect(try await fixture.ask("Agencies?$filter=not Sluice.hasPendingChanges()").ids == ["cn-1"])
+    }
+
+    @Test("records can be asked for by what was made here and by what the last download brought")
+    func downloads() async throws {
+        let fixture = try await StoresFixture()
+        try await fixture.fill("all", "Agencies")
+        let all = ["cn-1", "cn-2", "us-1", "us-2", "us-3"]
+        #expect(try await fixture.ask("Agencies?$filter=Sluice.newSinceLastDownload()").ids == all)
+        fixture.server.seed("Agencies", [["id": "us-2", "City": "Berkeley"]])
+        try await fixture.offline.download()
+        try await fixture.offline.create(["id": "new", "City": "Boston"], in: "Agencies")
+        fixture.isUp = false
+        let brought = try await fixture.ask("Agencies?$filter=sap.upsertedlastdownload()")
+        #expect(brought.ids.contains("us-2") && !brought.ids.contains("new") && brought.source == .localComplete)
+        #expect(try await fixture.ask("Agencies?$filter=Sluice.isLocal()") == Answer(["new"], .localComplete))
+        fixture.isUp = true
+        try await fixture.offline.upload()
+        #expect(try await fixture.ask("Agencies?$filter=Sluice.isLocal()").ids == [])
+        // The store remembers it when it is opened anew.
+        let again = OfflineStore(context: fixture.context, tables: StoresFixture.tables)
+        try await again.open()
+        #expect(try await fixture.ask("Agencies?$filter=Sluice.newSinceLastDownload()", from: again).ids == brought.ids)
+    }
+
+    @Test("header fields of a change go out with it, also when it was merged, and with an online change")
+    func headers() async throws {
+        let fixture = try await StoresFixture()
+        try await fixture.fill("all", "Agencies")
+        let seen = Mutex<[String: HTTPFields]>([:])
+        fixture.server.onRequest { request in
+            if request.head.method != .get { seen.withLock { $0[request.head.path ?? ""] = request.head.headerFields } }
+            return .none
+        }
+        let (reason, place) = (try #require(HTTPField.Name("X-Reason")), try #require(HTTPField.Name("X-Place")))
+        let first = OperationOptions(headers: [reason: "moved", place: "desk"])
+        try await fixture.offline.patch(["id": "us-1", "City": "Salem"], in: "Agencies", options: first)
+        let second = OperationOptions(headers: [reason: "typing error"])
+        try await fixture.offline.patch(["id": "us-1", "City": "Salem, MA"], in: "Agencies", options: second)
+        try await fixture.offline.patch(["id": "us-2", "Rank": 9], in: "Agencies")
+        let queued = try #require(try await fixture.context.queue.operations().first)
+        #expect(queued.headers == [reason: "typing error", place: "desk"])
+        // What goes to another store takes them along.
+        let other = try await StoresFixture()
+        try await other.context.queue.import(try await fixture.context.queue.export())
+        #expect(try await other.context.queue.operations().map(\.headers) == [queued.headers, [:]])
+        try await fixture.offline.upload()
+        try await fixture.online.patch(["id": "us-3", "Rank": 1], in: "Agencies", options: second)
+        let fields = seen.withLock { $0 }.sorted { $0.key < $1.key }.map(\.value)
+        #expect(fields.map { $0[reason] } == ["typing error", nil, "typing error"])
+        #expect(fields.map { $0[place] } == ["desk", nil, nil])
+        for name in ["Authorization", "X-Api-Key", "If-Match", "Content-Length", "X-ZUMO-VERSION", "Cookie"] {
+            let options = OperationOptions(headers: [try #require(HTTPField.Name(name)): "x"])
+            let refused = await code {
+                try await fixture.offline.patch(["id": "us-1", "Rank": 1], in: "Agencies", options: options)
+            }
+            #expect(refused == .invalidArgument, "\(name)")
+        }
     }
 
     @Test("what waits for one record is taken back, and one made here is gone")

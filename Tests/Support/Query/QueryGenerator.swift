@@ -1,3 +1,4 @@
+internal import Foundation
 package import SluiceCore
 internal import SluiceTesting
 
@@ -176,6 +177,9 @@ package struct QueryGenerator {
         pick([0, 0.5, -0.5, 1.5, 2, 1e300, -1e300, 0x1p53, 0x1p63, Double.random(in: -10...10, using: &random)])
     }
 
+    /// U+0000, which PostgreSQL has in no text: the generator leaves it out where the tests run on that.
+    private static let zero = ProcessInfo.processInfo.environment["SLUICE_TEST_POSTGRES"] == nil ? ["\0"] : []
+
     private mutating func string() -> String {
         if Int.random(in: 0..<10, using: &random) == 0 {
             return pick([
@@ -183,7 +187,9 @@ package struct QueryGenerator {
                 "0f8fad5b-d9cb-469f-a165-70867728950e",
             ])
         }
-        let parts = ["", "a", "A", "ab", " ", "'", "é", "e\u{301}", "ß", "İ", "日本", "😀", "\0", "%", "_", "2013-01-01"]
+        let parts =
+            ["", "a", "A", "ab", " ", "'", "é", "e\u{301}", "ß", "İ", "日本", "😀", "%", "_", "2013-01-01"]
+            + Self.zero
         return (0..<Int.random(in: 0...3, using: &random)).map { _ in pick(parts) }.joined()
     }
 }

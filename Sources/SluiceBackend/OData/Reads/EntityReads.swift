@@ -65,7 +65,7 @@ struct EntityReads: Sendable {
         let found = try await RecordReads(call.tableRequest(set, tracksChanges: tracksChanges)).find(parameters)
         switch found {
         case .records(let records, let count, let hasMore):
-            var list = EntityList(entities: entities(records, set, options), count: count)
+            var list = EntityList(entities: try entities(records, set, options), count: count)
             if hasMore, let base {
                 let place: SkipToken.Place =
                     options.isInOrderOfIDs && !list.entities.isEmpty
@@ -75,7 +75,7 @@ struct EntityReads: Sendable {
             }
             return list
         case .changes(let changes):
-            var list = EntityList(entities: entities(changes.records, set, options), count: changes.count)
+            var list = EntityList(entities: try entities(changes.records, set, options), count: changes.count)
             list.isDelta = options.deltaToken != nil
             list.gone = changes.gone.compactMap { record in
                 record["id"]?.textID.map { ($0, record[SystemColumn.deleted]?.bool == true) }
@@ -97,8 +97,9 @@ struct EntityReads: Sendable {
         }
     }
 
-    private func entities(_ records: [JSON], _ set: EntitySet, _ options: QueryOptions) -> [Entity] {
-        records.compactMap { record in
+    private func entities(_ records: [JSON], _ set: EntitySet, _ options: QueryOptions) throws -> [Entity] {
+        let records = try ComputedOptions.adding(options.computed, to: records, of: set.table.schema)
+        return records.compactMap { record in
             var entity = Entity(set, stored: record, wire)
             entity?.selected = options.selected
             return entity

@@ -33,6 +33,7 @@ struct ReadRoutes: Sendable {
     ) async throws -> ODataReply {
         let options = try QueryOptions(call, set)
         let format = try call.entityFormat()
+        if options.isApplied, suffix == nil { return try await AppliedReads(call).reply(set, step, format) }
         let base = call.target.origin + call.target.path
         let tracksChanges =
             call.preferences.tracksChanges && options.query.top == nil && options.query.skip == 0

@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import SluiceCore
+internal import SluiceOData
 
 /// The query options of a request for one set's entities, read and checked.
 struct QueryOptions: Sendable {
@@ -11,6 +12,21 @@ struct QueryOptions: Sendable {
         var link: EntitySet.Link
         var form = Form.entities
         var options: QueryOptions
+
+        /// Expands what the link leads to by the same link, as many levels as `$levels` says, and no deeper than any
+        /// expansion may be. (OData 4.01, URL Conventions, section 5.1.3.1.)
+        mutating func repeatDownwards(in target: EntitySet, depth: Int) throws {
+            guard target.link(link.name)?.target == link.target, link.target == target.name else {
+                throw Refusal(.badRequest, "$levels: \(link.name) does not lead to entities that have it too")
+            }
+            var inner = self
+            for _ in 1..<max(1, min(options.levels, deepest - depth + 1)) {
+                var outer = self
+                outer.options.expansions.append(inner)
+                inner = outer
+            }
+            self = inner
+        }
     }
 
     /// What the list asks for. Its selection is empty; see ``selected``.
@@ -20,6 +36,12 @@ struct QueryOptions: Sendable {
     private(set) var expansions: [Expansion] = []
     private(set) var skipToken: SkipToken?
     private(set) var deltaToken: String?
+    /// Properties that are computed for the answer; empty for none.
+    private(set) var computed: [ComputedProperty] = []
+    /// Whether the answer is made of the entities, and is not entities itself: `$apply`.
+    private(set) var isApplied = false
+    /// How many levels of its own link an expansion has.
+    private var levels = 1
     /// The options as they came.
     private(set) var parameters: [(name: String, value: String)] = []
     /// The address in `$id`.
@@ -54,14 +76,26 @@ struct QueryOptions: Sendable {
         let table = call.tableRequest(set)
         let (schema, undeclared) = (table.table.schema, table.undeclaredColumns)
         let columns: ODataColumns = { table.column($0) }
-        var seen: Set<String> = []
+        var given: [String: String] = [:]
         var paths: [(link: String, rest: String)] = []
         for (name, value) in parameters {
             guard let option = Self.option(name, call.version, isNested: depth > 0) else { continue }
-            guard seen.insert(option).inserted else {
+            guard given.updateValue(value, forKey: option) == nil else {
                 throw Refusal(.badRequest, "the query option \(name) is given twice")
             }
+        }
+        isApplied = given["apply"] != nil && call.version != .v2
+        if isApplied {
+            guard depth == 0 else { throw Refusal(.notImplemented, "$apply is served for the whole request alone") }
+            return
+        }
+        let computing = try (call.version == .v2 ? nil : given["compute"]).map { try ComputedOptions($0, given, table) }
+        computed = computing?.properties ?? []
+        for (name, value) in parameters {
+            guard let option = Self.option(name, call.version, isNested: depth > 0) else { continue }
             switch option {
+            case "filter" where computing != nil, "orderby" where computing != nil, "compute" where computing != nil:
+                continue
             case "filter":
                 query.filter = try ListParameters.reading(name) {
                     try QueryExpression(odata: value, for: schema, undeclared: undeclared, columns: columns)
@@ -80,10 +114,31 @@ struct QueryOptions: Sendable {
             case "deltatoken": deltaToken = Self.unquoted(value)
             case "id": reference = value
             case "format": continue
+            case "search" where call.version != .v2: query.filter = .all(query.filter, try Self.search(value, set))
+            case "levels" where call.version != .v2 && depth > 0: levels = try Self.levels(value)
             default: throw Refusal(.notImplemented, "the query option \(name) is not served")
             }
         }
+        if let computing {
+            query.filter = .all(computing.filter, query.filter)
+            query.order = computing.order
+        }
         try select(paths, call)
+    }
+
+    /// A search as a filter over the properties that clients see as texts.
+    private static func search(_ text: String, _ set: EntitySet) throws -> QueryExpression? {
+        let search = try ListParameters.reading("$search") { try ODataOptions([(name: "$search", value: text)]).search }
+        let texts = set.properties.filter { $0.type == .string && !$0.isJSON && $0.column != "id" }
+        return search?.filter(
+            for: TableSchema(set.table.name, columns: texts.map { TableSchema.Column($0.column, .string) }))
+    }
+
+    private static func levels(_ text: String) throws -> Int {
+        if text.lowercased() == "max" { return deepest }
+        let levels = try ListParameters.count("$levels", text)
+        guard levels > 0 else { throw Refusal(.badRequest, "$levels is a number from 1, or max") }
+        return min(levels, deepest)
     }
 
     /// The option that a parameter is, without its `$`; nil for one that is none of OData's.
@@ -121,6 +176,10 @@ struct QueryOptions: Sendable {
                 continue
             }
             let name = ODataName.decoded(item)
+            if computed.contains(where: { $0.name == name }) {
+                names.append(name)
+                continue
+            }
             let isKnown = set.property(of: name) != nil || (call.version != .v2 && !item.contains("/"))
             guard isKnown, table.column(name) != nil, !name.text.contains("@") else {
                 let hint = NearestKey.suggestion(for: item, among: set.properties.map(\.name)) ?? ""
@@ -186,7 +245,9 @@ struct QueryOptions: Sendable {
                 // v2 names `a` beside `a/b`.
                 expansions[index].options.expansions += options.expansions
             } else {
-                expansions.append(Expansion(link: link, form: form, options: options))
+                var expansion = Expansion(link: link, form: form, options: options)
+                if options.levels > 1 { try expansion.repeatDownwards(in: target, depth: depth + 1) }
+                expansions.append(expansion)
             }
         }
         guard expansions.count <= mostExpansions else {
@@ -202,7 +263,7 @@ struct QueryOptions: Sendable {
 
     /// The columns to read: those that are selected, with what links, tags and keys are made of. Empty for all.
     func columns(_ set: EntitySet) -> [PropertyName] {
-        guard let selected else { return [] }
+        guard let selected, computed.isEmpty else { return [] }
         var columns: [PropertyName] = ["id", SystemColumn.version, SystemColumn.updatedAt]
         if set.hasIntegerIDs { columns.append(SystemColumn.number) }
         for name in selected + set.referenceColumns where !columns.contains(name) { columns.append(name) }

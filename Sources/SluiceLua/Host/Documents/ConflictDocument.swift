@@ -22,7 +22,7 @@ package struct ConflictDocument: Sendable {
     }
 
     /// The fields that both sides changed, to different values. Without a base it is all that differs.
-    var bothChanged: [PropertyName] {
+    package var bothChanged: [PropertyName] {
         guard let client = conflict.client, let server = conflict.server else { return [] }
         return Self.names(server, client).filter { name in
             guard !check.isSystem(name), client[name] != server[name] else { return false }

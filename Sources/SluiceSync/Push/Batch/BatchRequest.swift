@@ -47,7 +47,10 @@ struct BatchRequest: Sendable {
             let target = endpoint.target(["tables"])
             head.path = "\(target[..<query])/$batch\(target[query...])"
         }
-        for field in parts.first?.request.head.headerFields ?? [:] where !Self.ofPart.contains(field.name.canonicalName)
+        // A field that one part alone has is the application's own, of that change.
+        for field in parts.first?.request.head.headerFields ?? [:]
+        where !Self.ofPart.contains(field.name.canonicalName)
+            && parts.allSatisfy({ $0.request.head.headerFields[fields: field.name].contains(field) })
         {
             head.headerFields.append(field)
         }

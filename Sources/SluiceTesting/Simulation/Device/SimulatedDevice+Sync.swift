@@ -74,10 +74,29 @@ extension SimulatedDevice {
         guard purges == self.purges, parts.configuration.filters.isEmpty, parts.configuration.quirk == nil else {
             return
         }
+        let service = parts.server.service
+        // After its restart it says that nothing has changed.
+        if service?.has(.emptiesOldLinks) ?? false, parts.server.hasRestarted { return }
+        // It says nothing of rows that were deleted before the first page of a read: only of those that the query has held.
+        let isTold = service == nil || parts.setting.tracksChanges
+        let members = service == nil ? [] : members
         let rows = parts.server.rows(query.table).filter { row in
-            row.commit <= before && (group == nil || row.fields["group"]?.int == group.map { Int64($0) })
+            guard row.commit <= before, group == nil || row.fields["group"]?.int == group.map({ Int64($0) }) else {
+                return false
+            }
+            return service == nil || !row.isDeleted || isTold && members.contains(row.id)
         }
         parts.oracle.pulled(rows, of: query.table, named: name != nil, on: index)
+    }
+
+    /// The records that some named query holds here.
+    var members: Set<RecordID> {
+        Set(
+            parts.oracle.view(of: index) { view in
+                (view.tables[Membership.schema.name] ?? [:]).keys.map {
+                    RecordID(String($0.text.drop { $0 != "/" }.dropFirst()))
+                }
+            })
     }
 
     /// Has a named query let its rows go here, all or some of them.
@@ -151,7 +170,7 @@ extension SimulatedDevice {
         do {
             guard let queue = context?.queue else { return }
             for operation in try await queue.operations() where operation.state == .parked || operation.state == .dead {
-                if givesUp, operation.kind == .undelete, operation.failure?.status == 404 {
+                if givesUp, operation.kind == .undelete, [404, 405].contains(operation.failure?.status) {
                     try await queue.discard(operation.id)
                 } else {
                     try await queue.retry(operation.id)

@@ -55,7 +55,7 @@ struct SimulatedHandler: ConflictHandler {
         default:
             var merged = conflict.client ?? conflict.server ?? ["id": JSON(conflict.recordID)]
             merged[parts.setting.fields.name("a")] = JSON(parts.oracle.newValue())
-            merged["version"] = "v999999"
+            merged[parts.server.service == nil ? "version" : "__version"] = "v999999"
             return .merge(merged)
         }
     }

@@ -12,7 +12,13 @@ struct SimulatedTransport: Transport {
         parts.count(\.requests)
         if let id = request.context.operationID, parts.configuration.filters.isEmpty {
             let body = (try? request.body.json.description) ?? ""
-            parts.oracle.sent(id, "\(request.head.method) \(request.head.path ?? "") \(body)", by: process.device)
+            let path = request.head.path ?? ""
+            if parts.server.service == nil {
+                parts.oracle.sent(id, "\(request.head.method) \(path) \(body)", by: process.device)
+            } else if request.head.method != .get {
+                // The method is as the service takes it, and rows are read by the way.
+                parts.oracle.sent(id, "\(path) \(body)", by: process.device)
+            }
         }
         if parts.setting.keepsMemos, SimulationText.holds(request.body.bytes, SimulatedMemo.column.text) {
             parts.oracle.violate(.noInvention, "device \(process.device) sends what stays here: \(Self.text(request))")

@@ -23,9 +23,10 @@ final class SimulationParts: Sendable {
         luck = SimulationLuck(seed: story.seed)
         faults = SimulationFaults(story.setting.faults, luck: luck)
         trace = SimulationTrace(isKept: keepsTrace)
-        dialect = try Dialect(named: story.setting.wire)
+        dialect = try SimulatedService(story.setting)?.dialect ?? Dialect(named: story.setting.wire)
         oracle = SimulationOracle(
-            setting, columns: dialect.pushColumns, hasFilters: !configuration.filters.isEmpty)
+            setting, columns: dialect.pushColumns, hasFilters: !configuration.filters.isEmpty,
+            forgetsDeleted: SimulatedService(story.setting) != nil)
         server = SimulatedServer(
             setting: story.setting, dialect: dialect, clock: clock, luck: luck, faults: faults, oracle: oracle)
     }

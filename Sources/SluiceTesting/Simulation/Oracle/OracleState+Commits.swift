@@ -155,13 +155,21 @@ extension OracleState {
     /// Whether the server's record of that version looks so. What the server has as an answer is laid over the record
     /// that is known: a property that has gone is seen to be gone by the next page.
     private func isState(_ copy: JSON, _ version: String) -> Bool {
-        guard let state = history[version] else { return false }
+        guard let state = history[Self.name(version)] else { return false }
         return state == copy
             || (state.members ?? []).allSatisfy { copy[$0.name] == $0.value }
                 && (copy.members ?? []).allSatisfy { name, _ in state[name] != nil || fields.isOne(name) }
     }
 
-    static func number(_ version: String) -> Int { Int(version.dropFirst()) ?? 0 }
+    /// The number in a version, which may be a whole entity tag.
+    static func number(_ version: String) -> Int {
+        let digits = version.utf8.drop { $0 != UInt8(ascii: "v") }.dropFirst()
+            .prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        return Int(String(decoding: digits, as: UTF8.self)) ?? 0
+    }
+
+    /// The version's name, whatever form it has on the wire.
+    static func name(_ version: String) -> String { "v\(number(version))" }
 
     /// I8: values come from somewhere. I11: versions go forward.
     private mutating func checkRow(_ key: RecordKey, _ old: JSON?, on device: Int) {

@@ -54,7 +54,8 @@ extension OracleState {
     /// The application, or a handler of it, has come up with a value.
     mutating func offer(_ value: FieldValue, on device: Int) {
         devices[device].offered.insert(value)
-        writers[value] = devices[device].user
+        // Who decides a conflict may only repeat what another user has written.
+        writers[value] = writers[value] ?? devices[device].user
     }
 
     /// An edit has ended, well or not.
@@ -73,10 +74,12 @@ extension OracleState {
             guard let value = fields.value(field, of: conflict.server) else { continue }
             contested[operation.id, default: []].insert(FieldValue(key: key, field: field, value: value))
         }
-        let version = conflict.server?[columns.version]?.string ?? ""
+        let version = Self.name(conflict.server?[columns.version]?.string ?? "")
         if let author = authors[version].map({ String($0.prefix { $0 != "-" }) }), !conflict.isDeletedOnServer,
             stands(operation.id, after: author), !hasGivenUpDelete(after: author, of: conflict, on: device),
             !mayNotRecognise(operation.id, author),
+            // A service has properties of its own in a row, which none of the edits before a delete sent.
+            !(forgetsDeleted && operation.kind == .delete),
             !mayBePast(authors[version], conflict), !bringsOthers(version, conflict, on: device)
         {
             violate(

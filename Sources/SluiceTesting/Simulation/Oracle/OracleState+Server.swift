@@ -10,6 +10,8 @@ extension OracleState {
         if before?.isDeleted == true, !after.isDeleted { revivals.insert("v\(after.version)") }
         if after.isDeleted {
             aliveSince[key] = nil
+            // Nothing is left to tell that a request made the row, so a repeated one may make it again.
+            if forgetsDeleted { for request in requestsOn.removeValue(forKey: key) ?? [] { effects[request] = nil } }
         } else if !wasThere {
             aliveSince[key] = moment
         }
@@ -72,7 +74,7 @@ extension OracleState {
         }
         let state = devices[device].tables[RecordState.schema.name]?[RecordState.id(key.table, key.id)]
         if change.isUpdate || after.isDeleted, !isRestored, let base = state?["base"]?[columns.version]?.string,
-            let before, base != "v\(before.version)"
+            let before, Self.number(base) != before.version
         {
             let verb = after.isDeleted ? "deleted" : "changed"
             violate(.noStaleOverwrite, "device \(device) \(verb) v\(before.version) of \(key), made on \(base)")

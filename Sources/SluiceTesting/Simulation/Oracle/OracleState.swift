@@ -84,6 +84,8 @@ struct OracleState: Sendable {
         }
     }
 
+    /// Whether the server keeps nothing of rows that were deleted.
+    let forgetsDeleted: Bool
     /// Whether the server may make other values of what it is sent.
     let mayChangeValues: Bool
     /// The properties that applications write.
@@ -92,8 +94,9 @@ struct OracleState: Sendable {
     init(
         devices: Int, columns: PushColumns, hasFilters: Bool,
         fields: SimulatedFields = SimulatedFields(areTwins: false),
-        mayChangeValues: Bool = false
+        forgetsDeleted: Bool = false, mayChangeValues: Bool = false
     ) {
+        self.forgetsDeleted = forgetsDeleted
         self.columns = columns
         self.fields = fields
         self.mayChangeValues = mayChangeValues

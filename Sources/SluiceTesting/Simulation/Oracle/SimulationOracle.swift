@@ -8,11 +8,11 @@ internal import Synchronization
 final class SimulationOracle: Sendable {
     private let state: Mutex<OracleState>
 
-    init(_ setting: SimulationSetting, columns: PushColumns, hasFilters: Bool) {
+    init(_ setting: SimulationSetting, columns: PushColumns, hasFilters: Bool, forgetsDeleted: Bool) {
         state = Mutex(
             OracleState(
                 devices: setting.devices, columns: columns, hasFilters: hasFilters, fields: setting.fields,
-                mayChangeValues: setting.habits.contains(.keepsTexts)))
+                forgetsDeleted: forgetsDeleted, mayChangeValues: setting.habits.contains(.keepsTexts)))
     }
 
     /// The first invariant that did not hold.

@@ -35,7 +35,12 @@ struct SimulatedRow: Sendable {
     }
 
     /// Prints the row anew after a change.
-    mutating func finish(_ dialect: Dialect, _ setting: SimulationSetting) {
+    mutating func finish(_ dialect: Dialect, _ setting: SimulationSetting, _ service: SimulatedService? = nil) {
+        if let service {
+            wire = service.record(of: self, isExact: false)
+            exact = service.record(of: self, isExact: true)
+            return
+        }
         let digits = setting.digits
         let columns = dialect.columns
         var record = fields

@@ -3,6 +3,16 @@ internal import SluiceCore
 extension SimulatedServer {
     /// Answers the parts of a batch, one after the other, a group's whole or none of them.
     func answer(_ batch: ModelBatch, _ device: Int, user: Int, _ state: inout State) -> Response {
+        ModelBatch.answer(
+            answers(to: batch, &state) { request, isAlone, state in
+                answer(request, device, user: user, isAlone: isAlone, &state)
+            })
+    }
+
+    /// The answers to the parts of a batch, each by `answer`, which is told whether nothing else fails with it.
+    func answers(
+        to batch: ModelBatch, _ state: inout State, by answer: (Request, Bool, inout State) -> Response
+    ) -> [(id: String, response: Response)] {
         var answers: [(id: String, response: Response)] = []
         var failed: Set<String> = []
         var index = 0
@@ -17,7 +27,7 @@ extension SimulatedServer {
                 let response =
                     isStopped
                     ? .model(424, nil)
-                    : answer(part.request, device, user: user, isAlone: group == nil, &state)
+                    : answer(part.request, group == nil, &state)
                 if response.status >= 300 { failed.insert(part.id) }
                 responses.append(response)
             }
@@ -28,6 +38,6 @@ extension SimulatedServer {
             }
             index = end
         }
-        return ModelBatch.answer(answers)
+        return answers
     }
 }

@@ -24,6 +24,8 @@ final class SimulatedServer: Sendable {
     }
 
     let setting: SimulationSetting
+    /// How it shows itself where the wire is one of OData's.
+    let service: SimulatedService?
     let dialect: Dialect
     let clock: SimulationClock
     let luck: SimulationLuck
@@ -38,6 +40,7 @@ final class SimulatedServer: Sendable {
         faults: SimulationFaults, oracle: SimulationOracle
     ) {
         self.setting = setting
+        service = SimulatedService(setting)
         self.dialect = dialect
         self.clock = clock
         self.luck = luck
@@ -66,7 +69,9 @@ final class SimulatedServer: Sendable {
                 state.epoch += 1
             }
             var response: Response
-            if ModelBatch.isBatch(request) {
+            if let service {
+                response = serve(request, service, device, user: user, &state)
+            } else if ModelBatch.isBatch(request) {
                 let batch = setting.takesBatches ? ModelBatch(request) : nil
                 response =
                     batch.map { answer($0, device, user: user, &state) } ?? .model(404, ["error": "no such route"])
@@ -147,7 +152,7 @@ final class SimulatedServer: Sendable {
         row.version = state.version
         row.commit = state.version
         row.updatedAt = time ?? self.time(&state)
-        row.finish(dialect, setting)
+        row.finish(dialect, setting, service)
         state.tables[change.table, default: [:]][row.id] = row
         state.effects.append((change, before, row))
     }
@@ -170,6 +175,9 @@ final class SimulatedServer: Sendable {
 
     /// The place of the last commit.
     var commit: Int { state.withLock { $0.version } }
+
+    /// Whether it has forgotten the change tokens that it gave out.
+    var hasRestarted: Bool { state.withLock { $0.epoch > 0 } }
 
     /// All rows of a table.
     func rows(_ table: String) -> [SimulatedRow] { state.withLock { Array(($0.tables[table] ?? [:]).values) } }

@@ -76,6 +76,8 @@ public struct SimulationSetting: Sendable, Hashable {
     public var hookMishaps = 0.0
     /// What the server does other than a good one would.
     public var habits: Set<SimulationHabit> = []
+    /// What its OData service does otherwise than others, where the wire is one of OData's.
+    public var service: Set<ServiceHabit> = []
     /// How notes depend on items: not, by the column that names the item, or as a table.
     public var dependency = SimulationDependency.none
     /// The faults that happen, with their probabilities.
@@ -111,6 +113,7 @@ public struct SimulationSetting: Sendable, Hashable {
             "keepsApart": JSON(keepsApart), "repairs": JSON(repairs), "handsOver": JSON(handsOver),
             "restoresBackups": JSON(restoresBackups), "hookMishaps": JSON(hookMishaps),
             "queuePart": JSON(queuePart), "makesTransactions": JSON(makesTransactions),
+            "service": JSON(service.map(\.rawValue).sorted().map { JSON($0) }),
             "habits": JSON(habits.map(\.rawValue).sorted().map { JSON($0) }),
             "faults": JSON(
                 members: faults.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key.rawValue, JSON($0.value)) }),
@@ -164,6 +167,7 @@ public struct SimulationSetting: Sendable, Hashable {
         queuePart = int("queuePart") ?? 2000
         makesTransactions = json["makesTransactions"]?.bool ?? false
         habits = Set((json["habits"]?.elements ?? []).compactMap { $0.string.flatMap(SimulationHabit.init) })
+        service = Set((json["service"]?.elements ?? []).compactMap { $0.string.flatMap(ServiceHabit.init) })
         for (name, value) in json["faults"]?.members ?? [] {
             if let fault = SimulationFault(rawValue: name.text), let value = value.double { faults[fault] = value }
         }

@@ -1,4 +1,5 @@
 internal import SluiceCore
+internal import SluiceOData
 
 /// Makes a seed's story.
 struct StoryGenerator {
@@ -119,7 +120,21 @@ struct StoryGenerator {
         if configuration.faults.contains(.storeTrouble), seed % 4 == 1 {
             setting.faults[.storeTrouble] = seed % 8 == 1 ? 0.02 : 0.1
         }
+        if ODataVersion(rawValue: setting.wire) != nil { beService(&setting) }
         return setting
+    }
+
+    /// Draws what is an OData service's, from another source, so that the stories of other wires stay as they are.
+    private func beService(_ setting: inout SimulationSetting) {
+        var random = SeededGenerator(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ 3)
+        func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
+        setting.tracksChanges = number(0...2) > 0
+        for habit in ServiceHabit.allCases where number(0...4) == 0 { setting.service.insert(habit) }
+        setting.offersDigests = false
+        // The service says of no size of batches.
+        if setting.batchSize == 0 { setting.batchSize = 4 }
+        // Tags are whole values here, numbers have their types, and no row is other than the description says.
+        setting.habits.subtract([.marksTags, .keepsTexts, .hasOddRows, .shufflesTies])
     }
 
     /// Habits that are not drawn either, with the remainder of the seeds that have them.

@@ -42,6 +42,11 @@ struct StoryShrinker {
             candidate.setting.habits.remove(habit)
             _ = accepts(candidate)
         }
+        for habit in best.setting.service.sorted(by: { $0.rawValue < $1.rawValue }) {
+            var candidate = best
+            candidate.setting.service.remove(habit)
+            _ = accepts(candidate)
+        }
         for index in best.actions.indices {
             var candidate = best
             candidate.actions[index].isCalm = true

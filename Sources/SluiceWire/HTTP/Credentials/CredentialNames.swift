@@ -41,6 +41,15 @@ package enum CredentialNames {
     /// Whether a header field's name is that of a credential.
     package static func isCredential(_ field: HTTPField.Name) -> Bool { kind(of: field) == .credential }
 
+    /// Whether an application may set the header field of a single change: it is none of a credential's, nor has it a
+    /// meaning for HTTP or a protocol of tables.
+    package static func mayBelongToApplication(_ field: HTTPField.Name) -> Bool {
+        let name = field.canonicalName
+        if name == "accept-language" { return true }
+        let reserved = ["content-", "if-", "odata-", "proxy-", "repeatability-", "sec-", "x-http-", "x-zumo-", "zumo-"]
+        return kind(of: field) == .unknown && !reserved.contains { name.hasPrefix($0) }
+    }
+
     /// Whether a query parameter's name is that of a credential. Names that begin with `$` or `__` are the protocol's:
     /// a `$skiptoken` opens nothing.
     package static func isCredential(parameter name: String) -> Bool {

@@ -2,8 +2,8 @@ internal import SluiceCore
 internal import SluiceSQLite
 internal import Synchronization
 
-/// The database's connections: one writes, others read beside it, each on a queue of its own.
-final class BackendDatabase: Sendable {
+/// Records in a SQLite file. One connection writes, others read beside it, each on a queue of its own.
+final class SQLiteStorage: Storage {
     private let writer: SQLiteWorker
     private let readers: [SQLiteWorker]
     /// How many reads each reader has to do.
@@ -16,12 +16,7 @@ final class BackendDatabase: Sendable {
     /// Has `action` called after each commit from now on.
     func onCommit(_ action: @escaping @Sendable () -> Void) { committed.withLock { $0 = action } }
 
-    init(_ database: BackendConfiguration.Database) {
-        let path =
-            switch database {
-            case .memory: ":memory:"
-            case .sqlite(let path): path
-            }
+    init(path: String) {
         markFile = path == ":memory:" ? nil : LastCommitFile(databasePath: path)
         writer = SQLiteWorker(label: "sluice.backend.writer") {
             let connection = try SQLiteConnection(path: path)
@@ -34,7 +29,7 @@ final class BackendDatabase: Sendable {
                 }
             }
             try connection.execute("PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16000")
-            try connection.transaction { try BackendCatalog.prepare(connection, path: path) }
+            try connection.transaction { try SQLiteCatalog.prepare(connection, path: path) }
             return connection
         }
         // A database in memory belongs to one connection.
@@ -44,8 +39,9 @@ final class BackendDatabase: Sendable {
         loads = Mutex(Array(repeating: 0, count: readers.count))
     }
 
-    /// Runs `body` on one unchanging state.
-    func read<Result: Sendable>(_ body: @Sendable (SQLiteConnection) throws -> Result) async throws -> Result {
+    func read<Result: Sendable>(
+        _ body: @Sendable (any StorageConnection) throws -> Result
+    ) async throws -> Result {
         let index = loads.withLock { loads -> Int? in
             guard let index = loads.indices.min(by: { loads[$0] < loads[$1] }) else { return nil }
             loads[index] += 1
@@ -57,10 +53,11 @@ final class BackendDatabase: Sendable {
         }
     }
 
-    /// Runs `body` as one transaction; those of several requests at the same time are committed together. What is
-    /// committed is noted in the mark before the result is returned.
-    func write<Result: Sendable>(_ body: @Sendable (SQLiteConnection) throws -> Result) async throws -> Result {
-        try await writer.write(frame, body)
+    /// What is committed is noted in the mark before the result is returned.
+    func write<Result: Sendable>(
+        _ body: @escaping @Sendable (any StorageConnection) throws -> Result
+    ) async throws -> Result {
+        try await writer.write(frame) { try body($0) }
     }
 
     private var frame: TransactionFrame {

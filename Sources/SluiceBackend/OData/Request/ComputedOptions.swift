@@ -1,0 +1,49 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+/// `$compute`, and the options that may name what it computes: `$filter` and `$orderby`, with each computed property
+/// replaced by what it is computed from. (OData 4.01 Protocol, section 11.2.5.3.)
+struct ComputedOptions {
+    let properties: [ComputedProperty]
+    let filter: QueryExpression?
+    let order: [Query.SortKey]
+
+    /// - Parameters:
+    ///   - text: the value of `$compute`.
+    ///   - given: the values of all options, by their names without the `$`.
+    /// - Throws: ``Refusal`` (400) with the reason and the place; 501 for what is read and cannot be computed.
+    init(_ text: String, _ given: [String: String], _ table: TableRequest) throws {
+        let (schema, undeclared) = (table.table.schema, table.undeclaredColumns)
+        let names = try ListParameters.reading("$compute") {
+            try ODataOptions([(name: "$compute", value: text)]).compute.map(\.name)
+        }
+        for name in names where schema.column(name) != nil || table.column(name) == nil {
+            throw Refusal(.badRequest, "$compute: the name \(name.text) is taken")
+        }
+        let columns: ODataColumns = { name in
+            if names.contains(name) { return name }
+            guard let stored = table.column(name) else { return nil }
+            return undeclared == .allowed || stored == "id" || schema.column(stored) != nil ? stored : nil
+        }
+        let values = ["compute", "filter", "orderby"].compactMap { name in
+            given[name].map { (name: "$\(name)", value: $0) }
+        }
+        do {
+            let options = try ODataOptions(values, columns: columns)
+            let read = try ODataRead(options, of: schema)
+            (properties, filter, order) = (options.compute, read.query.filter, read.query.order)
+        } catch let error as QuerySyntaxError {
+            throw Refusal(error.isUnsupported ? .notImplemented : .badRequest, "\(error)")
+        } catch let error as SluiceError {
+            throw Refusal(error.code == .unsupported ? .notImplemented : .badRequest, error.message)
+        }
+    }
+
+    /// The records with the properties.
+    static func adding(_ properties: [ComputedProperty], to records: [JSON], of schema: TableSchema) throws -> [JSON] {
+        guard !properties.isEmpty else { return records }
+        var options = ODataOptions()
+        options.compute = properties
+        return try ODataRead(options, of: schema).answer(records)
+    }
+}

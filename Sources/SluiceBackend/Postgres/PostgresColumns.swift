@@ -1,0 +1,90 @@
+internal import SluiceCore
+internal import SluicePostgres
+
+/// How the values of a declared column look in PostgreSQL and back.
+enum PostgresColumns {
+    /// The column's type. Texts are compared by their bytes, as queries do.
+    static func declaration(_ type: TableSchema.ColumnType) -> String {
+        switch type {
+        case .string: "text COLLATE \"C\""
+        case .integer: "bigint"
+        case .real: "double precision"
+        case .boolean: "boolean"
+        case .date: "timestamptz"
+        case .json: "jsonb"
+        }
+    }
+
+    /// What is selected of a column: a time as its microseconds since 1970, whatever the session's time zone is.
+    static func selected(_ quoted: String, _ type: TableSchema.ColumnType) -> String {
+        type == .date ? "(extract(epoch FROM \(quoted)) * 1000000)::bigint" : quoted
+    }
+
+    /// The integers that a real column tells from the fractions: beyond, a double skips integers.
+    static let exactIntegers: ClosedRange<Int64> = -(1 << 53)...(1 << 53)
+
+    /// The time as a column keeps it: whole microseconds.
+    static func kept(_ time: Timestamp) -> Timestamp {
+        let remainder = time.ticks % 10
+        return Timestamp(ticks: time.ticks - (remainder < 0 ? remainder + 10 : remainder))
+    }
+
+    /// What the column holds for a record's property, so that queries see in SQL what they see in the record; and whether
+    /// the column alone gives the value back as it was written. If not, the value is kept beside it.
+    static func stored(_ value: JSON, _ type: TableSchema.ColumnType) -> (value: SQLValue, isExact: Bool) {
+        switch (type, value.kind) {
+        case (_, .null): return (.null, true)
+        case (.string, .string): return (.text(value.string ?? ""), true)
+        case (.boolean, .bool): return (.text(value.bool == true ? "true" : "false"), true)
+        case (.json, .array), (.json, .object): return (.text(value.description), true)
+        case (.date, .string):
+            guard let text = value.string, let time = Timestamp(text) else { return (.null, false) }
+            let kept = kept(time).description
+            return (.text(kept), kept == text)
+        case (.integer, .number), (.real, .number):
+            switch (QueryValue(value, declared: type), value.number?.storage) {
+            case (.integer(let int), .int?): return (.integer(int), true)
+            case (.integer(let int), _): return (.integer(int), false)
+            case (.real(let double), .int(let int)?): return (.real(double), exactIntegers.contains(int))
+            case (.real(let double), .double?): return (.real(double), wholeNumber(double) == nil)
+            case (.real(let double), _): return (.real(double), false)
+            default: return (.null, false)
+            }
+        default: return (.null, false)
+        }
+    }
+
+    /// The value in that column of a row; nil for one that does not read as the column's type does.
+    static func value(_ rows: PostgresResult, _ row: Int, _ column: Int, _ type: TableSchema.ColumnType) -> JSON? {
+        if rows.isNull(row, column) { return .null }
+        switch type {
+        case .string: return rows.text(row, column).map { JSON($0) }
+        case .integer: return rows.integer(row, column).map { JSON($0) }
+        case .real:
+            return rows.double(row, column).map { double in wholeNumber(double).map { JSON($0) } ?? JSON(double) }
+        case .boolean: return JSON(rows.text(row, column) == "t")
+        case .date:
+            guard let microseconds = rows.integer(row, column) else { return nil }
+            let (ticks, isBeyond) = microseconds.multipliedReportingOverflow(by: 10)
+            return isBeyond ? nil : JSON(Timestamp(ticks: ticks).description)
+        case .json: return rows.withText(row, column) { try? JSON(parsing: $0) } ?? nil
+        }
+    }
+
+    /// The integer that a double in a real column stands for.
+    private static func wholeNumber(_ double: Double) -> Int64? {
+        guard let int = Int64(exactly: double), exactIntegers.contains(int) else { return nil }
+        return int == 0 && double.sign == .minus ? nil : int
+    }
+}
+
+extension SQLDialect {
+    /// PostgreSQL 13 or newer.
+    static let postgres: SQLDialect = {
+        var dialect = SQLDialect.sqlite
+        dialect.placeholder = { "$\($0)" }
+        (dialect.isSame, dialect.isDifferent) = ("IS NOT DISTINCT FROM", "IS DISTINCT FROM")
+        dialect.find = "strpos"
+        return dialect
+    }()
+}

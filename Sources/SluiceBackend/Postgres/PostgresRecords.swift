@@ -1,0 +1,283 @@
+internal import SluiceCore
+internal import SluicePostgres
+
+/// A table of records in PostgreSQL: a typed column for each declared one, and two for what these cannot hold.
+///
+/// `_extra` is the object of all properties that have no column, and of those whose column cannot give back what was put;
+/// there, what it says wins. `_absent` is the array of the declared columns that the record does not have at all, so that
+/// they are told from nulls. Both are NULL where they would be empty.
+struct PostgresRecords: RecordStorage {
+    /// How many keys a query may sort by.
+    private static let mostKeys = 1000
+
+    let schema: TableSchema
+    private let quotedName: String
+    private let selectSQL: String
+    private let upsertSQL: String
+
+    init(_ schema: TableSchema) {
+        self.schema = schema
+        quotedName = SQLDialect.postgres.quoted(schema.name)
+        let quoted: [String] = schema.columns.map { SQLDialect.postgres.quoted($0.name.text) }
+        let selected: [String] = zip(quoted, schema.columns).map { PostgresColumns.selected($0, $1.type) }
+        let names: [String] = ["\"id\""] + quoted + ["\"_extra\"", "\"_absent\""]
+        let columns: String = (["\"id\""] + selected + ["\"_extra\"", "\"_absent\""]).joined(separator: ", ")
+        let places: String = names.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
+        let changes: String = names.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+        selectSQL = "SELECT \(columns) FROM \(quotedName)"
+        upsertSQL =
+            "INSERT INTO \(quotedName) (\(names.joined(separator: ", "))) "
+            + "VALUES (\(places)) ON CONFLICT (\"id\") DO UPDATE SET \(changes)"
+    }
+
+    // MARK: Definition
+
+    func create(on connection: any StorageConnection) throws {
+        for column in [schema.name] + schema.columns.map(\.name.text) where column.utf8.count > 63 {
+            throw SluiceError(
+                .invalidTable, "PostgreSQL has no names of more than 63 bytes: \(column)", table: schema.name)
+        }
+        let transaction = try Self.postgres(connection)
+        let isThere = try transaction.query("SELECT to_regclass($1) IS NOT NULL", [.text(quotedName)]).value(0, 0)
+        guard isThere == .integer(0) else {
+            throw SluiceError(
+                .storeSchema,
+                "the database has a table of that name that the backend did not make; it was left as it is",
+                table: schema.name)
+        }
+        let columns = schema.columns.map {
+            "\(SQLDialect.postgres.quoted($0.name.text)) \(PostgresColumns.declaration($0.type)), "
+        }
+        try transaction.connection.execute(
+            "CREATE TABLE \(quotedName) (\"id\" text COLLATE \"C\" PRIMARY KEY, \(columns.joined())"
+                + "\"_extra\" jsonb, \"_absent\" jsonb)")
+    }
+
+    func extend(to wanted: TableSchema, on connection: any StorageConnection) throws -> any RecordStorage {
+        let transaction = try Self.postgres(connection)
+        let extended = PostgresRecords(wanted)
+        let added = wanted.columns.dropFirst(schema.columns.count)
+        for column in added {
+            try transaction.connection.execute(
+                "ALTER TABLE \(quotedName) ADD COLUMN \(SQLDialect.postgres.quoted(column.name.text)) "
+                    + PostgresColumns.declaration(column.type))
+        }
+        if added.isEmpty { return extended }
+        // No id is empty, so that all come after that.
+        var last = ""
+        while true {
+            let rows = try transaction.query(
+                selectSQL + " WHERE \"id\" > $1 ORDER BY \"id\" LIMIT 500", [.text(last)])
+            for row in 0..<rows.count { try extended.put(try record(rows, row), on: connection) }
+            guard rows.count > 0, let end = rows.text(rows.count - 1, 0) else { return extended }
+            last = end
+        }
+    }
+
+    func createIndex(_ name: String, _ keys: [Query.SortKey], on connection: any StorageConnection) throws {
+        // Names are cut after 63 bytes, and two that begin alike are two.
+        var name = name
+        if name.utf8.count > 63 {
+            name = "sluice_" + String(FNV1a.hash(Array(name.utf8), after: Fingerprint.of([])), radix: 16)
+        }
+        guard let ordering = ordering(keys) else { return }
+        try Self.postgres(connection).connection.execute(
+            "CREATE INDEX IF NOT EXISTS \(SQLDialect.postgres.quoted(name)) ON \(quotedName) (\(ordering))")
+    }
+
+    /// The keys of an `ORDER BY`, with the id as the last; nil where the database does not sort as queries do.
+    private func ordering(_ keys: [Query.SortKey]) -> String? {
+        var parts: [String] = []
+        var seen: Set<PropertyName> = []
+        for key in keys.prefix(Self.mostKeys) {
+            guard let name = key.column, let column = PostgresFilter.Column(name, schema), column.type != .json else {
+                return nil
+            }
+            if !seen.insert(name).inserted { continue }
+            parts.append("\(column.sql) \(key.descending ? "DESC NULLS LAST" : "NULLS FIRST")")
+            if name == "id" { return parts.joined(separator: ", ") }
+        }
+        return (parts + ["\"id\""]).joined(separator: ", ")
+    }
+
+    // MARK: Reading
+
+    func record(_ id: RecordID, on connection: any StorageConnection) throws -> JSON? {
+        guard PostgresFilter.Column.isStorable(id.text) else { return nil }
+        let rows = try Self.postgres(connection).query(selectSQL + " WHERE \"id\" = $1", [.text(id.text)])
+        return rows.count > 0 ? try record(rows, 0) : nil
+    }
+
+    func records(matching query: Query, on connection: any StorageConnection) throws -> [JSON] {
+        var records: [JSON] = []
+        try forEach(query, on: connection) { record in
+            records.append(record)
+            return true
+        }
+        return records
+    }
+
+    /// The records that match, in the query's order, with `skip`, `top` and `select` applied; until `body` has enough.
+    private func forEach(
+        _ query: Query, on connection: any StorageConnection, _ body: (JSON) throws -> Bool
+    ) throws {
+        let transaction = try Self.postgres(connection)
+        let evaluator = try QueryEvaluator(query, schema: schema)
+        guard Set(query.order.map(\.expression)).count <= Self.mostKeys else {
+            throw SluiceError(.invalidQuery, "the query sorts by more than \(Self.mostKeys) keys", table: schema.name)
+        }
+        let filter = PostgresFilter(query.filter, schema)
+        guard let ordering = ordering(query.order) else {
+            // The database does not sort so: what it finds is sorted here.
+            var sql = SQLText(selectSQL)
+            filter.append(to: &sql)
+            let rows = try transaction.query(sql)
+            let found = try (0..<rows.count).map { try record(rows, $0) }
+            for record in evaluator.apply(to: found) where try !body(record) { return }
+            return
+        }
+        let chosen = filter.isExact ? chosen(query.select) : self
+        var sql = SQLText(chosen.selectSQL)
+        filter.append(to: &sql)
+        sql.append(" ORDER BY \(ordering)")
+        if filter.isExact, query.top != nil || query.skip > 0 {
+            if let top = query.top { sql.append(" LIMIT \(top)") }
+            sql.append(" OFFSET \(query.skip)")
+            let rows = try transaction.query(sql)
+            for row in 0..<rows.count {
+                guard try body(QueryEvaluator.selecting(query.select, from: chosen.record(rows, row))) else { return }
+            }
+            return
+        }
+        var (skip, left) = (filter.isExact ? 0 : query.skip, query.top ?? .max)
+        if left == 0 { return }
+        try transaction.walk(sql) { rows in
+            for row in 0..<rows.count {
+                let record = try chosen.record(rows, row)
+                guard filter.isExact || evaluator.matches(record) else { continue }
+                if skip > 0 {
+                    skip -= 1
+                    continue
+                }
+                left -= 1
+                guard try body(QueryEvaluator.selecting(query.select, from: record)), left > 0 else { return false }
+            }
+            return true
+        }
+    }
+
+    /// The table with those of its columns alone that a selection needs: others are not read.
+    private func chosen(_ select: [PropertyName]) -> PostgresRecords {
+        guard !select.isEmpty else { return self }
+        var schema = schema
+        schema.columns.removeAll { !select.contains($0.name) }
+        return schema.columns.count == self.schema.columns.count ? self : PostgresRecords(schema)
+    }
+
+    func count(matching query: Query, on connection: any StorageConnection) throws -> Int {
+        let whole = Query(query.table, filter: query.filter)
+        // Refuses what means nothing, by the one rule for every store.
+        _ = try QueryEvaluator(whole, schema: schema)
+        let filter = PostgresFilter(query.filter, schema)
+        if filter.isExact {
+            var sql = SQLText("SELECT count(*) FROM \(quotedName)")
+            filter.append(to: &sql)
+            return Int(clamping: try Self.postgres(connection).query(sql).integer(0, 0) ?? 0)
+        }
+        var count = 0
+        try forEach(whole, on: connection) { _ in
+            count += 1
+            return true
+        }
+        return count
+    }
+
+    func scan(
+        matching filter: QueryExpression?, on connection: any StorageConnection,
+        _ body: (_ id: RecordID, _ version: String) throws -> Void
+    ) throws {
+        let query = Query(schema.name, filter: filter, order: [.init("id")], select: ["id", SystemColumn.version])
+        try forEach(query, on: connection) { record in
+            try body(RecordID(record["id"]?.string ?? ""), record[SystemColumn.version]?.string ?? "")
+            return true
+        }
+    }
+
+    func append(
+        _ query: Query, most: Int, _ text: ListText, to output: inout [UInt8], on connection: any StorageConnection
+    ) throws -> Bool {
+        var count = 0
+        var hasMore = false
+        try forEach(query, on: connection) { record in
+            if count == most {
+                hasMore = true
+                return false
+            }
+            if count > 0 { output.append(UInt8(ascii: ",")) }
+            count += 1
+            output += try text.whole(record).bytes()
+            return true
+        }
+        return hasMore
+    }
+
+    /// The record in a row that begins as ``selectSQL`` says.
+    private func record(_ rows: PostgresResult, _ row: Int) throws -> JSON {
+        let id = rows.text(row, 0) ?? ""
+        do {
+            var record = JSON.object
+            record["id"] = JSON(id)
+            let others = schema.columns.count + 1
+            let extra = try rows.withText(row, others) { try JSON(parsing: $0) }
+            let absent = try rows.withText(row, others + 1) { try JSON(parsing: $0) }?.elements ?? []
+            for (index, column) in schema.columns.enumerated() {
+                if !absent.isEmpty, absent.contains(JSON(column.name)) { continue }
+                guard let value = PostgresColumns.value(rows, row, index + 1, column.type) else {
+                    throw SluiceError(.storeCorrupt, "the column \(column.name) holds no \(column.type.rawValue)")
+                }
+                record[column.name] = value
+            }
+            for (name, value) in extra?.members ?? [] { record[name] = value }
+            return record
+        } catch {
+            throw SluiceError(
+                .storeCorrupt, "the database holds a record that cannot be read", table: schema.name,
+                recordID: RecordID(id), cause: error)
+        }
+    }
+
+    // MARK: Writing
+
+    func put(_ record: JSON, on connection: any StorageConnection) throws {
+        let id = try StoreRules.id(of: record, in: schema.name)
+        var values: [SQLValue] = [.text(id.text)]
+        var absent: [PropertyName] = []
+        // The properties that a column has, the id among them.
+        var inColumns: Set<PropertyName> = ["id"]
+        for column in schema.columns {
+            guard let value = record[column.name] else {
+                absent.append(column.name)
+                values.append(.null)
+                continue
+            }
+            let (stored, isExact) = PostgresColumns.stored(value, column.type)
+            values.append(stored)
+            if isExact { inColumns.insert(column.name) }
+        }
+        let extra = (record.members ?? []).filter { !inColumns.contains($0.name) }
+        values.append(extra.isEmpty ? .null : .text(JSON(members: extra).description))
+        values.append(absent.isEmpty ? .null : .text(JSON(absent.map { JSON($0) }).description))
+        _ = try Self.postgres(connection).query(upsertSQL, values)
+    }
+
+    func delete(_ ids: [RecordID], on connection: any StorageConnection) throws {
+        for id in ids { try connection.run("DELETE FROM \(quotedName) WHERE \"id\" = $1", [.text(id.text)]) }
+    }
+
+    private static func postgres(_ connection: any StorageConnection) throws -> PostgresTransaction {
+        guard let transaction = connection as? PostgresTransaction else {
+            throw SluiceError(.storeSchema, "the table is in PostgreSQL, the connection goes elsewhere")
+        }
+        return transaction
+    }
+}

@@ -1,0 +1,87 @@
+internal import Foundation
+internal import SluiceCore
+internal import SluicePostgres
+internal import Synchronization
+
+/// Records in a PostgreSQL database, which several processes may serve at the same time.
+///
+/// Changes are in the order of their commits, in all processes together: a transaction that writes takes the lock on the
+/// database's counter before it reads anything, and holds it until it is committed. What comes in meanwhile is committed
+/// together by the next one.
+final class PostgresStorage: Storage {
+    private let address: PostgresAddress
+    private let readers: [PostgresWorker]
+    /// How many reads each reader has to do.
+    private let loads: Mutex<[Int]>
+    private let writer: PostgresWriter
+    private let listener: PostgresListener
+
+    /// How many reads may wait for one connection.
+    private static let longestQueue = 200
+    /// How often a read is tried again where its connection was lost.
+    private static let mostTries = 3
+
+    init(_ address: PostgresAddress, _ environment: SyncEnvironment) {
+        self.address = address
+        readers = (0..<address.readers).map { _ in
+            PostgresWorker(label: "sluice.postgres.reader") { try PostgresConnection(address) }
+        }
+        loads = Mutex(Array(repeating: 0, count: readers.count))
+        writer = PostgresWriter(address, environment)
+        listener = PostgresListener(address)
+    }
+
+    var markFile: LastCommitFile? { nil }
+
+    func requireMark() {}
+
+    func onCommit(_ action: @escaping @Sendable () -> Void) {
+        writer.onCommit(action)
+        listener.start(action)
+    }
+
+    func read<Result: Sendable>(
+        _ body: @Sendable (any StorageConnection) throws -> Result
+    ) async throws -> Result {
+        let index = loads.withLock { loads -> Int? in
+            guard let index = loads.indices.min(by: { loads[$0] < loads[$1] }), loads[index] < Self.longestQueue else {
+                return nil
+            }
+            loads[index] += 1
+            return index
+        }
+        guard let index else { throw SluiceError(.storeBusy, "too many requests wait for the database; try again") }
+        defer { loads.withLock { $0[index] -= 1 } }
+        var tries = 1
+        while true {
+            do {
+                return try await readers[index].run { connection in
+                    let transaction = try PostgresTransaction.reading(connection)
+                    do {
+                        let result = try body(transaction)
+                        try transaction.end()
+                        return result
+                    } catch {
+                        transaction.rollBack()
+                        throw error
+                    }
+                }
+            } catch let failure as PostgresFailure {
+                guard failure.isTransient, tries < Self.mostTries else { throw failure.error(address) }
+                tries += 1
+            }
+        }
+    }
+
+    func write<Result: Sendable>(
+        _ body: @escaping @Sendable (any StorageConnection) throws -> Result
+    ) async throws -> Result {
+        try await writer.write(body)
+    }
+
+    func close() async throws {
+        listener.stop()
+        for reader in readers { await reader.close() }
+        await writer.close()
+    }
+}

@@ -1,0 +1,152 @@
+internal import SluiceCore
+internal import SluicePostgres
+
+/// An open transaction on PostgreSQL.
+///
+/// What it gives out, numbers and times, is counted here and written once, before the commit: the transaction holds the
+/// lock on the database's counter, so nobody else gives any out.
+final class PostgresTransaction: StorageConnection {
+    /// Times are kept in microseconds: ten ticks.
+    static let timeStep: Int64 = 10
+
+    let connection: PostgresConnection
+    private let writes: Bool
+    private var stamps: Stamps?
+    private var cursors = 0
+
+    private struct Stamps {
+        var point: HistoryPoint
+        var latest: [ExactName: Int64]
+        var changed: Set<ExactName> = []
+    }
+
+    private init(_ connection: PostgresConnection, writes: Bool) {
+        self.connection = connection
+        self.writes = writes
+    }
+
+    /// Begins a transaction that reads one unchanging state.
+    static func reading(_ connection: PostgresConnection) throws -> PostgresTransaction {
+        try connection.execute(
+            "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; " + limits(connection.address, lock: false))
+        return PostgresTransaction(connection, writes: false)
+    }
+
+    /// Begins a transaction that comes after all others that write: it waits for the lock that they hold until they are
+    /// committed. `process` notes `attempt`, so that it can be found out what became of the transaction.
+    static func writing(
+        _ connection: PostgresConnection, process: String, attempt: Int64, ordered: Bool
+    ) throws -> PostgresTransaction {
+        // Each statement sees what was committed before it began, so the lock comes before all that is read.
+        try connection.execute(
+            """
+            BEGIN ISOLATION LEVEL READ COMMITTED; \(limits(connection.address, lock: true))\
+            \(ordered ? "SELECT value FROM sluice_counter FOR UPDATE;" : "")
+            INSERT INTO sluice_processes (id, attempt) VALUES (\(try connection.literal(process)), \(attempt))
+                ON CONFLICT (id) DO UPDATE SET attempt = excluded.attempt, seen = now()
+            """)
+        return PostgresTransaction(connection, writes: true)
+    }
+
+    /// How long the transaction may take: a lock that is held for ever would keep all others waiting.
+    private static func limits(_ address: PostgresAddress, lock: Bool) -> String {
+        let milliseconds = address.statementTimeout.components.seconds * 1000
+        return "SET LOCAL statement_timeout = \(milliseconds); "
+            + "SET LOCAL idle_in_transaction_session_timeout = 10000; "
+            + (lock ? "SET LOCAL lock_timeout = 10000; " : "")
+    }
+
+    /// The end of a transaction that reads.
+    func end() throws { try connection.execute("COMMIT") }
+
+    func rollBack() { if connection.isOpen { _ = try? connection.execute("ROLLBACK") } }
+
+    /// Writes what was given out, wakes those who wait for changes in all processes, and commits.
+    func commit() throws {
+        let results = try connection.execute(
+            try stampsSQL() + "SELECT pg_notify('\(PostgresListener.channel)', ''); COMMIT")
+        guard results.last?.isCommit == true else {
+            throw PostgresFailure(state: "40000", reason: "the transaction was rolled back")
+        }
+    }
+
+    // MARK: Statements
+
+    func run(_ sql: String, _ values: [SQLValue]) throws -> [[SQLValue]] { try query(sql, values).rows }
+
+    func query(_ sql: String, _ values: [SQLValue], isKept: Bool = true) throws -> PostgresResult {
+        try connection.query(sql, values, isKept: isKept)
+    }
+
+    func query(_ sql: SQLText) throws -> PostgresResult { try query(sql.text, sql.values) }
+
+    func records(_ schema: TableSchema) -> any RecordStorage { PostgresRecords(schema) }
+
+    /// Reads the rows of a statement a few hundred at a time, until `body` says that it has enough.
+    func walk(_ sql: SQLText, _ body: (PostgresResult) throws -> Bool) throws {
+        cursors += 1
+        let cursor = "sluice_\(cursors)"
+        _ = try query("DECLARE \(cursor) NO SCROLL CURSOR FOR \(sql.text)", sql.values, isKept: false)
+        while true {
+            let rows = try query("FETCH 500 FROM \(cursor)", [], isKept: false)
+            if try rows.count == 0 || !body(rows) || rows.count < 500 { break }
+        }
+        _ = try query("CLOSE \(cursor)", [], isKept: false)
+    }
+
+    // MARK: Numbers and times
+
+    func makeNumber() throws -> Int64 {
+        try withStamps { stamps in
+            stamps.point.number += 1
+            return stamps.point.number
+        }
+    }
+
+    func latestPoint() throws -> HistoryPoint {
+        writes ? try withStamps { $0.point } : try BackendCatalog.storedPoint(self)
+    }
+
+    func makeTime(of table: String, now: Timestamp) throws -> Timestamp {
+        try withStamps { stamps in
+            let name = ExactName(table)
+            guard let latest = stamps.latest[name] else {
+                throw SluiceError(.storeSchema, "the table is not in the catalog", table: table)
+            }
+            let ticks = max(latest + Self.timeStep, now.ticks / Self.timeStep * Self.timeStep)
+            stamps.latest[name] = ticks
+            stamps.changed.insert(name)
+            return Timestamp(ticks: ticks)
+        }
+    }
+
+    func settle() throws {
+        let sql = try stampsSQL()
+        stamps = nil
+        if !sql.isEmpty { try connection.execute(sql) }
+    }
+
+    private func withStamps<Result>(_ body: (inout Stamps) throws -> Result) throws -> Result {
+        if stamps == nil {
+            var latest: [ExactName: Int64] = [:]
+            for row in try run("SELECT name, latest FROM sluice_tables", []) {
+                if case .text(let name) = row[0], case .integer(let ticks) = row[1] { latest[ExactName(name)] = ticks }
+            }
+            stamps = Stamps(point: try BackendCatalog.storedPoint(self), latest: latest)
+        }
+        guard var current = stamps else { throw SluiceError(.storeSchema, "the database says nothing of its numbers") }
+        defer { stamps = current }
+        return try body(&current)
+    }
+
+    private func stampsSQL() throws -> String {
+        guard let stamps else { return "" }
+        var sql = "UPDATE sluice_counter SET value = \(stamps.point.number) WHERE value < \(stamps.point.number); "
+        for name in stamps.changed.sorted(by: { $0.text < $1.text }) {
+            sql +=
+                "UPDATE sluice_tables SET latest = \(stamps.latest[name] ?? 0) "
+                + "WHERE name = \(try connection.literal(name.text)); "
+        }
+        return sql
+    }
+}

@@ -1,0 +1,201 @@
+internal import Foundation
+internal import SluiceCore
+internal import SluicePostgres
+internal import Synchronization
+
+/// Writes for all requests of the process: what comes in while a transaction is under way is committed together by the
+/// next one.
+final class PostgresWriter: Sendable {
+    /// How many writes one transaction takes, and how many may wait.
+    private static let mostTogether = 64
+    private static let longestQueue = 2000
+    /// How often a transaction is tried again where another was in its way or the connection was lost.
+    private static let mostTries = 4
+    /// For how long it is tried to find out what became of a commit.
+    private static let patience = Duration.seconds(20)
+
+    private struct State {
+        var waiting: [PostgresWrite] = []
+        var isRunning = false
+    }
+
+    private let address: PostgresAddress
+    private let worker: PostgresWorker
+    private let state = Mutex(State())
+    private let committed = Mutex<(@Sendable () -> Void)?>(nil)
+    private let session: PostgresSession
+
+    init(_ address: PostgresAddress, _ environment: SyncEnvironment) {
+        self.address = address
+        let session = PostgresSession(environment)
+        self.session = session
+        worker = PostgresWorker(label: "sluice.postgres.writer") {
+            let connection = try PostgresConnection(address)
+            try session.begin(connection)
+            return connection
+        }
+    }
+
+    func onCommit(_ action: @escaping @Sendable () -> Void) { committed.withLock { $0 = action } }
+
+    func close() async { await worker.close() }
+
+    func write<Result: Sendable>(
+        _ body: @escaping @Sendable (any StorageConnection) throws -> Result
+    ) async throws -> Result {
+        let result = Mutex<Result?>(nil)
+        try await withCheckedThrowingContinuation { (turn: CheckedContinuation<Void, any Error>) in
+            let write = PostgresWrite(
+                run: { connection in
+                    let value = try body(connection)
+                    result.withLock { $0 = value }
+                }, end: { turn.resume(with: $0) })
+            let isFull = state.withLock { state in
+                guard state.waiting.count < Self.longestQueue else { return true }
+                state.waiting.append(write)
+                if !state.isRunning {
+                    state.isRunning = true
+                    Task { await drain() }
+                }
+                return false
+            }
+            if isFull {
+                turn.resume(throwing: SluiceError(.storeBusy, "too many writes wait for the database; try again"))
+            }
+        }
+        guard let value = result.withLock({ $0 }) else {
+            throw SluiceError(.storeInputOutput, "a write ended without a result")
+        }
+        return value
+    }
+
+    private func drain() async {
+        while true {
+            let writes = state.withLock { state in
+                let next = Array(state.waiting.prefix(Self.mostTogether))
+                state.waiting.removeFirst(next.count)
+                if next.isEmpty { state.isRunning = false }
+                return next
+            }
+            if writes.isEmpty { return }
+            if await !commit(writes) {
+                // One of them ended the transaction for all.
+                for write in writes { _ = await commit([write]) }
+            }
+        }
+    }
+
+    /// Runs writes as one transaction and tells each what came of it; false, and nothing said, where they have to be run
+    /// one by one.
+    private func commit(_ writes: [PostgresWrite]) async -> Bool {
+        var tries = 1
+        while true {
+            do {
+                let outcomes = try await worker.run { try self.transaction(writes, $0) }
+                committed.withLock { $0 }?()
+                for (write, outcome) in zip(writes, outcomes) { write.end(outcome) }
+                return true
+            } catch let lost as CommitLost {
+                switch await outcome(of: lost.attempt) {
+                case true?:
+                    committed.withLock { $0 }?()
+                    for (write, outcome) in zip(writes, lost.outcomes) { write.end(outcome) }
+                    return true
+                case false? where tries < Self.mostTries: tries += 1
+                case false?: return fail(writes, lost.failure.error(address))
+                case nil:
+                    return fail(
+                        writes,
+                        SluiceError(
+                            .storeBusy,
+                            "the database \(address) was lost while it committed, and what became of it is not known "
+                                + "yet; send the request again with the same Repeatability-Request-ID",
+                            cause: lost.failure))
+                }
+            } catch let failure as PostgresFailure {
+                if failure.isTransient, tries < Self.mostTries {
+                    tries += 1
+                    // Others that were in the way have to end first; each waits for another length of time.
+                    try? await Task.sleep(for: .milliseconds(Int64.random(in: 5...25) << Int64(tries)))
+                    continue
+                }
+                if writes.count > 1 { return false }
+                return fail(writes, failure.error(address))
+            } catch {
+                if writes.count > 1 { return false }
+                return fail(writes, error)
+            }
+        }
+    }
+
+    private func fail(_ writes: [PostgresWrite], _ error: any Error) -> Bool {
+        for write in writes { write.end(.failure(error)) }
+        return true
+    }
+
+    private func transaction(
+        _ writes: [PostgresWrite], _ connection: PostgresConnection
+    ) throws -> [Result<Void, any Error>] {
+        let attempt = session.nextAttempt()
+        let transaction = try PostgresTransaction.writing(
+            connection, process: session.process, attempt: attempt, ordered: session.ordered)
+        var outcomes: [Result<Void, any Error>] = []
+        do {
+            for write in writes {
+                let changes = connection.changes
+                do {
+                    try write.run(transaction)
+                    outcomes.append(.success(()))
+                } catch let failure as PostgresFailure {
+                    throw failure
+                } catch  where writes.count > 1 && connection.changes == changes {
+                    // It was refused before it wrote anything.
+                    outcomes.append(.failure(error))
+                }
+            }
+        } catch {
+            transaction.rollBack()
+            throw error
+        }
+        do {
+            try transaction.commit()
+        } catch let failure as PostgresFailure where failure.isBroken {
+            throw CommitLost(attempt: attempt, outcomes: outcomes, failure: failure)
+        } catch {
+            transaction.rollBack()
+            throw error
+        }
+        return outcomes
+    }
+
+    /// Whether the transaction with that number is in the database; nil where that cannot be found out now.
+    private func outcome(of attempt: Int64) async -> Bool? {
+        let deadline = ContinuousClock.now + Self.patience
+        while ContinuousClock.now < deadline {
+            let process = session.process
+            let found = try? await worker.run { connection -> Bool in
+                // Where the lost transaction is still under way, it holds the row: this waits for its end.
+                let results = try connection.execute(
+                    "BEGIN; SET LOCAL lock_timeout = 15000; SELECT attempt FROM sluice_processes "
+                        + "WHERE id = \(try connection.literal(process)) FOR UPDATE; COMMIT")
+                return results.contains { $0.count == 1 && $0.integer(0, 0) == attempt }
+            }
+            if let found { return found }
+            try? await Task.sleep(for: .milliseconds(250))
+        }
+        return nil
+    }
+
+    /// The connection was lost during a commit.
+    private struct CommitLost: Error {
+        var attempt: Int64
+        var outcomes: [Result<Void, any Error>]
+        var failure: PostgresFailure
+    }
+}
+
+/// A write that waits for its transaction.
+struct PostgresWrite: Sendable {
+    var run: @Sendable (any StorageConnection) throws -> Void
+    var end: @Sendable (Result<Void, any Error>) -> Void
+}

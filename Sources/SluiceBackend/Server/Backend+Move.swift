@@ -1,0 +1,106 @@
+public import SluiceCore
+
+extension Backend {
+    /// Copies all records of the configuration's database into another, which has none yet: with their versions, so that
+    /// clients' conditions hold, and with what is remembered of requests that may come again. Times are rounded up to what
+    /// the other database keeps and stay in their order, so that clients who read by time miss nothing; change tokens are
+    /// for one database alone, so clients who have some are told (410) to begin afresh.
+    ///
+    /// Nobody may change the database meanwhile.
+    ///
+    /// - Returns: how many records were copied.
+    /// - Throws: ``SluiceError`` of a store code, and `invalidArgument` where the other database has records.
+    public static func move(
+        _ configuration: BackendConfiguration, to database: BackendConfiguration.Database,
+        environment: SyncEnvironment = .system
+    ) async throws -> Int {
+        let source = try await Backend(configuration, environment: environment)
+        do {
+            let count = try await move(source, to: database, environment)
+            try await source.close()
+            return count
+        } catch {
+            try? await source.close()
+            throw error
+        }
+    }
+
+    private static func move(
+        _ source: Backend, to database: BackendConfiguration.Database, _ environment: SyncEnvironment
+    ) async throws -> Int {
+        var configuration = source.configuration
+        configuration.database = database
+        for index in configuration.tables.indices {
+            // The records come from the source, and the columns that its seed has shown.
+            configuration.tables[index].seed = nil
+            if let table = source.table(configuration.tables[index].name) {
+                configuration.tables[index].columns = table.ownColumns.compactMap { table.schema.column($0) }
+            }
+        }
+        let target = try await Backend(configuration, environment: environment)
+        do {
+            let count = try await copy(source, target)
+            try await target.close()
+            return count
+        } catch {
+            try? await target.close()
+            throw error
+        }
+    }
+
+    private static func copy(_ source: Backend, _ target: Backend) async throws -> Int {
+        for table in target.allTables {
+            let count = try await target.database.read { try table.count(matching: Query(table.name), $0) }
+            guard count == 0 else {
+                throw SluiceError(.invalidArgument, "the database to move to has records already", table: table.name)
+            }
+        }
+        var count = 0
+        for table in source.allTables {
+            guard let other = target.table(table.name) else { continue }
+            count += try await copy(table, source, other, target)
+        }
+        let point = try await source.database.read { try $0.latestPoint() }
+        let columns = "\"user\", request, fingerprint, expires, answer, stored"
+        let requests = try await source.database.read { try $0.run("SELECT \(columns) FROM sluice_requests") }
+        try await target.database.write { connection in
+            // Numbers that were given out as ids are not given out again.
+            try BackendCatalog.noteID(point.number, connection)
+            for values in requests {
+                try connection.run("INSERT INTO sluice_requests (\(columns)) VALUES ($1, $2, $3, $4, $5, $6)", values)
+            }
+        }
+        return count
+    }
+
+    /// Copies a table's records in the order of their changes.
+    private static func copy(
+        _ table: BackendTable, _ source: Backend, _ other: BackendTable, _ target: Backend
+    ) async throws -> Int {
+        let millisecond = Timestamp.ticksPerSecond / 1000
+        // Microseconds, which all databases keep.
+        let step = millisecond / 1000
+        var (count, last, position) = (0, Timestamp(ticks: 0), Timestamp.earliest)
+        while true {
+            let page = Query(
+                table.name, filter: .later(SystemColumn.updatedAt, than: position),
+                order: [.init(SystemColumn.updatedAt)], top: BackendTable.expiryBatch)
+            var records = try await source.database.read { try table.records(matching: page, $0) }
+            for index in records.indices {
+                guard let time = records[index][SystemColumn.updatedAt]?.string.flatMap({ Timestamp($0) }) else {
+                    throw SluiceError(.storeCorrupt, "a record has no time", table: table.name)
+                }
+                position = time
+                let rounded = (time.ticks + step - 1) / step * step
+                last = Timestamp(ticks: max(rounded, last.ticks + step))
+                records[index][SystemColumn.updatedAt] = JSON(last.description)
+            }
+            if records.isEmpty { return count }
+            try await target.database.write { [records, last] connection in
+                for record in records { try other.store(record, connection) }
+                try BackendCatalog.noteChange(of: other.name, at: last, connection)
+            }
+            count += records.count
+        }
+    }
+}

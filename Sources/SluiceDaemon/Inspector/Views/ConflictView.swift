@@ -1,0 +1,123 @@
+internal import Sluice
+internal import SluiceLua
+internal import SluicePluginTools
+
+/// Conflicts that are held: what each side changed, what plugins would decide, and the decision of whoever looks.
+struct ConflictView: Sendable {
+    /// How many are shown; each asks the plugins.
+    private static let most = 50
+
+    private let session: ClientSession
+    private let plugins: PluginsView
+    private var context: SyncContext { session.context }
+
+    init(_ endpoint: InspectedEndpoint) {
+        session = endpoint.session
+        plugins = PluginsView(endpoint)
+    }
+
+    /// The conflicts, the first in the queue first.
+    func conflicts() async throws -> JSON {
+        let held = try await context.queue.operations(QueueFilter(states: [.parked])).filter(\.isConflict)
+        var conflicts = JSON.array
+        for operation in held.prefix(Self.most) {
+            let conflict = try await conflict(operation)
+            let fields = FieldComparison(
+                dialect: context.options.dialect, base: conflict.base, local: conflict.client, server: conflict.server)
+            conflicts.append(
+                operation.shown.setting([
+                    "fields": fields.json, "hasLocal": JSON(fields.local != nil),
+                    "hasServer": JSON(fields.server != nil && !conflict.isDeletedOnServer),
+                    "hasBase": JSON(fields.base != nil), "previews": try await previews(conflict),
+                    "policy": JSON(session.settings.conflicts.rawValue),
+                ]))
+        }
+        return ["count": JSON(held.count), "conflicts": conflicts]
+    }
+
+    private func conflict(_ operation: TableOperation) async throws -> Conflict {
+        let copies = try await context.queue.copies(of: operation)
+        let server = operation.failure?.serverRecord ?? copies.mirror
+        let isDeleted = server.map { $0[context.options.dialect.columns.deleted] == true } ?? true
+        return Conflict(
+            operation: operation, client: try await context.queue.body(of: operation), server: server,
+            base: copies.base, maybeApplied: operation.isUncertain, status: operation.failure?.status ?? 412,
+            isDeletedOnServer: isDeleted)
+    }
+
+    /// What each plugin that is asked about such a conflict would decide, in the order in which they are asked.
+    private func previews(_ conflict: Conflict) async throws -> JSON {
+        var previews = JSON.array
+        for plan in try plugins.order(.conflict) {
+            guard
+                let preview = try await ConflictPreview.preview(
+                    of: conflict, by: plan, dialect: context.options.dialect, tables: session.settings.tables,
+                    now: context.options.environment.now())
+            else { continue }
+            var json: JSON = [
+                "plugin": JSON(preview.plugin), "decision": JSON(preview.decision),
+                "shadow": JSON(plan.mode == .shadow),
+                "rules": JSON(
+                    (preview.fields.members ?? []).map { name, rule -> JSON in
+                        var json: JSON = ["field": JSON(name)]
+                        json["rule"] = rule["rule"]
+                        json["side"] = rule["side"]
+                        json["value"] = rule["value"].map { JSON($0.description) }
+                        return json
+                    }),
+            ]
+            json["reason"] = (preview.reason ?? preview.failure?.description).map { JSON($0) }
+            json["record"] = preview.record.map { JSON($0.pretty) }
+            previews.append(json)
+        }
+        return previews
+    }
+
+    /// Decides: `decision` is `server`, `client`, `delete`, or `merge` with `fields`, which says for each field whose
+    /// value it gets, `{"side": "local"}`, `base` or `server`, or the JSON text of another one, `{"text": "5"}`.
+    func resolve(_ body: JSON) async throws -> JSON {
+        let id = try body.text("id")
+        guard let operation = try await context.queue.operation(id) else {
+            throw SluiceError(.invalidArgument, "there is no such operation in the queue")
+        }
+        let decision: ConflictDecision
+        switch try body.text("decision") {
+        case "server": decision = .server
+        case "client": decision = .client
+        case "delete": decision = .delete
+        case "merge": decision = .merge(try merged(try await conflict(operation), body["fields"] ?? .object))
+        case let other: throw SluiceError(.invalidArgument, "there is no decision \(other)")
+        }
+        try await context.queue.resolve(id, decision, revision: body["revision"]?.int.map { Int(clamping: $0) })
+        return .object
+    }
+
+    /// The server's record with what was chosen for each field. The values themselves have not been through the page,
+    /// those aside that were written there.
+    private func merged(_ conflict: Conflict, _ fields: JSON) throws -> JSON {
+        guard var record = conflict.server, !conflict.isDeletedOnServer, let client = conflict.client else {
+            throw SluiceError(.invalidArgument, "there are no two records to merge: one side deleted it")
+        }
+        for (name, choice) in fields.members ?? [] {
+            switch choice["side"]?.string {
+            case "local": record[name] = client[name]
+            case "server": record[name] = conflict.server?[name]
+            case "base": record[name] = conflict.base?[name]
+            default:
+                guard let value = try? JSON(parsing: choice.text("text")) else {
+                    throw SluiceError(.invalidArgument, "the value of \(name) is no JSON")
+                }
+                record[name] = value
+            }
+        }
+        return record
+    }
+}
+
+extension TableOperation {
+    /// Whether it is held because the server has another record than it was made on.
+    var isConflict: Bool {
+        guard let failure else { return false }
+        return failure.code == SluiceError.Code.conflict.description || failure.serverRecord != nil
+    }
+}

@@ -1,0 +1,198 @@
+internal import CLibPQ
+internal import Foundation
+package import SluiceCore
+
+/// One connection to a PostgreSQL server, for one thread at a time.
+///
+/// Failures are thrown as ``PostgresFailure``. After one with ``PostgresFailure/isBroken`` the connection is of no use any
+/// more. No call waits for ever: a server that does not answer in time is left.
+package final class PostgresConnection {
+    package let address: PostgresAddress
+    private var handle: OpaquePointer?
+    /// The statements that the server knows by a name, by their text and the kinds of their values.
+    private var prepared: [String: String] = [:]
+    /// How many statements that are no reads have been run.
+    package private(set) var changes = 0
+    /// How long an answer may take: longer than the server lets a statement.
+    private let patience: Duration
+
+    /// How many statements the server keeps for the connection.
+    private static let mostPrepared = 256
+
+    /// Connects.
+    package init(_ address: PostgresAddress) throws {
+        self.address = address
+        patience = address.statementTimeout + .seconds(5)
+        let names = address.options.map { strdup($0.name) }
+        let values = address.options.map { strdup($0.value) }
+        defer { for text in names + values { free(text) } }
+        let handle = PQconnectdbParams(
+            names.map { UnsafePointer($0) } + [nil], values.map { UnsafePointer($0) } + [nil], 0)
+        self.handle = handle
+        guard let handle, PQstatus(handle) == CONNECTION_OK else {
+            let reason = handle.flatMap { PQerrorMessage($0) }.map { String(cString: $0) } ?? "no memory"
+            throw PostgresFailure(state: Self.state(of: reason), reason: reason)
+        }
+        PQsetNoticeProcessor(handle, { _, _ in }, nil)
+        guard PQserverVersion(handle) >= 130_000 else {
+            throw SluiceError(
+                .storeSchema,
+                "the database \(address) is a PostgreSQL older than 13, which the backend does not support")
+        }
+        guard PQparameterStatus(handle, "server_encoding").map({ String(cString: $0) }) ?? "UTF8" == "UTF8" else {
+            throw SluiceError(.storeSchema, "the database \(address) does not have the encoding UTF8")
+        }
+    }
+
+    deinit { close() }
+
+    /// libpq gives no SQLSTATE for a connection that was refused. What cannot get better by waiting is told by its words.
+    private static func state(of reason: String) -> String? {
+        if reason.contains("authentication failed") || reason.contains("no pg_hba.conf entry") { return "28000" }
+        if reason.contains("database") && reason.contains("does not exist") { return "3D000" }
+        if reason.contains("role") && reason.contains("does not exist") { return "28000" }
+        if reason.contains("certificate") || reason.contains("does not support SSL") { return "28000" }
+        return nil
+    }
+
+    package func close() {
+        if let handle { PQfinish(handle) }
+        handle = nil
+    }
+
+    /// Whether the connection can still be used.
+    package var isOpen: Bool { handle.map { PQstatus($0) == CONNECTION_OK } ?? false }
+
+    /// The connection's socket, to wait for notifications on.
+    package var socket: Int32 { handle.map { PQsocket($0) } ?? -1 }
+
+    /// The text as a constant of SQL.
+    package func literal(_ text: String) throws -> String {
+        let handle = try open()
+        guard !text.utf8.contains(0), let quoted = PQescapeLiteral(handle, text, text.utf8.count) else {
+            throw PostgresFailure(state: "22021", reason: "the text holds a character that PostgreSQL does not store")
+        }
+        defer { PQfreemem(quoted) }
+        return String(cString: quoted)
+    }
+
+    private func open() throws(PostgresFailure) -> OpaquePointer {
+        guard let handle else { throw PostgresFailure(state: nil, reason: "the connection is closed") }
+        return handle
+    }
+
+    // MARK: Statements
+
+    /// Runs several statements without values, in one turn; gives back a result for each.
+    @discardableResult
+    package func execute(_ sql: String) throws -> [PostgresResult] {
+        let handle = try open()
+        guard PQsendQuery(handle, sql) == 1 else { throw lost() }
+        return try results()
+    }
+
+    /// Runs one statement, with values for `$1`, `$2` and so on. A text is of the type that the statement wants there.
+    ///
+    /// - Parameter isKept: whether the server is to know the statement by a name from then on.
+    package func query(_ sql: String, _ values: [SQLValue] = [], isKept: Bool = true) throws -> PostgresResult {
+        let handle = try open()
+        let parameters = try PostgresParameters(values)
+        let name = isKept && !address.isPooled ? try statement(sql, parameters) : nil
+        let isSent = parameters.withPointers { texts, types in
+            let count = Int32(truncatingIfNeeded: values.count)
+            return if let name {
+                PQsendQueryPrepared(handle, name, count, texts, nil, nil, 0)
+            } else {
+                PQsendQueryParams(handle, sql, count, types, texts, nil, nil, 0)
+            }
+        }
+        guard isSent == 1 else { throw lost() }
+        guard let result = try results().last else { throw lost() }
+        let verb = result.command.prefix { $0 != " " }
+        if !["SELECT", "FETCH", "DECLARE", "CLOSE"].contains(verb) { changes += 1 }
+        return result
+    }
+
+    /// The name by which the server knows the statement.
+    private func statement(_ sql: String, _ parameters: PostgresParameters) throws -> String {
+        let key = parameters.kinds + sql
+        if let name = prepared[key] { return name }
+        if prepared.count >= Self.mostPrepared {
+            prepared = [:]
+            try execute("DEALLOCATE ALL")
+        }
+        let name = "s\(prepared.count)"
+        let handle = try open()
+        let isSent = parameters.withPointers { _, types in
+            PQsendPrepare(handle, name, sql, Int32(truncatingIfNeeded: parameters.count), types)
+        }
+        guard isSent == 1 else { throw lost() }
+        _ = try results()
+        prepared[key] = name
+        return name
+    }
+
+    // MARK: Waiting
+
+    private func results() throws -> [PostgresResult] {
+        var results: [PostgresResult] = []
+        var failure: PostgresFailure?
+        let deadline = ContinuousClock.now + patience
+        while let result = try next(deadline) {
+            if result.status == PGRES_FATAL_ERROR || result.status == PGRES_BAD_RESPONSE {
+                failure = failure ?? result.failure
+            }
+            results.append(result)
+        }
+        if var failure {
+            if !isOpen { failure.state = nil }
+            throw failure
+        }
+        return results
+    }
+
+    private func next(_ deadline: ContinuousClock.Instant) throws -> PostgresResult? {
+        let handle = try open()
+        while true {
+            // What does not fit into the socket goes on its way here.
+            let flushed = PQflush(handle)
+            if flushed < 0 { throw lost() }
+            if flushed == 0, PQisBusy(handle) == 0 { break }
+            var descriptor = pollfd(
+                fd: PQsocket(handle), events: Int16(POLLIN) | (flushed == 1 ? Int16(POLLOUT) : 0), revents: 0)
+            let left = (deadline - ContinuousClock.now) / .milliseconds(1)
+            guard left > 0 else {
+                close()
+                throw PostgresFailure(state: nil, reason: "the server did not answer in time; the connection is cut")
+            }
+            let ready = poll(&descriptor, 1, Int32(clamping: Int64(nearest: min(left, 60_000)) ?? 60_000))
+            if ready < 0, errno != EINTR { throw lost() }
+            if ready > 0, PQconsumeInput(handle) == 0 { throw lost() }
+        }
+        return PQgetResult(handle).map(PostgresResult.init)
+    }
+
+    /// The failure of a connection that is lost.
+    private func lost() -> PostgresFailure {
+        let reason = handle.flatMap { PQerrorMessage($0) }.map { String(cString: $0) } ?? "the connection is closed"
+        close()
+        return PostgresFailure(state: nil, reason: reason)
+    }
+
+    // MARK: Notifications
+
+    /// Waits for notifications on the channels that the connection listens to, for that long at the most; says whether
+    /// there were any.
+    package func waitForNotification(_ timeout: Duration) throws -> Bool {
+        let handle = try open()
+        var descriptor = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
+        let milliseconds = Int32(clamping: Int64(nearest: timeout / .milliseconds(1)) ?? 60_000)
+        if poll(&descriptor, 1, milliseconds) > 0, PQconsumeInput(handle) == 0 { throw lost() }
+        var isNotified = false
+        while let notification = PQnotifies(handle) {
+            PQfreemem(notification)
+            isNotified = true
+        }
+        return isNotified
+    }
+}

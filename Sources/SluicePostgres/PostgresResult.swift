@@ -1,0 +1,71 @@
+internal import CLibPQ
+package import SluiceCore
+
+/// The rows that a statement gave.
+package final class PostgresResult {
+    private let pointer: OpaquePointer
+
+    init(_ pointer: OpaquePointer) { self.pointer = pointer }
+
+    deinit { PQclear(pointer) }
+
+    var status: ExecStatusType { PQresultStatus(pointer) }
+
+    /// What the statement was, and how many rows it changed: `UPDATE 3`.
+    var command: String { PQcmdStatus(pointer).map { String(cString: $0) } ?? "" }
+
+    /// Whether it is that of a commit that was carried out.
+    package var isCommit: Bool { command == "COMMIT" }
+
+    /// The failure that the result is.
+    var failure: PostgresFailure {
+        func field(_ code: Character) -> String? {
+            PQresultErrorField(pointer, Int32(code.asciiValue ?? 0)).map { String(cString: $0) }
+        }
+        return PostgresFailure(state: field("C"), reason: field("M") ?? "the connection failed")
+    }
+
+    package var count: Int { Int(PQntuples(pointer)) }
+    var columnCount: Int { Int(PQnfields(pointer)) }
+
+    package func isNull(_ row: Int, _ column: Int) -> Bool { PQgetisnull(pointer, index(row), index(column)) == 1 }
+
+    /// The value's text; nil for NULL.
+    package func text(_ row: Int, _ column: Int) -> String? {
+        withText(row, column) { String(decoding: $0, as: UTF8.self) }
+    }
+
+    package func integer(_ row: Int, _ column: Int) -> Int64? { text(row, column).flatMap { Int64($0) } }
+
+    package func double(_ row: Int, _ column: Int) -> Double? { text(row, column).flatMap { Double($0) } }
+
+    /// The bytes of the value's text, valid for the call; nil for NULL.
+    package func withText<Result>(
+        _ row: Int, _ column: Int, _ body: (UnsafeBufferPointer<UInt8>) throws -> Result
+    ) rethrows -> Result? {
+        guard !isNull(row, column), let text = PQgetvalue(pointer, index(row), index(column)) else { return nil }
+        let count = Int(PQgetlength(pointer, index(row), index(column)))
+        return try text.withMemoryRebound(to: UInt8.self, capacity: count) {
+            try body(UnsafeBufferPointer(start: $0, count: count))
+        }
+    }
+
+    package func value(_ row: Int, _ column: Int) -> SQLValue {
+        guard let text = text(row, column) else { return .null }
+        switch PQftype(pointer, index(column)) {
+        // int8, int2, int4
+        case 20, 21, 23: return Int64(text).map { .integer($0) } ?? .null
+        // bool
+        case 16: return .integer(text == "t" ? 1 : 0)
+        // float4, float8
+        case 700, 701: return Double(text).map { .real($0) } ?? .null
+        default: return .text(text)
+        }
+    }
+
+    package var rows: [[SQLValue]] {
+        (0..<count).map { row in (0..<columnCount).map { value(row, $0) } }
+    }
+
+    private func index(_ number: Int) -> Int32 { Int32(truncatingIfNeeded: number) }
+}

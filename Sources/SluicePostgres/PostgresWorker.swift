@@ -1,0 +1,49 @@
+internal import Dispatch
+internal import SluiceCore
+
+/// A connection on a queue of its own, so that waiting for the server blocks no thread of Swift's pool. A connection that
+/// was lost is made anew with the next use.
+package actor PostgresWorker {
+    private nonisolated let executor: PostgresExecutor
+    private let open: @Sendable () throws -> PostgresConnection
+    private var connection: PostgresConnection?
+    private var isClosed = false
+
+    /// The actor's jobs run on its queue.
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    /// A worker that opens its connection when it is first used. `label` names its queue.
+    package init(label: String, open: @escaping @Sendable () throws -> PostgresConnection) {
+        executor = PostgresExecutor(label: label)
+        self.open = open
+    }
+
+    /// Runs `body` with the connection, alone.
+    ///
+    /// - Throws: what `body` throws, and ``SluiceError`` of code `storeClosed` after ``close()``.
+    package func run<Result: Sendable>(_ body: @Sendable (PostgresConnection) throws -> Result) throws -> Result {
+        guard !isClosed else { throw SluiceError(.storeClosed, "the storage is closed; open it anew") }
+        let connection = try self.connection.flatMap { $0.isOpen ? $0 : nil } ?? open()
+        self.connection = connection
+        return try body(connection)
+    }
+
+    /// Closes the connection.
+    package func close() {
+        isClosed = true
+        connection?.close()
+        connection = nil
+    }
+}
+
+/// Runs an actor's jobs on a serial dispatch queue.
+private final class PostgresExecutor: SerialExecutor {
+    private let queue: DispatchQueue
+
+    init(label: String) { queue = DispatchQueue(label: label) }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+}

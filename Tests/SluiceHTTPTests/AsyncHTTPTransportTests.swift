@@ -99,8 +99,8 @@ struct AsyncHTTPTransportTests {
         let head = RawServer.Act.text("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")
         let error = try await failure([head] + drip, limits: Limits(minimumRate: 1000, grace: .milliseconds(200)))
         #expect(error.code == .timeout)
-        try await RawServer.run([head] + drip.prefix(20) + [.text(String(repeating: "y", count: 90))]) { server in
-            let slow = request(server.port, limits: Limits(minimumRate: 2, grace: .milliseconds(100)))
+        try await RawServer.run([head] + drip.prefix(60) + [.text(String(repeating: "y", count: 70))]) { server in
+            let slow = request(server.port, limits: Limits(minimumRate: 1, grace: .seconds(1)))
             let response = try await AsyncHTTPTransport().send(slow)
             #expect(response.body.bytes.count == 100)
         }

@@ -47,6 +47,9 @@ struct QueueRecompute {
             var result = after
             if let after, let old, let target = target ?? (successor.kind == .undelete ? live : nil) {
                 result = Rebase.reapply(from: old, to: after, onto: target, system: columns.system)
+            } else if after == nil, successor.kind == .undelete {
+                // What it brings back was not known when it was made.
+                result = target ?? live
             }
             (before, target, restored) = (after, result, after ?? restored)
             return Step(operation: successor, target: result)

@@ -38,7 +38,8 @@ struct ReconcileDriver: Sendable {
         (result.pending, result.usedDigest) = (difference.pending, difference.usedDigest)
         let late = try await behindChanges(difference, held)
         // The server does not report to a pull that begins afresh which of these rows left before.
-        cursor.needsReconcile = cursor.position == nil && !(held.ids.isEmpty && difference.wanted.isEmpty)
+        let holdsNone = held.ids.isEmpty && difference.wanted.isEmpty && pending.isEmpty
+        cursor.needsReconcile = cursor.position == nil && !holdsNone
         cursor.heldAll = false
         cursor.pulls = 0
         _ = cursor.takeRechecks()

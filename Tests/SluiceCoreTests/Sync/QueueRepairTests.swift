@@ -96,6 +96,22 @@ struct QueueRepairTests {
         #expect(device.remote("a") == nil)
     }
 
+    @Test("an undelete of what was never seen here deletes nothing that the server has", arguments: StoreKind.allCases)
+    func undeleteOfUnknown(_ kind: StoreKind) async throws {
+        let device = try await refused(kind, 503) {
+            try await $0.todos.insert(["id": "b", "n": 1])
+        } during: { _ in
+        }
+        try await device.todos.delete(id: "b")
+        try await device.todos.undelete(id: "b")
+        device.server.seed("todos", [["id": "b", "n": 7]])
+        try await device.todos.pull()
+        try await discard(device, 0)
+        #expect(try await device.context.push().isClean)
+        #expect(device.remote("b")?["n"] == 7)
+        #expect(try await device.local("b")?["n"] == 7)
+    }
+
     @Test("an edit repairs a refused operation, edits during its send included", arguments: StoreKind.allCases)
     func editRepairs(_ kind: StoreKind) async throws {
         let device = try await refused(kind, 400) {

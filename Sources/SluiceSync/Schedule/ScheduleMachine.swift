@@ -59,6 +59,8 @@ struct ScheduleMachine: Sendable {
     private(set) var passesBy = false
     /// Whether the run that is under way pulls, where a hook asked for it; nil where the schedule did.
     private var directed: Bool?
+    /// Whether somebody has asked for the run that is next, and no hook has put it off.
+    private var isRequested = false
 
     /// - Parameters:
     ///   - failures: what an earlier process has left.
@@ -92,8 +94,14 @@ struct ScheduleMachine: Sendable {
     }
 
     /// Waits because a hook asked to: a second at least, so that a hook that always waits costs little.
-    package func hold(until time: Timestamp, now: Timestamp) -> Effect {
-        .wait(min(max(.seconds(1), now.duration(to: time)), longestWait))
+    package mutating func hold(until time: Timestamp, now: Timestamp) -> Effect {
+        isRequested = false
+        return .wait(min(max(.seconds(1), now.duration(to: time)), longestWait))
+    }
+
+    /// Why a hook is asked after an event: a run that was asked for is that also once it is due.
+    func reason(for event: Event) -> ScheduleQuestion.Reason {
+        event == .due && isRequested ? .request : ScheduleQuestion.Reason(event)
     }
 
     /// Takes an event and returns what to do next.
@@ -103,7 +111,9 @@ struct ScheduleMachine: Sendable {
         case .changed:
             if waitsUntil == nil { nextPush = min(nextPush ?? .max, now.advanced(by: schedule.changeDelay)) }
         case .postponed(let time): if waitsUntil == nil { nextPush = min(nextPush ?? .max, max(time, now)) }
-        case .requested: nextRun = max(now, notBefore ?? now)
+        case .requested:
+            isRequested = true
+            nextRun = max(now, notBefore ?? now)
         // After a failure the pause counts: a server that reports and refuses is not asked again and again.
         case .serverChanged: if waitsUntil == nil { nextRun = min(nextRun, now) }
         case .networkAvailable: nextRun = min(nextRun, soonest(now, random))
@@ -129,6 +139,7 @@ struct ScheduleMachine: Sendable {
         // A run that was due has had its turn, whatever a hook made of it.
         let hasPulled = directed.map { $0 || nextRun <= now } ?? pullsNext
         directed = nil
+        isRequested = false
         nextPush = nil
         notBefore = outcome.asked.map { asked in
             let bounds = schedule.retryAfter

@@ -104,7 +104,7 @@ public final class SyncScheduler: Sendable {
                         ? machine.pause(from: environment.now())
                         : machine.handle(event, now: environment.now(), random: environment.random())
                 }
-                if let last { effect = await say.direct(&machine, .init(last), effect) }
+                if let last { effect = await say.direct(&machine, machine.reason(for: last), effect) }
             case .run(let pulls):
                 let passedBy = machine.passesBy ? await stillFailed(failed) : []
                 var run = await carryOut(pulls: pulls, of: say.tables, passingBy: passedBy)

@@ -70,7 +70,7 @@ import Testing
         #expect(number(next.json) == number(changed.json) + 1)
         #expect(next.json["n"] == 5)
         try await second.backend.close()
-        #expect(await second.send(.get, "/tables/t").status == 500)
+        #expect(await second.send(.get, "/tables/t").status == 503)
     }
 
     @Test("A file that is no database of this kind is refused and left as it is")

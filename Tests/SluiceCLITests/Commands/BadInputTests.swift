@@ -91,7 +91,7 @@ import Testing
             holder.standardInput = input
             holder.standardOutput = output
             try holder.run()
-            defer { holder.terminate() }
+            defer { holder.end() }
             input.fileHandleForWriting.write(Data("BEGIN EXCLUSIVE;\nSELECT 'held';\n".utf8))
             #expect(!output.fileHandleForReading.availableData.isEmpty)
             let result = try await Program.sluice("insert", "notes", #"{"id":"n2"}"#, "--store", store, "--json")

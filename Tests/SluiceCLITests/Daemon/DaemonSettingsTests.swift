@@ -84,7 +84,7 @@ import Testing
                         + "schedule: { spread: 0s, on-event: false, \(pauses) }\n")
                 let daemon = try await DaemonProcess(scratch, config: config)
                 try await Task.sleep(for: .seconds(3))
-                let metrics = try await daemon.ctl("metrics").output
+                let metrics = try await Program.sluice("ctl", "metrics", "--config", config).output
                 try await daemon.stop()
                 return runs(metrics)
             }
@@ -167,7 +167,7 @@ import Testing
     func watch() async throws {
         try await withDaemon("watch: false\nschedule: { interval: 1h }") { daemon, _, _ in
             let text = try String(contentsOfFile: daemon.config, encoding: .utf8)
-            try (text + "\ntables: wrong\n").write(toFile: daemon.config, atomically: true, encoding: .utf8)
+            try (text + "\nwrong: 1\n").write(toFile: daemon.config, atomically: true, encoding: .utf8)
             try await Task.sleep(for: .seconds(3))
             #expect(try await daemon.status()["configuration"]?["refused"] == JSON.null)
             #expect(try await daemon.ctl("reload").status == 2)

@@ -108,7 +108,7 @@ import Testing
             ])
             process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: stream))
             try process.run()
-            defer { process.terminate() }
+            defer { process.end() }
             func seen() -> String { (try? String(contentsOfFile: stream, encoding: .utf8)) ?? "" }
             try await until("the stream begins") { seen().contains("event: ready") }
             let other = ["--store", scratch.file("other.db"), "--endpoint", server.endpoint]

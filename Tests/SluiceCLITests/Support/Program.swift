@@ -89,3 +89,12 @@ struct Program: Sendable {
 
     struct TimedOut: Error { var arguments: [String] }
 }
+
+extension Process {
+    /// Ends it at once. A request to end may never arrive: a child begins with the signals blocked that the thread that
+    /// starts it has blocked, which are most of them on a thread of the pool.
+    func end() {
+        if isRunning { kill(processIdentifier, SIGKILL) }
+        waitUntilExit()
+    }
+}

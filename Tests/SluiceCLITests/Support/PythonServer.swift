@@ -32,8 +32,5 @@ final class PythonServer: Sendable {
     /// What it printed after its port.
     var lines: [String] { Array(Self.lines(outputPath).dropFirst()) }
 
-    func stop() {
-        process.terminate()
-        process.waitUntilExit()
-    }
+    func stop() { process.end() }
 }

@@ -134,6 +134,20 @@ struct ScheduleHookTests {
         }
     }
 
+    @Test("who holds all but what was asked for lets a run that was asked for through")
+    func holdsAllButRequests() async throws {
+        let setup = try await Setup { question in
+            question.reason == .request ? nil : .wait(until: question.now.advanced(by: .seconds(60)))
+        }
+        try await setup.running { runs async throws in
+            await setup.sleeps(.seconds(60))
+            setup.scheduler.syncNow()
+            #expect(await runs.next()?.push != nil)
+            await setup.sleeps(.seconds(110))
+        }
+        #expect(setup.asked.value.filter { $0.reason == .timer }.isEmpty)
+    }
+
     @Test("one that always wants to push does so at the schedule's times")
     func alwaysPushes() async throws {
         let setup = try await Setup { _ in .push }

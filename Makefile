@@ -6,7 +6,7 @@ SWIFT ?= swift
 LAYERED := SluiceBase SluiceWire SluiceSync SluiceHTTP SluicePredicate SluiceSQLite SluiceLua SluicePluginTools \
 	SluiceTesting SluiceService SluiceDaemon SluiceCLI
 
-.PHONY: demo test test-postgres check lint format bench fuzz simulate planted docs setup test-peers torture storage-faults proof queries threads lib deb daemon-kills soak try-deb
+.PHONY: demo test test-postgres postgres-order postgres-kills check lint format bench fuzz simulate planted docs setup test-peers torture storage-faults proof queries threads lib deb daemon-kills soak try-deb
 
 demo: setup
 	$(SWIFT) build --product sluice
@@ -29,6 +29,18 @@ test-peers: setup
 test-postgres: setup
 	$(SWIFT) build --build-tests
 	@.ci/postgres
+	@.ci/postgres Tests/Postgres/order.sh
+	@.ci/postgres Tests/Postgres/kills.sh
+
+# 100,000 writes through four processes on PostgreSQL while readers pull; and that the test finds out where the order is lost.
+postgres-order: setup
+	$(SWIFT) build --product sluice
+	@WRITES=100000 PLANTED_WRITES=20000 .ci/postgres Tests/Postgres/order.sh
+
+# Processes and the database are killed 500 times under load.
+postgres-kills: setup
+	$(SWIFT) build --product sluice
+	@CYCLES=500 .ci/postgres Tests/Postgres/kills.sh
 
 # Lint and the tests of what has changed since main: for the inner loop. make test runs every one.
 check: setup

@@ -60,9 +60,14 @@ actor WriteGroup {
 
     private func commit(_ parts: [(part: Int, write: Write)]) async {
         do {
+            // A failure of the database itself is no part's own: the storage knows what to do about it.
             let results = try await database.write { connection in
                 try parts.map { part, write in
-                    do { return try write(connection) } catch { throw PartFailure(part: part, error: error) }
+                    do {
+                        return try write(connection)
+                    } catch let error where error is Refusal || error is SluiceError {
+                        throw PartFailure(part: part, error: error)
+                    }
                 }
             }
             for (part, result) in zip(parts.map(\.part), results) {

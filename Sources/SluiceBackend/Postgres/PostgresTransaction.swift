@@ -145,7 +145,7 @@ final class PostgresTransaction: StorageConnection {
         for name in stamps.changed.sorted(by: { $0.text < $1.text }) {
             sql +=
                 "UPDATE sluice_tables SET latest = \(stamps.latest[name] ?? 0) "
-                + "WHERE name = \(try connection.literal(name.text)); "
+                + "WHERE name = \(try connection.literal(name.text)) AND latest < \(stamps.latest[name] ?? 0); "
         }
         return sql
     }

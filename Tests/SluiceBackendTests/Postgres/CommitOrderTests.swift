@@ -65,7 +65,7 @@ struct CommitOrderTests {
                                 + #""headers":{"content-type":"application/json"},"body":{"id":"\#(id)"}}"#
                         }
                         let answer = await fixture.send(
-                            .post, "/$batch", #"{"requests":[\#(parts.joined(separator: ","))]}"#, json: true)
+                            .post, "/tables/$batch", #"{"requests":[\#(parts.joined(separator: ","))]}"#, json: true)
                         let statuses = answer.json["responses"]?.elements?.compactMap { $0["status"]?.int } ?? []
                         // Without the lock some are refused.
                         if statuses.count == count, statuses.allSatisfy({ $0 == 201 }) {

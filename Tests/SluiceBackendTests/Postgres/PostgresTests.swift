@@ -129,7 +129,7 @@ struct PostgresServerTests {
     func cutConnections() async throws {
         let database = try TestDatabase.postgres(
             try #require(TestDatabase.server), parameters: "readers=2&application_name=cut")
-        let fixture = try await BackendFixture(.init("t"), database: database)
+        let fixture = try await BackendFixture(.init("t", pageSize: 1000), database: database)
         guard case .postgres(let postgres) = database else { return }
         let killer = try PostgresConnection(postgres.address)
         let cutting = Task {
@@ -144,6 +144,17 @@ struct PostgresServerTests {
         for index in 0..<200 {
             let answer = await fixture.send(.post, "/tables/t", #"{"id":"r\#(index)"}"#)
             if answer.status == 201 { stored.insert("r\(index)") } else { #expect(answer.status == 503) }
+            // A group too: none of its parts is at fault.
+            let parts = (0..<3).map { part in
+                #"{"id":"\#(part)","atomicityGroup":"g","method":"POST","url":"tables/t","#
+                    + #""body":{"id":"g\#(index)-\#(part)"}}"#
+            }
+            let group = await fixture.send(
+                .post, "/tables/$batch", #"{"requests":[\#(parts.joined(separator: ","))]}"#, json: true)
+            let statuses = Set(group.json["responses"]?.elements?.compactMap { $0["status"]?.int } ?? [])
+            #expect(
+                statuses == [201] || (statuses.contains(503) && statuses.isSubset(of: [424, 503])), "\(group.json)")
+            if statuses == [201] { stored.formUnion((0..<3).map { "g\(index)-\($0)" }) }
         }
         try await cutting.value
         #expect(stored.count > 100)

@@ -31,7 +31,7 @@ struct CtlCommand: ParsableCommand {
             if let socket = socket ?? environment["SLUICE_CONTROL_SOCKET"] { return ControlClient(socket: socket) }
             if let config {
                 // Tables and queries are not looked at: a daemon has to be reached also where they are wrong.
-                let (_, settings) = try SettingsSource(path: config).read()
+                let settings = try Self.settings(of: config)
                 let values = SettingValues(settings, environment: environment)
                 let first = SettingValues(settings, endpoint: settings.endpoints.first ?? "", environment: environment)
                 guard let store = try first.path("store") else {
@@ -46,6 +46,16 @@ struct CtlCommand: ParsableCommand {
                 throw CommandFailure.usage("no daemon holds the store \(Plain.line(store))")
             }
             return client
+        }
+
+        /// - Throws: what is wrong with the file, and how the daemon is reached all the same.
+        private static func settings(of config: String) throws -> Settings {
+            do {
+                return try SettingsSource(path: config).read().1
+            } catch var error as SluiceError {
+                error.message += "; a daemon that runs is reached with --socket or --store"
+                throw error
+            }
         }
     }
 

@@ -23,6 +23,7 @@ let package = Package(
             name: "bench",
             dependencies: [
                 "CFloor",
+                .product(name: "SluiceBackend", package: "sluice"),
                 .product(name: "SluiceCore", package: "sluice"),
                 .product(name: "SluiceHTTP", package: "sluice"),
                 .product(name: "SluiceLua", package: "sluice"),

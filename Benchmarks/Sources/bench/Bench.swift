@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// `bench [--only pull|encryption|plugins|write|abi] [--rows N] [--pairs N] [--directory DIR] [--keep]`
+/// `bench [--only pull|encryption|plugins|write|backend|abi] [--rows N] [--pairs N] [--directory DIR] [--keep]`
 @main
 enum Bench {
     /// Waits here for the end: a main thread that is given to the runtime does what valgrind cannot follow.
@@ -37,6 +37,9 @@ enum Bench {
         if options.only == nil || options.only == "plugins" {
             try PluginBenchmark(rows: options.rows, pairs: options.pairs, directory: directory).run()
         }
+        if options.only == nil || options.only == "backend" {
+            try BackendBenchmark(pairs: options.pairs, directory: directory).run()
+        }
         if options.only == nil || options.only == "abi" {
             try await ABIBenchmark(pairs: options.pairs, directory: directory).run()
         }
@@ -48,6 +51,7 @@ enum Bench {
         guard words.count == 3 else { throw BenchFailure("--child is for the benchmark itself") }
         let (name, first, second) = (words[0], words[1], words[2])
         if name == "serve" { return try await WireServer.serve(pages: first) }
+        if name == "serve-backend" { return try await BackendRuns.serve(first) }
         let count = Int(first) ?? 0
         let measurement =
             switch name {
@@ -73,8 +77,17 @@ enum Bench {
                 try await ExchangeRuns.overTheWire(count, to: second, plugins: [PluginPlans.filter()])
             case "exchange": try await Measurement.of { try await ExchangeRuns.atOnce(count, second) }
             case "lua-floor": try await Measurement.of { try ExchangeRuns.floor(count) }
+            case "ask-list", "ask-record", "ask-insert":
+                try await BackendRuns.send(count, request(name), to: second)
+            case "floor-list", "floor-record":
+                try await Measurement.of { try BackendRuns.floor(count, request(name), database: second) }
             default: throw BenchFailure("there is no run \(name)")
             }
         print(measurement.line)
+    }
+
+    /// The request that a run of the backend is named after.
+    private static func request(_ run: String) -> BackendRuns.Request {
+        run.hasSuffix("list") ? .list : run.hasSuffix("record") ? .record : .insert
     }
 }

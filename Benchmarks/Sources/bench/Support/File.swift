@@ -2,6 +2,15 @@ internal import Glibc
 
 /// Files and folders, by the system's calls.
 enum File {
+    /// The text of a small file of the kernel's, which has no length and is read in one piece; empty where there is
+    /// none.
+    static func ofKernel(_ path: String) -> String {
+        let descriptor = open(path, O_RDONLY)
+        guard descriptor >= 0 else { return "" }
+        defer { close(descriptor) }
+        return String(unsafeUninitializedCapacity: 8192) { max(0, read(descriptor, $0.baseAddress, $0.count)) }
+    }
+
     /// The whole file, or nil if there is none.
     static func read(_ path: String) throws -> [UInt8]? {
         let descriptor = open(path, O_RDONLY)

@@ -24,11 +24,7 @@ struct Measurement {
     }
 
     private static func peak() -> Int {
-        // /proc files have no length, so they are read in one piece of more than enough.
-        let descriptor = open("/proc/self/status", O_RDONLY)
-        guard descriptor >= 0 else { return 0 }
-        defer { close(descriptor) }
-        let text = String(unsafeUninitializedCapacity: 8192) { max(0, read(descriptor, $0.baseAddress, $0.count)) }
+        let text = File.ofKernel("/proc/self/status")
         let line = text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
         return line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap { Int($0) } ?? 0
     }

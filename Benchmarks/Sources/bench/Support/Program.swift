@@ -52,6 +52,17 @@ struct Program {
         return status == 0 ? String(decoding: text, as: UTF8.self) : nil
     }
 
+    /// The processor time that it has used so far, of all its threads, to a hundredth of a second.
+    func processorSeconds() throws -> Double {
+        let text = File.ofKernel("/proc/\(process)/stat")
+        // Fields 14 and 15, of which the 2nd is the name in parentheses.
+        let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+        guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else {
+            throw BenchFailure("the processor time of a child cannot be read")
+        }
+        return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+
     /// Ends it.
     func stop() {
         kill(process, SIGTERM)

@@ -20,7 +20,8 @@ enum WriteRuns {
         try await store.close()
     }
 
-    private static func record(_ number: Int) -> JSON {
+    /// The record of that number.
+    static func record(_ number: Int) -> JSON {
         [
             "title": JSON("item number \(number) of the list"), "quantity": JSON(number % 1000),
             "price": JSON(Double(number) * 0.25), "active": JSON(number % 2 == 1),

@@ -178,7 +178,7 @@ struct AppendStoreTests {
         let stores = SimulatedStores("append") {
             try await AppendStore(path: folder.appendingPathComponent(UUID().uuidString).path)
         }
-        let report = Simulation(SimulationConfiguration(stores: [stores])).run(seeds: seed..<seed + 12)
+        let report = Simulation(SimulationConfiguration(stores: [stores])).run(seeds: seed..<seed + 4)
         #expect(report.failures.isEmpty, "\(report.failures)")
         try FileManager.default.removeItem(at: folder)
     }

@@ -97,7 +97,7 @@ public final class Backend: Sendable {
         }
     }
 
-    /// Waits for what is under way and closes the database. Requests after it are answered with 500.
+    /// Waits for what is under way and closes the database. Requests after it are answered with 503.
     public func close() async throws { try await database.close() }
 
     /// The tables, in the order of the configuration.

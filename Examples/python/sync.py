@@ -44,10 +44,11 @@ async def main(endpoint: str) -> bool:
         movies = anna.table("movies")
         movies.update({"id": "id-009", "duration": 151})
         movies.insert({"id": "anna-1", "title": "Stalker", "year": 1979})
-        ben.write(lambda both: (
-            both.update("movies", {"id": "id-009", "title": "Fight Club (uncut)"}),
-            both.delete("movies", "id-018"),
-        ))
+
+        def both(changes: sluice.Transaction) -> None:
+            changes.update("movies", {"id": "id-009", "title": "Fight Club (uncut)"})
+            changes.delete("movies", "id-018")
+        ben.write(both)
         for name, device in ("anna", anna), ("ben", ben), ("anna", anna):
             await asyncio.to_thread(sync, name, device)
 

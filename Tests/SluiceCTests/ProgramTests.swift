@@ -22,6 +22,16 @@ import Testing
         }
     }
 
+    @Test("every callback may call what the header says, and what it may not is refused")
+    func callbacks() async throws {
+        try await Folder.use { folder in
+            try await Server.use { endpoint in
+                let result = try await folder.run("Tests/SluiceCTests/Programs/callbacks.c", [endpoint])
+                #expect(result.status == 0, "\(result.output)")
+            }
+        }
+    }
+
     @Test("four threads use one context, and one closes it")
     func threads() async throws {
         try await Folder.use { folder in

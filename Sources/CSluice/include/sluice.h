@@ -34,9 +34,12 @@
  *
  * WHAT CANNOT BE REACHED FROM HERE
  *
- * Filters and hooks in code (a plugin in Lua can be both), a store or transport of your own, observed queries, online
- * tables and custom calls, schedules, tags of operations, migrations, export and import of the queue, edit and undo of
- * operations, the quarantine, conversion and repair of stores, and the engine's log.
+ * Filters and hooks in code (a plugin in Lua can be both), a store or transport of your own, TLS files, observed queries,
+ * online tables and custom calls, the online, offline and mixed stores (docs/data-stores.md; their two codes stand below),
+ * schedules, tags, headers and exemption from merging of operations, limits of a pull, migrations, export and import of the
+ * queue, edit and undo of operations, the copies and the audit behind them, the quarantine, several users in one store and
+ * taking over another's operations, breaking a lease, information about a store, its check, conversion and repair, loading
+ * plugins anew, their decisions, and the engine's log.
  */
 #ifndef SLUICE_H
 #define SLUICE_H
@@ -190,7 +193,7 @@ typedef struct sluice_options {
     size_t size;
     const char *store;     /* the store's file; it is made if it is not there. ":memory:" for none */
     const char *endpoint;  /* the server's address; NULL for a context that only works locally */
-    const char *dialect;   /* azure-v1, azure-v2, azure-v3 or datasync; NULL for azure-v2 */
+    const char *dialect;   /* azure-v1, azure-v2, azure-v3, datasync, odata-v2 or odata-v4; NULL for azure-v2 */
     const char *user;      /* whose data it is, by any name; NULL for nobody's in particular */
     const char *conflicts; /* what no one decides: hold, server-wins or client-wins; NULL for hold */
     const char *token;     /* the token for the server; NULL for none, or for on_token */
@@ -206,7 +209,11 @@ typedef struct sluice_options {
      *                    "indexes": [NAME or [NAME, ...], ...], "local": true or [NAME, ...]}},
      *  "batch": 1..100, "concurrency": 1..64, "pageSize": 1..1000000, "maximumAttempts": 1..1000000,
      *  "leaseTimeout": MILLISECONDS, "busyTimeout": MILLISECONDS, "readers": 1..64, "durability": "full"|"normal",
-     *  "retries": 0..20, "dependencies": [{"child": TABLE, "parent": TABLE, "column": NAME}, ...]} */
+     *  "retries": 0..20, "dependencies": [{"child": TABLE, "parent": TABLE, "column": NAME}, ...]}
+     * SQL sees a table's columns where `tables` declares them, and else only "id" and "record". Of the OData dialects
+     * alone: "odata": {"update": "merge"|"put", "tunnel": BOOLEAN, "batches": "automatic"|"multipart"|"json"|"off"}, and
+     * in a table "odata": {"updatedAt": NAME, "clientID": NAME, "assignsKey": BOOLEAN, "delta": BOOLEAN,
+     * "key": {NAME: EDM TYPE, ...}}, for what the service's metadata does not say. */
     const char *settings;
     size_t settings_length;
     sluice_conflict_callback on_conflict; /* NULL for none */

@@ -22,7 +22,9 @@ struct ConflictCallback: ConflictHandler, @unchecked Sendable {
 
 extension ConflictDecision {
     /// The decision of a number, with the record of a merge.
-    init(_ number: Int, _ answer: [UInt8]?) throws(Failure) {
+    ///
+    /// - Throws: ``SluiceError``, whose text stands in the queue as the reason why the operation is held.
+    init(_ number: Int, _ answer: [UInt8]?) throws(SluiceError) {
         let simple: [Int: ConflictDecision] = [
             SLUICE_DECIDE_NEXT: .next, SLUICE_DECIDE_SERVER: .server, SLUICE_DECIDE_CLIENT: .client,
             SLUICE_DECIDE_DELETE: .delete, SLUICE_DECIDE_DISCARD: .discard, SLUICE_DECIDE_DEFER: .defer,
@@ -33,15 +35,15 @@ extension ConflictDecision {
             return
         }
         guard number == SLUICE_DECIDE_MERGE else {
-            throw Failure(
-                SLUICE_ERROR_CALLBACK,
+            throw SluiceError(
+                .filter,
                 answer.flatMap { String(validating: $0, as: UTF8.self) } ?? "the conflict callback returned \(number)")
         }
-        guard let answer else { throw Failure(SLUICE_ERROR_CALLBACK, "a merge takes a record, and there is none") }
+        guard let answer else { throw SluiceError(.filter, "a merge takes a record, and there is none") }
         do throws(JSONParseError) {
             self = .merge(try JSON(parsing: answer))
         } catch {
-            throw Failure(SLUICE_ERROR_JSON, "the record of the merge is not JSON: \(error)")
+            throw SluiceError(.filter, "the record of the merge is not JSON: \(error)")
         }
     }
 }

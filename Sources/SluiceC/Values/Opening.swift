@@ -3,6 +3,7 @@ internal import Glibc
 internal import SluiceCore
 internal import SluiceHTTP
 internal import SluiceLua
+internal import SluiceOData
 internal import SluiceSQLite
 
 /// What `sluice_options` says, read and checked.
@@ -28,7 +29,7 @@ struct Opening: Sendable {
         path = try Input.name(options.store, "store")
         endpoint = try Input.optionalName(options.endpoint, "endpoint").map { try Endpoint($0) }
         let name = try Input.optionalName(options.dialect, "dialect") ?? Dialect.azureV2.name
-        dialect = try Self.one(of: Dialect.all.map { ($0.name, $0) }, name, "dialect")
+        let named = try Self.one(of: Dialect.known.map { ($0.name, $0) }, name, "dialect")
         user = try Input.optionalName(options.user, "user") ?? ""
         policy = try Self.one(
             of: ConflictPolicy.allCases.map { ($0.rawValue, $0) },
@@ -45,6 +46,7 @@ struct Opening: Sendable {
         secrets = try Input.optionalName(options.secrets, "secrets").map { SecretFolder(path: $0) }
         settings = try Settings(
             try Input.optionalJSON(options.settings, options.settings_length, "settings") ?? .object)
+        dialect = ODataVersion(rawValue: name).map { [settings] in .odata($0, settings.odata.settings) } ?? named
         conflicts = options.on_conflict.map { ConflictCallback(callback: $0, data: options.on_conflict_data) }
     }
 
@@ -84,18 +86,24 @@ struct Opening: Sendable {
         return try await SyncContext(client: client, store: store, tables: settings.tables, options: options)
     }
 
-    /// The options as this library knows them. What a newer header added is refused unless it is 0.
+    /// The size of `sluice_options` in the first header, 0.1: no program knows less of it.
+    static let firstSize = 160
+
+    /// The options as this library knows them: what an older header does not have is 0, and what a newer one added is
+    /// refused unless it is 0.
     private static func known(_ pointer: UnsafePointer<sluice_options>) throws(Failure) -> sluice_options {
         let size = pointer.pointee.size
         let known = MemoryLayout<sluice_options>.size
-        guard (known...65_536).contains(size) else {
+        guard (firstSize...65_536).contains(size) else {
             throw Failure(SLUICE_ERROR_SIZE, "the size of sluice_options is \(known) and not \(size)")
         }
-        let newer = UnsafeRawBufferPointer(start: UnsafeRawPointer(pointer) + known, count: size - known)
-        guard newer.allSatisfy({ $0 == 0 }) else {
+        let given = UnsafeRawBufferPointer(start: UnsafeRawPointer(pointer), count: size)
+        guard given.dropFirst(known).allSatisfy({ $0 == 0 }) else {
             throw Failure(SLUICE_ERROR_SIZE, "sluice_options has a member set that this library does not know")
         }
-        return pointer.pointee
+        var options = sluice_options()
+        withUnsafeMutableBytes(of: &options) { $0.copyMemory(from: .init(rebasing: given.prefix(known))) }
+        return options
     }
 
     private static func encryption(_ options: sluice_options) throws -> StoreEncryption? {

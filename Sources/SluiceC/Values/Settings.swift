@@ -6,6 +6,7 @@ struct Settings: Sendable {
     private(set) var tables: [TableSchema] = []
     private(set) var store = SQLiteStore.Options()
     private(set) var retry = RetryPolicy()
+    private(set) var odata = ODataMembers()
     private var localOnly = LocalOnly()
     private var dependencies: [TableDependency] = []
     private var numbers: [String: Int] = [:]
@@ -17,7 +18,7 @@ struct Settings: Sendable {
 
     init(_ json: JSON) throws(SluiceError) {
         let members = try JSONPlace(json, in: "settings").members(
-            Self.ranges.map(\.name) + ["tables", "durability", "dependencies"])
+            Self.ranges.map(\.name) + ["tables", "durability", "dependencies", "odata"])
         for (name, range) in Self.ranges { numbers[name] = try members[name]?.integer(in: range) }
         if let durability = try members["durability"]?.choice(of: ["full", "normal"]) {
             store.durability = durability == "full" ? .full : .normal
@@ -25,6 +26,7 @@ struct Settings: Sendable {
         if let busy = numbers["busyTimeout"] { store.busyTimeout = .milliseconds(busy) }
         if let readers = numbers["readers"] { store.readers = readers }
         if let retries = numbers["retries"] { retry.attempts = retries + 1 }
+        if let place = members["odata"] { try odata.read(place) }
         for (name, place) in try members["tables"]?.entries(upTo: 1_000) ?? [] { try add(name, place) }
         for place in try members["dependencies"]?.elements(upTo: 1_000) ?? [] {
             let members = try place.members(["child", "column", "parent"])
@@ -47,7 +49,7 @@ struct Settings: Sendable {
     }
 
     private mutating func add(_ name: String, _ place: JSONPlace) throws(SluiceError) {
-        let members = try place.members(["columns", "indexes", "local"])
+        let members = try place.members(["columns", "indexes", "local", "odata"])
         var table = TableSchema(name)
         for (column, place) in try members["columns"]?.entries(upTo: 1_000) ?? [] {
             let type = try place.choice(of: TableSchema.ColumnType.allCases.map(\.rawValue))
@@ -64,6 +66,7 @@ struct Settings: Sendable {
                 localOnly.tables.insert(name)
             }
         }
+        if let place = members["odata"] { try odata.read(place, of: name) }
         tables.append(table)
     }
 

@@ -8,7 +8,10 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Seque
 
 from . import _abi, _results
 from ._events import Events
-from ._results import Conflict, Decision, Operation, PullResult, PushResult, ReconcileResult, Record, SluiceError, Status
+from ._results import (
+    Changes, Conflict, Decision, Operation, Phase, Progress, PullResult, PushResult, ReconcileResult, Record, SluiceError,
+    Status,
+)
 
 _Result = TypeVar("_Result")
 
@@ -321,20 +324,19 @@ class Context:
     def resolve(self, operation: str, decision: Union[Decision, Record]) -> None:
         """Decides a conflict that is held."""
         if isinstance(decision, Mapping):
-            number, document = _MERGE, _abi.document(decision)
+            call("sluice_queue_resolve", self._context, _abi.name(operation), _MERGE, *_abi.document(decision))
         else:
-            number, document = int(decision), (None, 0)
-        call("sluice_queue_resolve", self._context, _abi.name(operation), number, *document)
+            call("sluice_queue_resolve", self._context, _abi.name(operation), int(decision), None, 0)
 
-    def changes(self) -> Events:
+    def changes(self) -> Events[Changes]:
         """Commits of the local store from now on: ``async for commit in context.changes(): …``."""
         return Events(self._context, 1)
 
-    def progress(self) -> Events:
+    def progress(self) -> Events[Progress]:
         """How far pushes and pulls have come, whoever began them."""
         return Events(self._context, 2)
 
-    def phases(self) -> Events:
+    def phases(self) -> Events[Phase]:
         """What the context does: first what it does now, then each change."""
         return Events(self._context, 4)
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
-from typing import AsyncIterator, Optional
+from typing import AsyncIterator, Generic, Optional, TypeVar, cast
 
 from . import _abi, _results
 from ._results import Event, SluiceError
 
+_E = TypeVar("_E", bound=Event)
 
-class Events(AsyncIterator[Event]):
+
+class Events(AsyncIterator[_E], Generic[_E]):
     """Events from the moment at which it was made.
 
     ``async for event in context.changes()`` waits in the event loop, without a thread. :meth:`next` waits in the
@@ -30,12 +32,12 @@ class Events(AsyncIterator[Event]):
         if code != 0:
             raise SluiceError(_abi.code_name(code), (value or {}).get("message", "no message"))
 
-    def next(self, timeout: Optional[float] = None) -> Optional[Event]:
+    def next(self, timeout: Optional[float] = None) -> Optional[_E]:
         """Waits for the next event for so many seconds, or for as long as it takes; None if none came, or none will."""
         milliseconds = -1 if timeout is None else max(0, min(int(timeout * 1000), 2**31 - 1))
         code, value = _abi.raw("sluice_next", self._subscription, milliseconds)
         if code == 0:
-            return _results.event(value)
+            return cast(_E, _results.event(value))
         name = _abi.code_name(code)
         if name == "handle":
             self.close()
@@ -43,10 +45,10 @@ class Events(AsyncIterator[Event]):
             return None
         raise SluiceError(name, (value or {}).get("message", "no message"))
 
-    def __aiter__(self) -> "Events":
+    def __aiter__(self) -> "Events[_E]":
         return self
 
-    async def __anext__(self) -> Event:
+    async def __anext__(self) -> _E:
         loop = asyncio.get_running_loop()
         while self._subscription:
             event = self.next(0)
@@ -59,12 +61,17 @@ class Events(AsyncIterator[Event]):
             if code != 0:
                 break
             readable: "asyncio.Future[None]" = loop.create_future()
-            loop.add_reader(descriptor.value, lambda: readable.done() or readable.set_result(None))
+            loop.add_reader(descriptor.value, self._arrived, readable)
             try:
                 await readable
             finally:
                 loop.remove_reader(descriptor.value)
         raise StopAsyncIteration
+
+    @staticmethod
+    def _arrived(readable: "asyncio.Future[None]") -> None:
+        if not readable.done():
+            readable.set_result(None)
 
     def close(self) -> None:
         """Ends it. Closing twice is allowed."""
@@ -72,7 +79,7 @@ class Events(AsyncIterator[Event]):
             subscription, self._subscription = self._subscription, 0
             _abi.raw("sluice_unsubscribe", subscription)
 
-    def __enter__(self) -> "Events":
+    def __enter__(self) -> "Events[_E]":
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -233,4 +233,4 @@ def event(members: Mapping[str, Any]) -> Event:
     kind = members["event"]
     if kind == "changes":
         return _made(Changes, {**members, "changes": [_made(Change, each) for each in members["changes"]]})
-    return _made(Progress if kind == "progress" else Phase, members)
+    return _made(Progress, members) if kind == "progress" else _made(Phase, members)

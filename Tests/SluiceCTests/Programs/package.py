@@ -202,7 +202,7 @@ class Remote(unittest.TestCase):
             self.assertEqual(titles, ["ours", "theirs", "begun"])
             id = self.conflict(ours, theirs)
             (failure,) = ours.push().failures
-            self.assertIn("no idea", failure.failure["message"])
+            self.assertEqual(failure.failure["message"], "a conflict handler failed: ValueError: no idea")
             self.assertEqual(ours.status().parked, 1)
             ours.resolve(failure.id, {**ours.table("films").get(id), "title": "later"})
             self.assertTrue(ours.push().is_clean)
@@ -230,6 +230,19 @@ class Remote(unittest.TestCase):
                 films.pull("all")
                 self.assertEqual(films.get(record["id"])["title"], dialect)
                 films.reconcile("all")
+
+    def test_odata(self):
+        settings = {"tables": {"movies": {"odata": {"delta": False}}}, "odata": {"batches": "off"}}
+        for version, options in (("v2", {}), ("v4", settings)):
+            with opened(ENDPOINT + "/odata/" + version, dialect="odata-" + version, settings=options) as context:
+                movies = context.table("movies")
+                movies.pull("all")
+                self.assertGreater(movies.count(), 200)
+                movies.update({"id": "id-030", "title": version})
+                self.assertEqual(context.push().applied, 1, version)
+            with opened() as other:
+                other.table("movies").pull("all")
+                self.assertEqual(other.table("movies").get("id-030")["title"], version)
 
     def test_groups(self):
         with opened(settings={"batch": 20}) as context:

@@ -1,4 +1,5 @@
 /* What callers can do wrong: each mistake gives a code and a text, and none ends the process. */
+#include <stddef.h>
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -94,6 +95,32 @@ static void options(void) {
     EXPECT(SLUICE_ERROR_ARGUMENT, sluice_open(&bad, &other, &out));
     bad = (sluice_options){.size = sizeof bad, .store = "/nowhere/at/all.db"};
     EXPECT(SLUICE_ERROR_STORE_INPUT_OUTPUT, sluice_open(&bad, &other, &out));
+    /* Programs that were built with the header of 0.1 go on to work. */
+    TRUE(offsetof(sluice_options, on_token_data) + sizeof(void *) == 160);
+    const size_t texts[] = {
+        offsetof(sluice_options, store), offsetof(sluice_options, endpoint), offsetof(sluice_options, dialect),
+        offsetof(sluice_options, user), offsetof(sluice_options, conflicts), offsetof(sluice_options, token),
+        offsetof(sluice_options, token_scheme), offsetof(sluice_options, application_key),
+        offsetof(sluice_options, passphrase), offsetof(sluice_options, plugins), offsetof(sluice_options, secrets)};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        bad = (sluice_options){.size = sizeof bad, .store = ":memory:"};
+        *(const char **)((char *)&bad + texts[i]) = "no text: \xff";
+        EXPECT(SLUICE_ERROR_UTF8, sluice_open(&bad, &other, &out));
+    }
+}
+
+static void nothing(void) {
+    EXPECT(SLUICE_ERROR_NULL, sluice_undelete(context, "t", NULL, &out));
+    EXPECT(SLUICE_ERROR_NULL, sluice_undelete(context, NULL, "1", &out));
+    EXPECT(SLUICE_ERROR_NULL, sluice_query(context, NULL, NULL, 0, &out));
+    EXPECT(SLUICE_ERROR_NULL, sluice_pull(context, NULL, NULL, 0, &out));
+    EXPECT(SLUICE_ERROR_NULL, sluice_reconcile(context, NULL, NULL, 0, &out));
+    EXPECT(SLUICE_ERROR_NULL, sluice_purge(context, NULL, NULL, 0, &out));
+    EXPECT(SLUICE_ERROR_NULL, sluice_queue_resolve(context, NULL, SLUICE_DECIDE_SERVER, NULL, 0, &out));
+    EXPECT(SLUICE_ERROR_UTF8, sluice_query(context, "t", "{\"filter\": \"a eq '\xff'\"}", T, &out));
+    EXPECT(SLUICE_ERROR_UTF8, sluice_sql(context, "SELECT ?", T, "[\"\xff\"]", T, &out));
+    EXPECT(SLUICE_ERROR_UTF8, sluice_queue_retry(context, "\xff", &out));
+    EXPECT(SLUICE_ERROR_UTF8, sluice_push(context, "\xff", T, &out));
 }
 
 static void handles(void) {
@@ -223,6 +250,7 @@ int main(void) {
     pointers();
     texts();
     options();
+    nothing();
     handles();
     transactions();
     EXPECT(SLUICE_ERROR_ARGUMENT, sluice_push(context, NULL, 0, &out));

@@ -38,10 +38,20 @@ struct Folder: Sendable {
     func run(
         _ source: String, _ arguments: [String] = [], packages: [String] = ["sluice"]
     ) async throws -> Command.Result {
+        try await run(path: "\(Self.sources)/\(source)", arguments, packages: packages)
+    }
+
+    /// As ``run(_:_:packages:)`` with a source at any place.
+    ///
+    /// - Parameter warns: whether what the compiler warns of is a failure too.
+    func run(
+        path: String, _ arguments: [String] = [], packages: [String], warns: Bool = true
+    ) async throws -> Command.Result {
+        let warnings = warns ? "-Wall -Wextra -Werror" : ""
         let build = try await Command.run(
             [
                 "sh", "-c",
-                "cc -std=gnu11 -g -fsanitize=leak -Wall -Wextra -Werror '\(Self.sources)/\(source)' -o program "
+                "cc -std=gnu11 -g -fsanitize=leak \(warnings) '\(path)' -o program "
                     + "$(pkg-config --cflags --libs \(packages.joined(separator: " "))) -lpthread",
             ], in: self)
         try #require(build.status == 0, "\(build.output)")

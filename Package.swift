@@ -322,11 +322,12 @@ let package = Package(
                 // Exports what the header declares and nothing else: gold would list local symbols besides. The library is
                 // never unloaded, because it has threads. Swift's own libraries are inside of it where SLUICE_STATIC is set:
                 // `--static-swift-stdlib` of the package manager leaves libraries out.
-                .unsafeFlags([
-                    "-use-ld=lld",
-                    "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/SluiceC/exports.map",
-                    "-Xlinker", "-soname=libsluice.so", "-Xlinker", "-z", "-Xlinker", "nodelete",
-                ] + (Context.environment["SLUICE_STATIC"] == nil ? [] : ["-static-stdlib"]))
+                .unsafeFlags(
+                    [
+                        "-use-ld=lld",
+                        "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/SluiceC/exports.map",
+                        "-Xlinker", "-soname=libsluice.so", "-Xlinker", "-z", "-Xlinker", "nodelete",
+                    ] + (Context.environment["SLUICE_STATIC"] == nil ? [] : ["-static-stdlib"]))
             ]),
         // Builds programs in C against the library as it is built, and runs them: it links no Swift of it.
         .testTarget(

@@ -31,7 +31,9 @@ import Testing
 
     @Test("the tests call every function of the header, and Python knows each")
     func everyFunctionIsNamed() throws {
-        let programs = try ["rules", "work", "threads", "callbacks"].map { try Folder.text("Tests/SluiceCTests/Programs/\($0).c") }
+        let programs = try ["rules", "work", "threads", "callbacks"].map {
+            try Folder.text("Tests/SluiceCTests/Programs/\($0).c")
+        }
         let python = try Folder.text("Sources/SluicePython/sluice/_abi.py")
         let expect = try Folder.text("Tests/SluiceCTests/Programs/expect.h")
         for function in try Self.declared() {

@@ -61,7 +61,10 @@ import Testing
                 let result = try await Command.run(["python3", "page.py"], in: folder, environment: package)
                 #expect(result.status == 0 && result.output.contains("title"), "\(result.output)")
                 let types = try await Command.run(
-                    ["python3", "-m", "mypy", "--cache-dir=mypy", "page.py", "\(Folder.sources)/Examples/python/sync.py"],
+                    [
+                        "python3", "-m", "mypy", "--cache-dir=mypy", "page.py",
+                        "\(Folder.sources)/Examples/python/sync.py",
+                    ],
                     in: folder, environment: ["MYPYPATH": "\(Folder.sources)/Sources/SluicePython"])
                 if !types.output.contains("No module named mypy") {
                     #expect(types.status == 0, "\(types.output)")

@@ -29,7 +29,9 @@ test-peers: setup
 test-postgres: setup
 	$(SWIFT) build --build-tests
 	@.ci/postgres
+	@SLUICE_TEST_BACKENDS=4 .ci/postgres --pooler
 	@.ci/postgres Tests/Postgres/order.sh
+	@.ci/postgres --pooler Tests/Postgres/order.sh
 	@.ci/postgres Tests/Postgres/kills.sh
 
 # 100,000 writes through four processes on PostgreSQL while readers pull; and that the test finds out where the order is lost.

@@ -8,13 +8,27 @@ import Synchronization
 @testable import SluiceSync
 @testable import SluiceWire
 
-/// A backend in memory whose clock stands still, and short ways to ask it.
+/// A backend whose clock stands still, and short ways to ask it.
 struct BackendFixture {
     static let movies = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Fixtures/movies.json").path
     static let now = Timestamp("2024-05-06T07:08:09.1234567Z") ?? Timestamp(ticks: 0)
 
     let backend: Backend
+    /// Others on the same database, which answer in turn with it.
+    private let others: [Backend]
+    private let turns = Turns()
+
+    /// Counts requests.
+    private final class Turns: Sendable {
+        private let count = Mutex(0)
+        func next(of length: Int) -> Int {
+            count.withLock { count in
+                count += 1
+                return count % length
+            }
+        }
+    }
 
     init(_ tables: BackendConfiguration.Table..., database: BackendConfiguration.Database? = nil) async throws {
         try await self.init(tables: tables, database: database)
@@ -25,22 +39,32 @@ struct BackendFixture {
         authentication: BackendConfiguration.Authentication? = nil, hooks: [String: any TableHooks] = [:],
         odata: BackendConfiguration.OData? = .init(), operations: [ODataOperation] = [],
         now: @escaping @Sendable () -> Timestamp = { Self.now },
-        random: @escaping @Sendable () -> Double = { 0 }
+        random: @escaping @Sendable () -> Double = { 0 }, backends: Int = TestDatabase.backends
     ) async throws {
         let ids = Mutex(0)
         var configuration = try BackendConfiguration(
             database: database ?? TestDatabase.make(), tables: tables, authentication: authentication)
         configuration.odata = odata
-        backend = try await Backend(
-            configuration, hooks: hooks, operations: operations,
-            environment: SyncEnvironment(
-                now: now,
-                makeID: {
-                    ids.withLock {
-                        $0 += 1
-                        return "made-\($0)"
-                    }
-                }, random: random))
+        let environment = SyncEnvironment(
+            now: now,
+            makeID: {
+                ids.withLock {
+                    $0 += 1
+                    return "made-\($0)"
+                }
+            }, random: random)
+        func open(_ environment: SyncEnvironment) async throws -> Backend {
+            try await Backend(configuration, hooks: hooks, operations: operations, environment: environment)
+        }
+        var others: [Backend] = []
+        if case .postgres = configuration.database {
+            // Each begins a run of the history. Versions are of the last one, whose number tests know.
+            var environment = environment
+            environment.random = { 0.5 }
+            for _ in 1..<backends { others.append(try await open(environment)) }
+        }
+        self.others = others
+        backend = try await open(environment)
     }
 
     /// A backend with the movies.
@@ -66,7 +90,9 @@ struct BackendFixture {
         if json, !body.isEmpty { head.headerFields[.contentType] = "application/json" }
         if let version { head.headerFields[HTTPField.Name("ZUMO-API-VERSION")!] = version }
         for (name, value) in headers { head.headerFields.append(HTTPField(name: HTTPField.Name(name)!, value: value)) }
-        return Answer(await backend.respond(to: Request(head, body: Body(bytes: Array(body.utf8)))))
+        let all = [backend] + others
+        return Answer(
+            await all[turns.next(of: all.count)].respond(to: Request(head, body: Body(bytes: Array(body.utf8)))))
     }
 }
 

@@ -7,14 +7,15 @@ struct ODataService: Sendable {
     let operations: [ODataOperation]
     let csrf: CSRFGuard
 
+    /// - Parameter secret: what the processes on one database share.
     /// - Throws: ``SluiceError`` of code `invalidArgument` for operations whose names or tables do not fit.
     init(
-        _ rules: BackendConfiguration.OData, _ tables: [BackendTable], _ operations: [ODataOperation]
+        _ rules: BackendConfiguration.OData, _ tables: [BackendTable], _ operations: [ODataOperation], secret: String?
     ) throws(SluiceError) {
         self.rules = rules
         self.operations = operations
         model = ServiceModel(rules, tables)
-        csrf = CSRFGuard(isRequired: rules.requiresCSRFToken)
+        csrf = CSRFGuard(isRequired: rules.requiresCSRFToken, secret: secret)
         var names = Set(model.sets.map(\.name) + [model.container])
         for operation in operations {
             guard BackendConfiguration.isIdentifier(operation.name), names.insert(operation.name).inserted else {

@@ -22,7 +22,11 @@ enum PostgresCatalog {
             name text NOT NULL, property text NOT NULL, PRIMARY KEY (name, property));
         CREATE TABLE sluice_processes (
             id text PRIMARY KEY, attempt bigint NOT NULL, seen timestamptz NOT NULL DEFAULT now());
+        """,
         """
+        CREATE TABLE sluice_secret (value text NOT NULL);
+        INSERT INTO sluice_secret SELECT replace(gen_random_uuid()::text || gen_random_uuid(), '-', '');
+        """,
     ]
 
     /// The lock that one process at a time holds while it looks at the version: `SLUI`.

@@ -79,6 +79,14 @@ final class PostgresStorage: Storage {
         try await writer.write(body)
     }
 
+    func secret() async throws -> String? {
+        let rows = try await read { try $0.run("SELECT value FROM sluice_secret") }
+        guard case .text(let secret)? = rows.first?.first else {
+            throw SluiceError(.storeSchema, "the database \(address) has lost the secret of its processes")
+        }
+        return secret
+    }
+
     func close() async throws {
         listener.stop()
         for reader in readers { await reader.close() }

@@ -77,8 +77,9 @@ public final class Backend: Sendable {
         }
         do {
             let tables = configuration.tables.compactMap { [tables] in tables[$0.name] }
+            let secret = try await database.secret()
             odata = try configuration.odata.map { (rules) throws(SluiceError) in
-                try ODataService(rules, tables, operations)
+                try ODataService(rules, tables, operations, secret: secret)
             }
             try await expire()
         } catch {

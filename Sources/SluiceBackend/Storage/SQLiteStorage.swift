@@ -71,6 +71,8 @@ final class SQLiteStorage: Storage {
         })
     }
 
+    func secret() -> String? { nil }
+
     /// Writes the mark, so that it is known that it can be written.
     func requireMark() async throws {
         guard let markFile else { return }

@@ -20,6 +20,9 @@ protocol Storage: AnyObject, Sendable {
     /// Has `action` called after each commit from now on, another process's too.
     func onCommit(_ action: @escaping @Sendable () -> Void)
 
+    /// A secret that all processes on the database share; nil where it has but one.
+    func secret() async throws -> String?
+
     /// Writes the mark, so that it is known that it can be written.
     func requireMark() async throws
 

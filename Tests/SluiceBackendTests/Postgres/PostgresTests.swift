@@ -121,7 +121,12 @@ struct PostgresServerTests {
             #expect(error.code == .storeSchema && error.message.contains("99"))
         }
         guard case .postgres(let postgres) = database else { return }
-        try PostgresConnection(postgres.address).execute("UPDATE sluice_schema SET version = 1")
+        // The first version had no secret.
+        try PostgresConnection(postgres.address).execute(
+            "UPDATE sluice_schema SET version = 1; DROP TABLE sluice_secret")
+        let again = try await BackendFixture(.init("t"), database: database)
+        #expect(try await again.backend.database.secret()?.count == 64)
+        try await again.backend.close()
         await #expect(throws: SluiceError.self) { try await BackendFixture(.init("other"), database: database) }
     }
 
@@ -136,7 +141,7 @@ struct PostgresServerTests {
             for _ in 0..<20 {
                 try killer.execute(
                     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
-                        + "AND application_name = 'cut'")
+                        + "AND application_name = 'cut' AND usename = current_user")
                 try await Task.sleep(for: .milliseconds(30))
             }
         }

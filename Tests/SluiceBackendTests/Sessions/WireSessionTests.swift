@@ -17,8 +17,10 @@ import Testing
         let session = try #require(Self.sessions.first { $0.name == name })
         let numbers = (1...5).map { JSON(members: [("id", JSON("n\($0)")), ("n", JSON($0))]) }
         let fixture = try await BackendFixture(
-            .init("todoitem"), .init("numbers", seed: .records(numbers), pageSize: 2),
-            .init("todos", columns: [.init("text", .string), .init("place", .integer)]))
+            tables: [
+                .init("todoitem"), .init("numbers", seed: .records(numbers), pageSize: 2),
+                .init("todos", columns: [.init("text", .string), .init("place", .integer)]),
+            ], backends: 1)
         let transcript = try await fixture.listening { try await session.replay(at: $0) }
         let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
             "../../../docs/wires/\(name).md"

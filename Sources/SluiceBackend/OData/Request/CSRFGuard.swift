@@ -6,17 +6,26 @@ internal import SluiceCore
 /// Keeps other sites from making a browser send changes: a change needs a token that only who reads answers can have,
 /// and the cookie that came with it. (SAP Gateway's form: `X-CSRF-Token: Fetch`.)
 ///
-/// The token is a hash of the cookie with a key of this process, so nothing is kept for each client; a token of an
-/// earlier process is refused, and the client fetches another.
+/// The token is a hash of the cookie with a key, so nothing is kept for each client. The key is of all processes that
+/// serve one database, or else of this one; a token of an earlier process is refused then, and the client fetches another.
 struct CSRFGuard: Sendable {
     private static let field = HTTPField.Name("X-CSRF-Token")
     private static let cookie = "sluice-session"
     private static let safe: [HTTPRequest.Method] = [.get, .head, .options]
 
     let isRequired: Bool
-    private let key = SymmetricKey(size: .bits256)
+    private let key: SymmetricKey
 
-    init(isRequired: Bool) { self.isRequired = isRequired }
+    /// - Parameter secret: what the key is made from, where other processes have it too.
+    init(isRequired: Bool, secret: String?) {
+        self.isRequired = isRequired
+        key =
+            secret.map { secret in
+                SymmetricKey(
+                    data: HMAC<SHA256>.authenticationCode(
+                        for: Data("X-CSRF-Token".utf8), using: SymmetricKey(data: Data(secret.utf8))))
+            } ?? SymmetricKey(size: .bits256)
+    }
 
     /// - Throws: ``Refusal`` (403) for a change without token and cookie that belong together, where they are required.
     func check(_ head: HTTPRequest) throws(Refusal) {

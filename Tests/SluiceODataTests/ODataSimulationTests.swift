@@ -1,3 +1,4 @@
+import Foundation
 import SluiceCore
 import SluiceTesting
 import Testing
@@ -18,6 +19,21 @@ struct ODataSimulationTests {
     func seed(_ wire: Int, _ seed: UInt64) {
         let report = simulation(wire).run(seeds: [seed])
         #expect(report.failures.isEmpty, "\(report)")
+    }
+
+    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("Fixtures/odata-simulation")
+    private static let found =
+        (try? FileManager.default.contentsOfDirectory(atPath: folder.path))?.filter { $0.hasSuffix(".json") }.sorted()
+        ?? []
+
+    @Test("stories that once found something find nothing any more", arguments: found)
+    func story(_ name: String) throws {
+        let text = try Data(contentsOf: Self.folder.appendingPathComponent(name))
+        let story = try SimulationStory(json: JSON(parsing: Array(text)))
+        let wire = try #require(Self.wires.firstIndex { $0.name == story.setting.wire })
+        let violation = simulation(wire).play(story).violation
+        #expect(violation == nil)
     }
 
     @Test("the same seed tells the same story twice", arguments: 0...1)

@@ -62,12 +62,12 @@ struct DeltaRead {
             guard isFirst, token == start else {
                 let changes = try await changes(page, isOfChanges: isOfChanges)
                 guard let next = next(page, delta, isOfChanges) else { return nil }
-                if changes.rows.isEmpty, !changes.hasGap, case .page = next {
+                // What was changed while pages were read stands after the link: it belongs to the same pull, which may
+                // have begun anew meanwhile. An answer without rows would end that.
+                if changes.rows.isEmpty, !changes.hasGap, next.isPage || token.isPage {
                     token = next
                     continue
                 }
-                // What was changed while pages were read stands behind the link: it belongs to the same pull, which may
-                // have begun anew meanwhile.
                 if case .page = start { return answer(changes, token: next, like: response, goesOn: true) }
                 return answer(changes, token: next, like: response)
             }

@@ -24,6 +24,9 @@ enum DeltaToken: Sendable, Hashable {
         }
     }
 
+    /// Whether it is a page in the middle of a read.
+    var isPage: Bool { if case .page = self { true } else { false } }
+
     /// The link to ask for, whether it answers with changes, and the delta link that is kept for the end.
     var parts: (link: String, isOfChanges: Bool, kept: String?) {
         switch self {

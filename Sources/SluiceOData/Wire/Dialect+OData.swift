@@ -23,7 +23,8 @@ extension Dialect {
             columns: RowPage.SystemColumns(version: "__version", updatedAt: "__updatedAt", deleted: "__deleted"),
             createdAtColumn: nil, patchesUpdates: settings.update == .merge, includeCount: ("$count", "true"),
             odata: .v4,
-            shape: .items, agent: .datasync, linksPages: true, versionsAreTags: true, reconcileEvery: 50
+            shape: .items, agent: .datasync, linksPages: true, versionsAreTags: true, reconcileEvery: 50,
+            serverSet: settings.tables.compactMapValues { table in table.updatedAt.map { [$0] } }
         ) { endpoint, transport in
             ODataTransport(version: version, settings: settings, endpoint: endpoint, inner: transport)
         }

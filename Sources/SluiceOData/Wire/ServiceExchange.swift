@@ -12,13 +12,13 @@ final class ServiceExchange: Sendable {
     private struct State {
         var token: String?
         var cookies: [String: String] = [:]
-        var fetch: Task<String?, any Error>?
     }
 
     let version: ODataVersion
     let endpoint: Endpoint
     private let inner: any Transport
     private let state = Mutex(State())
+    private let fetching = SharedReading<String?>()
 
     init(version: ODataVersion, endpoint: Endpoint, inner: any Transport) {
         self.version = version
@@ -132,16 +132,8 @@ final class ServiceExchange: Sendable {
 
     /// A token other than the one that was refused; nil where the service gives none.
     private func freshToken(insteadOf used: String?, for request: Request) async throws -> String? {
-        let fetch = state.withLock { state -> Task<String?, any Error>? in
-            if let token = state.token, token != used { return nil }
-            if let fetch = state.fetch { return fetch }
-            let fetch = Task(executorPreference: currentTaskExecutor()) { try await self.fetchToken(for: request) }
-            state.fetch = fetch
-            return fetch
-        }
-        guard let fetch else { return state.withLock { $0.token } }
-        defer { state.withLock { if $0.fetch == fetch { $0.fetch = nil } } }
-        return try await fetch.value
+        if let token = state.withLock({ $0.token }), token != used { return token }
+        return try await fetching.value { try await self.fetchToken(for: request) }
     }
 
     private func fetchToken(for request: Request) async throws -> String? {

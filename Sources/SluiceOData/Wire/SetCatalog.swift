@@ -8,11 +8,11 @@ final class SetCatalog: Sendable {
     private let exchange: ServiceExchange
     private let settings: ODataSettings
     private let state = Mutex(State())
+    private let reading = SharedReading<EdmModel>()
 
     private struct State {
         var model: EdmModel?
         var sets: [String: EntitySet] = [:]
-        var reading: Task<EdmModel, any Error>?
     }
 
     init(exchange: ServiceExchange, settings: ODataSettings) {
@@ -46,22 +46,10 @@ final class SetCatalog: Sendable {
 
     /// The service's metadata. Many tasks may ask at once: it is read for all of them.
     private func model(for request: Request) async throws -> EdmModel {
-        let reading = state.withLock { state -> Task<EdmModel, any Error>? in
-            if state.model != nil { return nil }
-            if let reading = state.reading { return reading }
-            let reading = Task(executorPreference: currentTaskExecutor()) { try await self.read(for: request) }
-            state.reading = reading
-            return reading
-        }
-        guard let reading else { return state.withLock { $0.model } ?? EdmModel(version: exchange.version) }
-        do {
-            let model = try await reading.value
-            state.withLock { ($0.model, $0.reading) = (model, nil) }
-            return model
-        } catch {
-            state.withLock { $0.reading = nil }
-            throw error
-        }
+        if let model = state.withLock({ $0.model }) { return model }
+        let model = try await reading.value { try await self.read(for: request) }
+        state.withLock { $0.model = model }
+        return model
     }
 
     private func read(for request: Request) async throws -> EdmModel {

@@ -29,7 +29,7 @@ struct ConflictSettlement {
             // An undelete restores what the server has.
             let restored = operation.kind == .undelete ? conflict.server : nil
             let spelled = RecordRules.spelled(item.local, like: live, system: columns.system)
-            (decided, what) = (restored ?? spelled, "client wins")
+            (decided, what) = (restored ?? withUnseen(spelled), "client wins")
         case .merge(let record):
             decided = RecordRules.spelled(
                 RecordRules.record(record, withSystemColumns: columns.system, of: live, id: id), like: live,
@@ -50,6 +50,16 @@ struct ConflictSettlement {
             [.init(operation: operation, target: decided)] + later,
             on: .server(live: live, tombstone: live == nil ? conflict.server : nil))
         try settleGroup(decision)
+    }
+
+    /// The local record with the properties of the server's that the change was made without: who made it has neither set
+    /// nor removed them.
+    private func withUnseen(_ local: JSON?) -> JSON? {
+        guard var record = local, let members = live?.members else { return local }
+        for (name, value) in members where record[name] == nil && item.base?[name] == nil {
+            if !columns.system.contains(name) { record[name] = value }
+        }
+        return record
     }
 
     /// Whether all that the operation changes is in the decided record.

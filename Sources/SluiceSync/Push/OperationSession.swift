@@ -128,7 +128,8 @@ struct OperationSession: Sendable {
             return giveUpAttempt(item, commit, outcome, error)
         case (.sending, .answered(let item, let answer)):
             return act(
-                on: .judge(item, answer, columns: columns), item, status: answer.status, message: answer.message,
+                on: .judge(item, answer, columns: columns.judging(item.operation.table)), item, status: answer.status,
+                message: answer.message,
                 answer: answer)
         case (.sending, .changed):
             changes += 1
@@ -139,7 +140,9 @@ struct OperationSession: Sendable {
         case (.readingBack(var item, let status, let claim), .readBack(let record, let plugins)):
             item.answeredBy += plugins
             return act(
-                on: .judge(item, readBack: record, columns: columns, status: status, claim: claim), item,
+                on: .judge(
+                    item, readBack: record, columns: columns.judging(item.operation.table), status: status,
+                    claim: claim), item,
                 status: status, message: Self.contradiction(status))
         case (.readingBack(let item, 400..., _), .failed(let error)) where error.code == .notFound:
             return keep(

@@ -12,10 +12,13 @@ package struct PushColumns: Sendable, Hashable {
     package var system: Set<PropertyName>
     /// Whether an update replaces the record: a property that its body does not name is gone then.
     package var replaces: Bool
+    /// Properties that the server sets besides those, under names of their own in each table.
+    var serverSet: [String: Set<PropertyName>]
 
     package init(
         id: PropertyName, version: PropertyName, deleted: PropertyName, updatedAt: PropertyName = "updatedAt",
-        createdAt: PropertyName? = nil, system: Set<PropertyName>, replaces: Bool = false
+        createdAt: PropertyName? = nil, system: Set<PropertyName>, replaces: Bool = false,
+        serverSet: [String: Set<PropertyName>] = [:]
     ) {
         self.id = id
         self.version = version
@@ -24,6 +27,15 @@ package struct PushColumns: Sendable, Hashable {
         self.createdAt = createdAt
         self.system = system
         self.replaces = replaces
+        self.serverSet = serverSet
+    }
+
+    /// These to judge a record of that table by: what its server sets there by itself is no evidence of a change.
+    func judging(_ table: String) -> PushColumns {
+        guard let names = serverSet[table] else { return self }
+        var columns = self
+        columns.system.formUnion(names)
+        return columns
     }
 
     func id(_ record: JSON) -> RecordID? { record[id]?.textID }
@@ -52,6 +64,14 @@ package struct PushColumns: Sendable, Hashable {
             let written = record[name] ?? .null
             return name == id || system.contains(name) || written == value
                 || forms[name]?.contains { $0.leads(from: value, to: written) } ?? false
+                || value.isNull && isKey(written, of: record)
         }
+    }
+
+    /// Whether the value is the record's id: a property of that name is the key of a wire's own, which no change takes
+    /// away.
+    private func isKey(_ value: JSON, of record: JSON) -> Bool {
+        guard let id = record[id]?.textID else { return false }
+        return value.textID == id || value.int.map { RecordID(String($0)) } == id
     }
 }

@@ -58,6 +58,8 @@ public struct Dialect: Sendable, CustomStringConvertible {
     /// After how many pulls a named pull reconciles where the options do not say; nil means never. For servers whose
     /// word on what has changed is not always good.
     package var reconcileEvery: Int?
+    /// Properties that the server sets besides ``columns``, under names of their own in each table. A body may have them.
+    package var serverSet: [String: Set<PropertyName>]
     /// Puts around a client's transport what makes the wire's requests of those of the tables wire; nil where those are
     /// the wire's own.
     package var adapter: (@Sendable (Endpoint, any Transport) -> any Transport)?
@@ -71,8 +73,10 @@ public struct Dialect: Sendable, CustomStringConvertible {
         shape: RowPage.Shape = .tables, allowsIntegerIDs: Bool = false,
         keptInQueries: String = PercentEncoding.kept, agent: ClientAgent = .zumo, sendsApplicationKey: Bool = false,
         reportsFeatures: Bool = false, linksPages: Bool = true, versionsAreTags: Bool = false,
-        reconcileEvery: Int? = nil, adapter: (@Sendable (Endpoint, any Transport) -> any Transport)? = nil
+        reconcileEvery: Int? = nil, serverSet: [String: Set<PropertyName>] = [:],
+        adapter: (@Sendable (Endpoint, any Transport) -> any Transport)? = nil
     ) {
+        self.serverSet = serverSet
         self.name = name
         self.headers = headers
         self.columns = columns

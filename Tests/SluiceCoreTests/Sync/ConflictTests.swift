@@ -73,6 +73,20 @@ struct ConflictTests {
         #expect(sent.allSatisfy { $0.head.headerFields[.ifMatch] != nil }, "never without a version")
     }
 
+    @Test("a client that wins leaves the properties that it was made without", arguments: StoreKind.allCases)
+    func unseenProperties(_ kind: StoreKind) async throws {
+        let device = try await Device(kind, policy: .clientWins)
+        device.server.seed(
+            "todos", [["id": "a", "text": "base", "n": 1], ["id": "new", "text": "theirs", "owner": "ben"]])
+        try await device.todos.pull()
+        try await device.todos.purge()
+        try await device.todos.insert(["id": "new", "text": "mine"])
+        #expect(try await device.context.push().isClean)
+        let expected: JSON = ["id": "new", "text": "mine", "owner": "ben"]
+        #expect(device.remote("new") == expected)
+        #expect(try await device.local("new")?["owner"] == "ben")
+    }
+
     @Test("the policies", arguments: StoreKind.allCases, [ConflictPolicy.serverWins, .clientWins])
     func policies(_ kind: StoreKind, _ policy: ConflictPolicy) async throws {
         let device = try await conflicted(kind, policy: policy)

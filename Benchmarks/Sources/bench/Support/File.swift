@@ -8,7 +8,7 @@ enum File {
         let descriptor = open(path, O_RDONLY)
         guard descriptor >= 0 else { return "" }
         defer { close(descriptor) }
-        return String(unsafeUninitializedCapacity: 8192) { max(0, read(descriptor, $0.baseAddress, $0.count)) }
+        return String(unsafeUninitializedCapacity: 8192) { max(0, Glibc.read(descriptor, $0.baseAddress, $0.count)) }
     }
 
     /// The whole file, or nil if there is none.

@@ -65,6 +65,7 @@ extension SimulatedDevice {
     private func pull(_ query: Query, named name: String?, _ group: Int?) async {
         let before = parts.server.commit
         let purges = purges
+        let held = held(by: name, of: query.table)
         do {
             guard let context else { return }
             try await context.pull(query, named: name)
@@ -79,14 +80,30 @@ extension SimulatedDevice {
         if service?.has(.emptiesOldLinks) ?? false, parts.server.hasRestarted { return }
         // It says nothing of rows that were deleted before the first page of a read: only of those that the query has held.
         let isTold = service == nil || parts.setting.tracksChanges
-        let members = service == nil ? [] : members
         let rows = parts.server.rows(query.table).filter { row in
             guard row.commit <= before, group == nil || row.fields["group"]?.int == group.map({ Int64($0) }) else {
                 return false
             }
-            return service == nil || !row.isDeleted || isTold && members.contains(row.id)
+            return service == nil || !row.isDeleted || isTold && held.contains(row.id)
         }
         parts.oracle.pulled(rows, of: query.table, named: name != nil, on: index)
+    }
+
+    /// The records that the named query held here when it was last pulled; none before its first pull.
+    private func held(by name: String?, of table: String) -> Set<RecordID> {
+        parts.oracle.view(of: index) { view in
+            let cursor = (view.tables[Cursor.schema.name] ?? [:]).values.first {
+                $0["table"]?.string == table && $0["name"]?.string == name && $0["grade"]?.isNull == false
+            }
+            guard let key = cursor?["key"]?.int else { return [] }
+            // Of a whole table none is noted.
+            guard key != 0 else { return Set((view.tables[table] ?? [:]).keys) }
+            return Set(
+                (view.tables[Membership.schema.name] ?? [:]).keys.compactMap { member in
+                    let parts = member.text.split(separator: "/", maxSplits: 1)
+                    return parts.count == 2 && parts[0] == "\(key)" ? RecordID(String(parts[1])) : nil
+                })
+        }
     }
 
     /// The records that some named query holds here.

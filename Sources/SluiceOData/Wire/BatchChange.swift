@@ -195,9 +195,14 @@ struct BatchChange {
             for index in unit { parts[index].answer = response }
             return false
         }
+        var unclear = Set(unit)
         for index in unit {
             guard let change = parts[index].change, let sent = parts[index].sent else { continue }
-            parts[index].answer = try? await change.blamed(sent)
+            switch await change.blame(sent) {
+            case .blamed(let refusal): parts[index].answer = refusal
+            case .clear: unclear.remove(index)
+            case .unknown: continue
+            }
         }
         // Where the rows show nothing it is as the service says; some name the first of a set, whatever failed.
         if let place, parts[unit].allSatisfy({ $0.answer == nil }) {
@@ -208,7 +213,9 @@ struct BatchChange {
         }
         let isExplained = parts[unit].contains { $0.answer != nil }
         for index in unit where parts[index].answer == nil {
-            parts[index].answer = isExplained ? Self.skipped : response
+            // Where nothing is against any of them the service alone knows.
+            let isOther = !unclear.contains(index) && !unclear.isEmpty
+            parts[index].answer = isExplained || isOther ? Self.skipped : response
         }
         return false
     }

@@ -220,24 +220,38 @@ struct RowChange {
         return answer
     }
 
-    /// The refusal of a change whose set failed, where the row shows that this change is one for which it did: its row is
-    /// there already, or gone, or another than the one that was changed. Nil where nothing is against it.
-    func blamed(_ sent: Sent) async throws -> Response? {
-        var key = sent.key
-        if key == nil { key = try await reader.key(of: sent.id) }
-        guard let key else { return nil }
-        let there = try await reader.read(key, as: sent.id)
-        let isMissing = there.status == 404 || there.status == 410
-        switch sent.kind {
-        case .insert, .unnamedInsert:
-            guard there.status == 200 else { return nil }
-            return ODataTransport.response(409, (try? there.body.json) ?? .null, like: there)
-        case .update, .delete:
-            if isMissing { return there }
-            guard there.status == 200, let tag = sent.tag, tag != "*", let record = try? there.body.json,
-                let version = record["__version"]?.string, version != tag
-            else { return nil }
-            return ODataTransport.response(412, record, like: there)
+    /// What a row shows of the change of a set that failed.
+    enum Blame {
+        /// The refusal with the row: it is there already, or gone, or another than the one that was changed.
+        case blamed(Response)
+        /// Nothing is against the change.
+        case clear
+        /// The row cannot be read, or does not tell.
+        case unknown
+    }
+
+    /// Whether the change is one for which its set failed, as its row shows it.
+    func blame(_ sent: Sent) async -> Blame {
+        do {
+            var key = sent.key
+            if key == nil { key = try await reader.key(of: sent.id) }
+            guard let key else { return .unknown }
+            let there = try await reader.read(key, as: sent.id)
+            let isMissing = there.status == 404 || there.status == 410
+            let record = there.status == 200 ? try? there.body.json : nil
+            switch sent.kind {
+            case .insert, .unnamedInsert:
+                if isMissing { return .clear }
+                return record.map { .blamed(ODataTransport.response(409, $0, like: there)) } ?? .unknown
+            case .update, .delete:
+                if isMissing { return .blamed(there) }
+                guard let record, let tag = sent.tag, tag != "*", let version = record["__version"]?.string else {
+                    return .unknown
+                }
+                return version == tag ? .clear : .blamed(ODataTransport.response(412, record, like: there))
+            }
+        } catch {
+            return .unknown
         }
     }
 

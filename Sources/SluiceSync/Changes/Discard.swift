@@ -91,7 +91,8 @@ struct Discard {
         guard operation.kind == .update, let base = state?.base, base != state?.mirror else { return false }
         guard let mirror = state?.mirror else { return after.contains { $0.kind != .delete } }
         let result = operation.resultingRecord(local: local, mirror: mirror)
-        return ForeignChanges(of: mirror, since: base, columns: columns).collide(with: after, from: result, to: local)
+        let foreign = ForeignChanges(of: mirror, since: base, in: operation.table, columns: columns)
+        return foreign.collide(with: after, from: result, to: local)
     }
 
     private func remove(_ operations: [TableOperation], _ local: JSON?) throws -> Set<String> {

@@ -250,7 +250,8 @@ struct PushCommitter {
         let successors = try queue.reader.all(on: id, in: table).filter { $0.id != operation.id }
         guard var next = successors.first else { return false }
         let before = sent?.local ?? operation.frozen
-        let foreign = ForeignChanges(of: server, since: item.made(by: sent, columns), columns: columns)
+        let foreign = ForeignChanges(
+            of: server, since: item.made(by: sent, columns), in: item.operation.table, columns: columns)
         guard foreign.collide(with: successors, from: before, to: try store.record(id, in: table)) else { return false }
         try noteAnswer(operation, item, queue)
         try queue.remove(operation)
@@ -277,7 +278,8 @@ struct PushCommitter {
         if isAbsorbed == true, try contest(operation, item, server: server, sent: sent, store, queue) { return }
         try noteAnswer(operation, item, queue)
         if isAbsorbed == false, !isReplaced {
-            let foreign = ForeignChanges(of: server, since: item.made(by: sent, columns), columns: columns)
+            let foreign = ForeignChanges(
+                of: server, since: item.made(by: sent, columns), in: item.operation.table, columns: columns)
             if foreign.collide(with: successors, from: sent.local, to: try store.record(id, in: table)) {
                 // Said anew of the record that it was made on: the server refuses it, and the conflict is shown. What
                 // it says is no longer to be read from the record, which those after it have changed.

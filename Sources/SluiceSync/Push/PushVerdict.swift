@@ -156,7 +156,8 @@ enum PushVerdict: Sendable, Hashable {
                 && (later.mayBeDone || (later.revision == operation.revision && !isRefusal))
         }
         if mayBePast { return .conflict(server: record, isDeleted: false) }
-        let foreign = ForeignChanges(of: record, since: item.made(by: sent, columns), columns: columns)
+        let foreign = ForeignChanges(
+            of: record, since: item.made(by: sent, columns), in: operation.table, columns: columns)
         if operation.kind != .delete, foreign.collide(withEditFrom: sent.local, to: item.local) {
             return .conflict(server: record, isDeleted: false)
         }

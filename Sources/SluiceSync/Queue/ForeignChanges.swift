@@ -11,7 +11,9 @@ struct ForeignChanges {
     /// - Parameters:
     ///   - server: the record as the server has it.
     ///   - made: the record as our send left it; nil if that is not known.
-    init(of server: JSON, since made: JSON?, columns: PushColumns) {
+    ///   - table: whose record it is; what its server sets there by itself is nobody's change.
+    init(of server: JSON, since made: JSON?, in table: String, columns: PushColumns) {
+        let columns = columns.judging(table)
         self.server = server
         names = Set(server.names).union(made?.names ?? []).filter { name in
             name != columns.id && !columns.system.contains(name)

@@ -6,6 +6,8 @@ internal import Synchronization
 final class SQLiteStorage: Storage {
     private let writer: SQLiteWorker
     private let readers: [SQLiteWorker]
+    /// Nil for a database in memory.
+    private let file: DatabaseFile?
     /// How many reads each reader has to do.
     private let loads: Mutex<[Int]>
     /// Where the last commit is noted; nil for a database in memory, of which there is no backup.
@@ -17,10 +19,12 @@ final class SQLiteStorage: Storage {
     func onCommit(_ action: @escaping @Sendable () -> Void) { committed.withLock { $0 = action } }
 
     init(path: String) {
-        markFile = path == ":memory:" ? nil : LastCommitFile(databasePath: path)
+        let file = path == ":memory:" ? nil : DatabaseFile(path)
+        self.file = file
+        markFile = file.map { LastCommitFile(databasePath: $0.path) }
         writer = SQLiteWorker(label: "sluice.backend.writer") {
-            let connection = try SQLiteConnection(path: path)
-            if path != ":memory:" {
+            let connection = try file?.open() ?? SQLiteConnection(path: path)
+            if file != nil {
                 // What is no database of ours is found out before anything is written to it.
                 _ = try connection.integer("PRAGMA application_id")
                 guard try connection.run("PRAGMA journal_mode = WAL").first?.first == .text("wal") else {
@@ -33,8 +37,8 @@ final class SQLiteStorage: Storage {
             return connection
         }
         // A database in memory belongs to one connection.
-        readers = (0..<(path == ":memory:" ? 0 : 4)).map { _ in
-            SQLiteWorker(label: "sluice.backend.reader") { try SQLiteConnection(path: path, access: .readOnly) }
+        readers = (file.map { Array(repeating: $0, count: 4) } ?? []).map { file in
+            SQLiteWorker(label: "sluice.backend.reader") { try file.open(access: .readOnly) }
         }
         loads = Mutex(Array(repeating: 0, count: readers.count))
     }
@@ -61,14 +65,19 @@ final class SQLiteStorage: Storage {
     }
 
     private var frame: TransactionFrame {
-        TransactionFrame(beforeCommit: { [markFile] connection in
-            let mark = try markFile.map { _ in try LastCommit(connection) }
-            // The change is committed, whatever becomes of the mark: one that is behind the database does no harm.
-            return { _ in
-                if let mark { try? markFile?.write(mark) }
-                self.committed.withLock { $0 }?()
-            }
-        })
+        TransactionFrame(
+            begin: { [file] in
+                try file?.check()
+                return {}
+            },
+            beforeCommit: { [markFile] connection in
+                let mark = try markFile.map { _ in try LastCommit(connection) }
+                // The change is committed, whatever becomes of the mark: one that is behind the database does no harm.
+                return { _ in
+                    if let mark { try? markFile?.write(mark) }
+                    self.committed.withLock { $0 }?()
+                }
+            })
     }
 
     func secret() -> String? { nil }

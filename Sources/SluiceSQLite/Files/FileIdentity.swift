@@ -5,12 +5,12 @@
 #endif
 
 /// Which file a path leads to: another one that comes to the same name is not the same file.
-struct FileIdentity: Sendable, Hashable {
+package struct FileIdentity: Sendable, Hashable {
     private let device: UInt64
     private let number: UInt64
 
     /// Nil where there is no file.
-    init?(_ path: String) {
+    package init?(_ path: String) {
         var info = stat()
         guard stat(path, &info) == 0 else { return nil }
         (device, number) = (UInt64(info.st_dev), UInt64(info.st_ino))

@@ -1,8 +1,8 @@
 internal import CSQLite
-internal import SluiceCore
+package import SluiceCore
 
 /// How a store's file is opened, brought to its format and checkpointed.
-struct SQLiteStoreFile: Sendable {
+package struct SQLiteStoreFile: Sendable {
     /// `SLCE`: by it, tools tell what kind of database the file is.
     static let applicationID: Int64 = 0x534C_4345
     static let format: Int64 = 1
@@ -98,12 +98,13 @@ struct SQLiteStoreFile: Sendable {
     /// Sees that the file has no second name. SQLite finds a file's log and locks by the name that it is opened under:
     /// two connections under two names would not see each other's writes, and would overwrite them.
     ///
+    /// - Parameter kind: what the file is, for the message.
     /// - Throws: ``SluiceError`` of code `storeInputOutput`.
-    static func checkSingleName(_ path: String) throws(SluiceError) {
+    package static func checkSingleName(_ path: String, of kind: String = "store") throws(SluiceError) {
         guard StoreFolder.links(to: path) > 1 else { return }
         throw SluiceError(
             .storeInputOutput,
-            "the store \(path) has a second name (a hard link), through which other writes would be lost; nothing was "
+            "the \(kind) \(path) has a second name (a hard link), through which other writes would be lost; nothing was "
                 + "written. Remove all names but one; a symbolic link does no harm")
     }
 

@@ -8,7 +8,8 @@ extension SyncContext {
     ///   - query: which rows of the table; its order, `top` and `skip` do not count.
     ///   - queryName: of those rows only the ones that the query of that name holds, and no other: it lets them go. The
     ///     query is the one of this context's server and user; without a client it is each of that name.
-    ///   - force: also gives up the changes that wait, each noted in the audit. Only for a whole table.
+    ///   - force: also gives up the changes that wait, each noted in the audit, and with them all of their groups. Only
+    ///     for a whole table.
     /// - Returns: how many rows were removed.
     /// - Throws: ``SluiceError`` of code `operationsPending` while changes wait, `invalidArgument` for a name that
     ///   nothing was pulled under or for `force` with a query, or of the store.
@@ -21,6 +22,7 @@ extension SyncContext {
                 table: query.table)
         }
         let environment = options.environment
+        let columns = dialect.pushColumns
         let source = source
         let (table, filter) = (query.table, query.filter)
         return try await exclusively { store in
@@ -39,6 +41,11 @@ extension SyncContext {
                     try queue.remove(operation)
                 }
                 if force {
+                    // The rest of a group that is not whole any more would be sent without what was given up.
+                    try Discard(
+                        columns: columns, environment: environment, store: writer, queue: queue, reason: "purge",
+                        lateRowsStay: true
+                    ).carryOut(groups: Set(operations.compactMap(\.group)))
                     // What is given up is not sent to the server later, perhaps in another user's name.
                     try Self.forget(UnansweredSend.schema, of: table, writer)
                 }
@@ -48,7 +55,7 @@ extension SyncContext {
                     return try Self.purge(rows, cursors, writer)
                 }
                 let mine = cursors.filter {
-                    $0.owner.name == queryName && (source == nil || $0.owner.source == source)
+                    $0.owner.name.hasSameBytes(as: queryName) && (source == nil || $0.owner.source == source)
                 }
                 guard !mine.isEmpty else {
                     throw SluiceError(

@@ -159,6 +159,55 @@ struct GroupTests {
         #expect(try await device.queue().isEmpty)
     }
 
+    /// Whichever table goes, no part of the group is sent, and other changes of its records are.
+    @Test(
+        "a forced purge of one table gives the whole group up", arguments: StoreKind.allCases, ["todos", "transfers"])
+    func purge(_ kind: StoreKind, _ table: String) async throws {
+        let device = try await device(kind)
+        device.server.offer([.batches])
+        try await transfer(device)
+        try await device.todos.update(["id": "b", "m": 1])
+        try await device.context.purge(Query(table), force: true)
+        #expect(try await device.queue() == (table == "todos" ? [] : ["update b pending"]))
+        let audit = try await device.context.queue.audit().map(\.what)
+        #expect(audit == Array(repeating: "purge", count: table == "todos" ? 4 : 3))
+        if table == "transfers" {
+            #expect(try await device.local("a") == ["id": "a", "n": 0])
+            #expect(try await device.local("b") == ["id": "b", "n": 0, "m": 1])
+        }
+        #expect(try await device.context.table("transfers").lookup(id: "t") == nil)
+        #expect(try await device.context.push().isClean)
+        #expect(device.remote("a") == ["id": "a", "n": 0])
+        #expect(device.remote("b")?["n"] == 0)
+        #expect(device.server.rows("transfers").isEmpty)
+    }
+
+    @Test(
+        "and of one that may have arrived: what the server has of it stays there, and the next pull brings it",
+        arguments: StoreKind.allCases, [true, false])
+    func purgeUncertain(_ kind: StoreKind, _ isDone: Bool) async throws {
+        for table in ["todos", "transfers"] {
+            let device = try await device(kind)
+            device.server.offer([.batches])
+            try await transfer(device)
+            device.server.onRequest { $0.isWrite ? (isDone ? .loseAnswer : .loseRequest) : .none }
+            _ = try? await device.context.push()
+            device.server.onRequest(nil)
+            #expect((device.remote("a")?["n"] == -5) == isDone)
+            try await device.context.purge(Query(table), force: true)
+            #expect(try await device.queue().isEmpty)
+            #expect(try await device.context.push().isClean)
+            try await device.todos.pull()
+            try await device.context.table("transfers").pull()
+            #expect(try await device.context.push().isClean, "a late row is not deleted again")
+            #expect(device.remote("a")?["n"] == (isDone ? -5 : 0))
+            #expect(device.remote("b")?["n"] == (isDone ? 5 : 0))
+            #expect(device.server.rows("transfers").isEmpty == !isDone)
+            #expect(try await device.local("a")?["n"] == (isDone ? -5 : 0))
+            #expect(try await device.context.table("transfers").lookup(id: "t") != nil || !isDone)
+        }
+    }
+
     @Test("a retry of one retries all that is held", arguments: StoreKind.allCases)
     func retry(_ kind: StoreKind) async throws {
         let device = try await device(kind)

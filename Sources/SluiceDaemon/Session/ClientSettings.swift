@@ -95,7 +95,7 @@ package struct ClientSettings: Sendable {
     /// Whose session it is; nil where nothing tells.
     ///
     /// - Parameter known: the users that the store knows.
-    package func sessionUser(among known: Set<String>) async -> String? {
+    package func sessionUser(among known: [String]) async -> String? {
         if let user { return user }
         // What is wrong with a file is told where it is needed.
         let credential =

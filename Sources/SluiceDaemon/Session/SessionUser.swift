@@ -21,10 +21,12 @@ package enum SessionUser {
     /// The fingerprint of a credential, by which the store knows it again: a keyed hash, whose key is made for it.
     ///
     /// - Parameter known: the users that the store knows: among them may be this credential's.
-    static func fingerprint(of credential: String, among known: Set<String>) -> String {
+    static func fingerprint(of credential: String, among known: [String]) -> String {
         for user in known where user.hasPrefix(mark) {
             let parts = user.dropFirst(mark.count).split(separator: ":")
-            if parts.count == 2, fingerprint(of: credential, key: String(parts[0])) == user { return user }
+            if parts.count == 2, fingerprint(of: credential, key: String(parts[0])).hasSameBytes(as: user) {
+                return user
+            }
         }
         return fingerprint(of: credential, key: SymmetricKey(size: .bits128).withUnsafeBytes { hexadecimal(Array($0)) })
     }

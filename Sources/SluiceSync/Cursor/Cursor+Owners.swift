@@ -1,6 +1,6 @@
 internal import SluiceBase
 
-/// Where rows come from: a server, as it shows itself to one user.
+/// Where rows come from: a server, as it shows itself to one user. Names are compared by their bytes.
 struct RowSource: Sendable, Hashable {
     package var endpoint: String
     package var user: String
@@ -9,6 +9,12 @@ struct RowSource: Sendable, Hashable {
         self.endpoint = endpoint
         self.user = user
     }
+
+    package static func == (left: RowSource, right: RowSource) -> Bool {
+        left.user.hasSameBytes(as: right.user) && left.endpoint.hasSameBytes(as: right.endpoint)
+    }
+
+    package func hash(into hasher: inout Hasher) { for text in [endpoint, user] { text.hashBytes(into: &hasher) } }
 }
 
 extension Cursor.Owner {
@@ -23,7 +29,9 @@ extension Cursor.Owner {
 
     /// Whether it is the same query of the same server and user, by another wire.
     func isSameByOtherWire(_ other: Cursor.Owner) -> Bool {
-        wire != other.wire && source == other.source && table == other.table && name == other.name
+        var same = other
+        same.wire = wire
+        return self == same && self != other
     }
 }
 
@@ -74,7 +82,7 @@ extension Cursor {
 
     /// Whether another user of the server has pulled the table last, and so left rows here that are that user's.
     func isOfOtherUser(than source: RowSource) -> Bool {
-        owner.endpoint == source.endpoint && owner.user != source.user && position != nil
+        owner.endpoint.hasSameBytes(as: source.endpoint) && owner.source != source && position != nil
     }
 
     /// Takes over what the query held by another wire, whose cursor goes. All of it is held until a pull of the whole

@@ -6,7 +6,7 @@ internal import SluiceWire
 /// A cursor belongs to one server, user, wire, table and query name, and remembers the query's text: another server or
 /// user never inherits it, and a query that has changed starts afresh.
 package struct Cursor: Sendable, Hashable {
-    /// Whose cursor it is.
+    /// Whose cursor it is. Names are compared by their bytes, as in the id.
     struct Owner: Sendable, Hashable {
         package var endpoint: String
         package var user: String
@@ -22,9 +22,17 @@ package struct Cursor: Sendable, Hashable {
             self.name = name
         }
 
+        private var texts: [String] { [endpoint, user, wire, table, name] }
+
+        package static func == (left: Owner, right: Owner) -> Bool {
+            zip(left.texts, right.texts).allSatisfy { $0.hasSameBytes(as: $1) }
+        }
+
+        package func hash(into hasher: inout Hasher) { for text in texts { text.hashBytes(into: &hasher) } }
+
         /// The owner as a record id: a JSON array, so that no part can run into the next.
         package var id: RecordID {
-            RecordID(JSON([endpoint, user, wire, table, name].map { JSON($0) }).description)
+            RecordID(JSON(texts.map { JSON($0) }).description)
         }
     }
 

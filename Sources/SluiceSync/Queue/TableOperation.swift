@@ -68,7 +68,11 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     public var notBefore: Timestamp?
     /// The user whose change it is (``SyncOptions/user``): pushes of other users hold it. Empty for one that no user
     /// made in particular, which the first push sends.
-    public var user = ""
+    public var user: String {
+        get { maker.text }
+        set { maker = ExactName(newValue) }
+    }
+    private var maker = ExactName("")
     /// The local record as this operation made it, kept when a successor changes the record before this one is sent.
     package var frozen: JSON?
     /// What has been sent so far and may have taken effect, the newest last.
@@ -115,7 +119,7 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     /// Whether a later change of the record may become part of this operation: neither stands apart, and both are of
     /// one group and one user.
     func mayTake(_ later: TableOperation) -> Bool {
-        isMergeable && later.isMergeable && group == later.group && user == later.user
+        isMergeable && later.isMergeable && group == later.group && maker == later.maker
     }
 
     /// Whether the operation has gone out at least once.
@@ -123,7 +127,7 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     /// Whether the server refused it, and no send before that can have taken effect.
     var wasRefused: Bool { isHeld && !isUncertain }
     /// Whether a push of that user may send it, and a change of that user become part of it.
-    func belongs(to user: String) -> Bool { self.user.isEmpty || self.user == user }
+    func belongs(to user: String) -> Bool { self.user.isEmpty || maker == ExactName(user) }
     /// Whether it waits for someone: pushes pass it by.
     var isHeld: Bool { state == .parked || state == .dead }
     /// The id of the request: stays the same when the same body is sent again, so that a server can recognise it.

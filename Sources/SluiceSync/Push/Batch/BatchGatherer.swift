@@ -240,7 +240,8 @@ final class BatchGatherer: Transport {
         }
         while state.waiting.count >= size || (state.expected.isEmpty && !state.waiting.isEmpty) {
             let user = BatchRequest.user(of: state.waiting[0].part.request)
-            let together = state.waiting.filter { BatchRequest.user(of: $0.part.request) == user }.prefix(size)
+            let together = state.waiting.filter { BatchRequest.user(of: $0.part.request).hasSameBytes(as: user) }
+                .prefix(size)
             let ids = Set(together.map(\.part.id))
             state.waiting.removeAll { ids.contains($0.part.id) }
             turns += lead(Array(together), &state)

@@ -12,12 +12,14 @@ struct UsersTests {
     private static let low = Query("todos", filter: .binary(.lt, .column("n"), .literal(.number(JSONNumber(2)))))
 
     /// Two users of one server, which shows each of them other rows.
-    private func devices(_ kind: StoreKind, _ server: ServerKind = .sorted) async throws -> (Device, Device) {
+    private func devices(
+        _ kind: StoreKind, _ server: ServerKind = .sorted, _ users: (String, String) = ("ann", "bob")
+    ) async throws -> (Device, Device) {
         let store = try await kind.make()
         let first = try await Device(
-            kind, server: server.make(pageSize: 50), store: store, adjust: { $0.user = "ann" })
+            kind, server: server.make(pageSize: 50), store: store, adjust: { $0.user = users.0 })
         let second = try await Device(
-            kind, server: server.make(pageSize: 50), store: store, adjust: { $0.user = "bob" })
+            kind, server: server.make(pageSize: 50), store: store, adjust: { $0.user = users.1 })
         return (first, second)
     }
 
@@ -187,5 +189,47 @@ struct UsersTests {
         #expect(try await StoreUsers(ann.store).current == "ann")
         try await bob.todos.pull(named: "all")
         #expect(try await StoreUsers(ann.store).current == "bob")
+    }
+
+    /// The composed and the decomposed form of a letter: Swift's `String` takes them for equal.
+    private static let forms = ("ren\u{e9}", "rene\u{301}")
+
+    @Test("two names that differ in the form of a letter are two users for the queue", arguments: StoreKind.allCases)
+    func formsInQueue(_ kind: StoreKind) async throws {
+        let (first, second) = try await devices(kind, .sorted, Self.forms)
+        try await first.todos.insert(["id": "a", "n": 1])
+        try await second.todos.update(["id": "a", "n": 2])
+        try await first.todos.insert(["id": "b", "n": 1])
+        #expect(try await second.context.queue.operations().count == 3, "no edit becomes part of another's")
+        #expect(try await StoreUsers(first.store).known.count == 2)
+        let operation = try #require(try await second.context.queue.operations().first)
+        await #expect(throws: SluiceError.self) {
+            try await second.context.queue.edit(operation.id, to: ["id": "a", "n": 3])
+        }
+        let push = try await second.context.push()
+        #expect(push.applied == 0 && push.ofOthers == 2)
+        #expect(second.server.rows("todos").isEmpty)
+        #expect(try await first.context.push().applied == 2)
+        #expect(first.server.rows("todos")["a"]?["n"] == 1)
+        var taken = operation
+        taken.user = Self.forms.1
+        #expect(taken != operation)
+    }
+
+    @Test("and for what was pulled", arguments: StoreKind.allCases, ServerKind.allCases)
+    func formsInPulls(_ kind: StoreKind, _ server: ServerKind) async throws {
+        for query in [Query("todos"), Self.low] {
+            let (first, second) = try await devices(kind, server, Self.forms)
+            first.server.seed("todos", [["id": "a", "n": 0]])
+            second.server.seed("todos", [["id": "b", "n": 0]])
+            #expect(try await first.todos.pull(query, named: "q").reasons.isEmpty)
+            #expect(try await StoreUsers(first.store).current.map { Array($0.utf8) } == Array(Self.forms.0.utf8))
+            #expect(try await second.todos.pull(query, named: "q").reasons == [.otherUser])
+            #expect(try await ids(second) == ["b"])
+            #expect(try await StoreUsers(first.store).current.map { Array($0.utf8) } == Array(Self.forms.1.utf8))
+            #expect(try await StoreUsers(first.store).known.count == 2)
+            #expect(try await first.todos.pull(query, named: "q").reasons == [.otherUser])
+            #expect(try await ids(first) == ["a"])
+        }
     }
 }

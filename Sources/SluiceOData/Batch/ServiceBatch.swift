@@ -23,8 +23,9 @@ struct ServiceBatch {
     enum Answer {
         /// Each request's own answer.
         case each([Response])
-        /// The one reason of a change set that failed, and which request it is about, where the service says so.
-        case failed(Response, at: Int?)
+        /// The one reason of a change set that failed, and which request it is about, where the service says so; and the
+        /// requests that were only skipped by its word.
+        case failed(Response, at: Int?, skipped: Set<Int> = [])
         /// Nothing: the service stopped before it.
         case none
     }
@@ -195,7 +196,8 @@ struct ServiceBatch {
                 let own = failures.filter { replies[$0]?.status != 424 }
                 let only = own.count == 1 || failures.count == 1
                 let place = own.first ?? failed
-                answers.append(.failed(replies[place] ?? reason, at: only ? place : nil))
+                let skipped = Set(failures.filter { own.first != nil && replies[$0]?.status == 424 })
+                answers.append(.failed(replies[place] ?? reason, at: only ? place : nil, skipped: skipped))
             } else if replies.allSatisfy({ $0 != nil }) {
                 answers.append(.each(replies.compactMap { $0 }))
             } else {

@@ -173,14 +173,14 @@ struct BatchChange {
                 // What cannot be read now does not undo what the service has said.
                 parts[index].answer = (try? await change.settled(sent, response)) ?? response
             }
-        case .failed(let response, let place):
-            return await fail(exchange.told(response), at: place, &parts, unit)
+        case .failed(let response, let place, let skipped):
+            return await fail(exchange.told(response), at: place, skipped, &parts, unit)
         }
         return false
     }
 
     private func fail(
-        _ response: Response, at place: Int?, _ parts: inout [Part], _ unit: Range<Int>
+        _ response: Response, at place: Int?, _ skipped: Set<Int>, _ parts: inout [Part], _ unit: Range<Int>
     ) async -> Bool {
         var hasOther = false
         for index in unit where place == nil || unit.lowerBound + (place ?? 0) == index {
@@ -214,7 +214,8 @@ struct BatchChange {
         let isExplained = parts[unit].contains { $0.answer != nil }
         for index in unit where parts[index].answer == nil {
             // Where nothing is against any of them the service alone knows.
-            let isOther = !unclear.contains(index) && !unclear.isEmpty
+            let isOther =
+                !unclear.contains(index) && !unclear.isEmpty || skipped.contains(index - unit.lowerBound)
             parts[index].answer = isExplained || isOther ? Self.skipped : response
         }
         return false

@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import SluiceCore
+internal import SluicePostgres
 
 /// Changes that are carried out together or not at all.
 ///
@@ -65,7 +66,9 @@ actor WriteGroup {
                 try parts.map { part, write in
                     do {
                         return try write(connection)
-                    } catch let error where error is Refusal || error is SluiceError {
+                    } catch let error as PostgresFailure {
+                        throw error
+                    } catch {
                         throw PartFailure(part: part, error: error)
                     }
                 }

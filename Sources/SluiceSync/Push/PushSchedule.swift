@@ -64,6 +64,9 @@ struct PushSchedule: Sendable {
     /// The operations that are left for the next push although nothing speaks against them.
     var left: Set<String> { Set(nodes.values.filter { $0.bar?.isLeft == true }.map(\.operation.id)) }
 
+    /// The last place of those operations that are known and not through; 0 where all are.
+    var lastPlace: Int64 { nodes.keys.max() ?? 0 }
+
     /// Whether an operation is under way.
     var isRunning: Bool { !running.isEmpty }
 

@@ -29,9 +29,9 @@ struct PushSession: Sendable {
 
     /// What the session asks its driver to do.
     enum Effect: Sendable {
-        /// Read the operations after that place of the queue; from its beginning, the first ones are enough where
-        /// it is long.
-        case readQueue(after: Int64)
+        /// Read the operations after that place of the queue; where none is given the first ones are enough if it is
+        /// long.
+        case readQueue(after: Int64?)
         /// Read the next operations after that place, up to and with the other one.
         case readPart(after: Int64, through: Int64)
         /// Read this operation, to send it.
@@ -83,7 +83,7 @@ struct PushSession: Sendable {
     package mutating func handle(_ event: Event) -> [Effect] {
         switch event {
         case _ where isFinished: return []
-        case .began: return [.readQueue(after: 0)]
+        case .began: return [.readQueue(after: nil)]
         case .queued(let operations):
             let taken = limit == nil ? operations : admit(operations)
             lastRead = operations.last?.sequence ?? lastRead
@@ -130,6 +130,7 @@ struct PushSession: Sendable {
         }
         toReadAgain = []
         let ids = Set(taken.map(\.id))
+        passedBy.subtract(ids)
         passedBy.formUnion(
             operations.filter { !ids.contains($0.id) && !$0.isHeld && schedule.selection.takes($0) }.map(\.id))
         return taken
@@ -163,7 +164,9 @@ struct PushSession: Sendable {
             sessions[operation.sequence] = OperationSession(columns: columns)
         }
         if !started.isEmpty { return started.map { .load($0) } }
-        return schedule.isRunning ? [] : [.readQueue(after: lastRead)]
+        // Places at the end of the queue are used again once their operations have gone. So all after those that are
+        // left is new, or was passed by.
+        return schedule.isRunning ? [] : [.readQueue(after: schedule.lastPlace)]
     }
 
     private mutating func finish() -> [Effect] {
@@ -206,7 +209,7 @@ struct PushSelection: Sendable, Hashable {
 
     /// Whether the operation is the user's, or no user's in particular.
     func isOfUser(_ operation: QueuedOperation) -> Bool {
-        user == nil || operation.user.isEmpty || operation.user == user
+        operation.user.isEmpty || (user.map { operation.user.hasSameBytes(as: $0) } ?? true)
     }
 
     /// Whether the operation by itself is one of them.

@@ -70,13 +70,13 @@ struct QueueOutline {
         (dependencies, part) = (options.dependencies, options.queuePart)
     }
 
-    /// The queue behind that place: all of it, or its first part.
+    /// The queue behind that place, or from its beginning: all of it, or its first part.
     ///
     /// An operation can be judged by those before it on its record alone where no tables depend on each other and no
     /// changes go together. Then a long queue is read in parts.
-    func event(after sequence: Int64) throws -> PushSession.Event {
-        guard sequence == 0, dependencies.isEmpty, try !hasGroups() else {
-            return .queued(try operations(after: sequence))
+    func event(after sequence: Int64?) throws -> PushSession.Event {
+        guard sequence == nil, dependencies.isEmpty, try !hasGroups() else {
+            return .queued(try operations(after: sequence ?? 0))
         }
         let first = try operations(after: 0, most: part)
         guard first.count == part else { return .queued(first) }

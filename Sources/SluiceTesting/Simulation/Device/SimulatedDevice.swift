@@ -101,7 +101,7 @@ final class SimulatedDevice: Sendable {
         var hooks = parts.configuration.hooks
         if hooks.isEmpty, parts.hookMishaps > 0 { hooks = [SimulatedPassage()] }
         options.hooks = hooks.map { SimulatedHook(inner: $0, device: self, parts: parts) }
-        options.user = "user \(process.user)"
+        options.user = SimulatedAccount.name(of: process.user)
         if let memos = SimulatedMemo.localOnly(parts.setting) { options.localOnly = memos }
         let context = try await SyncContext(
             client: SluiceClient(

@@ -4,6 +4,15 @@ internal import Synchronization
 struct SimulatedAccount: Hashable, Sendable {
     let user: Int
     let device: Int
+
+    /// The user's name. Two of them have the same letters, composed for the one and decomposed for the other.
+    static func name(of user: Int) -> String { "\(user % 2 == 0 ? "ren\u{e9}e" : "rene\u{301}e") \(user / 2)" }
+
+    /// The user of that name; nil for nobody's.
+    static func user(named name: String) -> Int? {
+        let number = name.split(separator: " ").last.flatMap { Int($0) }
+        return number.map { 2 * $0 + (name.unicodeScalars.contains("\u{301}") ? 1 : 0) }
+    }
 }
 
 /// The tokens by which the server knows who asks: each account has one at a time that is good.

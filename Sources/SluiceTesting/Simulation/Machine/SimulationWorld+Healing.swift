@@ -35,7 +35,7 @@ extension SimulationWorld {
                 let before = parts.count.requests
                 try forEachUser(of: device) {
                     await $0.retry(givesUp: round > 0)
-                    await $0.push()
+                    await $0.checkWaiting(after: $0.push())
                 }
                 pushed[device.index] += parts.count.requests - before
             }
@@ -141,6 +141,25 @@ extension SimulatedDevice {
         }
     }
 
+    /// L4: what a push says to wait for the next one is what nothing speaks against: not its state, a failure, a time or
+    /// its user, nor the same of what it stands after or of another of its group. What it depends on may, too.
+    func checkWaiting(after result: PushResult?) async {
+        guard let result, result.end == .completed, parts.configuration.quirk == nil else { return }
+        let user = process.user
+        let (all, free) = parts.oracle.view(of: index) { view in
+            let operations = view.operations.values.flatMap(\.values)
+            var barred = operations.filter { $0.isBarred(to: user) }
+            var left = operations.filter { !$0.isBarred(to: user) }
+            while let place = left.firstIndex(where: { operation in barred.contains { operation.waits(for: $0) } }) {
+                barred.append(left.remove(at: place))
+            }
+            return (operations.count, left.count)
+        }
+        guard free == all ? result.waiting != free : result.waiting > free else { return }
+        parts.oracle.violate(
+            .status, "a push of device \(index) says that \(result.waiting) wait, and \(free) of \(all) may be sent")
+    }
+
     /// How many operations wait.
     var waiting: Int { parts.oracle.view(of: index) { $0.operations.values.map(\.count).reduce(0, +) } }
 
@@ -181,5 +200,19 @@ extension SimulatedDevice {
             }
         }
         return nil
+    }
+}
+
+extension OperationView {
+    /// Whether something about it speaks against sending it in that user's name.
+    fileprivate func isBarred(to user: Int) -> Bool {
+        let maker = record["user"]?.string.flatMap(SimulatedAccount.user(named:)) ?? user
+        return state != "pending" || record["failure"]?.isNull == false || record["notBefore"]?.isNull == false
+            || maker != user
+    }
+
+    /// Whether it is not sent before the other.
+    fileprivate func waits(for other: OperationView) -> Bool {
+        group != nil && group == other.group || key == other.key && sequence > other.sequence
     }
 }

@@ -8,7 +8,7 @@ extension OracleState {
         if makers[operation.id] == nil {
             // What the engine makes of an operation while another works on the device is its user's all the same.
             let isMade = devices[device].editing[operation.key] != nil
-            let user = isMade ? nil : operation.record["user"]?.string?.split(separator: " ").last.flatMap { Int($0) }
+            let user = isMade ? nil : operation.record["user"]?.string.flatMap(SimulatedAccount.user(named:))
             makers[operation.id] = user ?? devices[device].user
         }
         if operation.kind == "delete" { deletes.insert(operation.id) }
@@ -34,7 +34,10 @@ extension OracleState {
         let last = devices[record.device].operations[record.key]?[operation]
         let isUndecided = last?.state == "parked" && last?.hasMetConflict == true
         if !isUndecided { devices[record.device].shown.formUnion(contested[operation] ?? []) }
-        if let group = groups[operation] { members[group]?.remove(operation) }
+        if let group = groups[operation] {
+            members[group]?.remove(operation)
+            leavers[group, default: []].append((operation, record, moment))
+        }
     }
 
     /// A request took effect. I12: it is of the user who made the operation.
@@ -47,7 +50,7 @@ extension OracleState {
         }
     }
 
-    /// I10: whatever of a group is in a queue has arrived when a part of it has.
+    /// I10: whatever of a group is in a queue has arrived when a part of it has, and nothing of it was given up before.
     mutating func checkGroups() {
         for (group, operations) in arrived {
             let missing = (members[group] ?? []).subtracting(operations).filter { !hasArrived($0) }.sorted()
@@ -55,8 +58,28 @@ extension OracleState {
                 violate(
                     .groups, "a part of group \(group) took effect without \(missing.joined(separator: ", "))")
             }
+            let givenUp = givenUp(of: group)
+            if !givenUp.isEmpty {
+                violate(
+                    .groups,
+                    "a part of group \(group) took effect after \(givenUp.joined(separator: ", ")) was given up")
+            }
         }
         arrived = [:]
+    }
+
+    /// Those of a group that somebody has given up on purpose before the server had them. A backup takes back what the
+    /// server had.
+    private func givenUp(of group: String) -> [String] {
+        if hasRestored { return [] }
+        let left = (leavers[group] ?? []).filter { operation, record, moment in
+            !effective.contains(operation)
+                && (devices[record.device].audit[record.key] ?? []).contains { entry in
+                    entry.moment == moment && entry.entry["operation"]?["id"]?.textID == RecordID(operation)
+                        && ["discard", "undo", "purge"].contains(entry.entry["what"]?.string)
+                }
+        }
+        return left.map(\.operation).sorted()
     }
 
     /// Whether what an operation says now took effect before: a server that remembers requests does not do it twice.

@@ -55,6 +55,8 @@ struct OracleState: Sendable {
     /// The operations of each group that are in a queue, and when they were put there.
     var members: [String: Set<String>] = [:]
     var groups: [String: String] = [:]
+    /// Those of each group that have left their queue, and when.
+    var leavers: [String: [(operation: String, record: DeviceRecord, moment: Int)]] = [:]
     var groupsSince: [String: Int] = [:]
     /// The operations that one request brought, by their groups.
     var arrived: [String: Set<String>] = [:]

@@ -1,6 +1,6 @@
 package import SluiceCore
 
-/// What PostgreSQL, or libpq, said went wrong: the error behind a ``SluiceError`` of a store code.
+/// What PostgreSQL, or libpq, said went wrong: the cause of a ``SluiceError`` of a store code.
 package struct PostgresFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// The SQLSTATE; nil where the connection is at fault.
     package var state: String?

@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("the first block in Python runs, and mypy has nothing to say where it is there")
+    @Test("the first block in Python runs")
     func blocksInPython() async throws {
         let block = try #require(try Self.blocks("python").first)
         try await Folder.use { folder in
@@ -60,16 +60,25 @@ import Testing
                 let package = ["PYTHONPATH": "\(Folder.sources)/Sources/SluicePython"]
                 let result = try await Command.run(["python3", "page.py"], in: folder, environment: package)
                 #expect(result.status == 0 && result.output.contains("title"), "\(result.output)")
-                let types = try await Command.run(
-                    [
-                        "python3", "-m", "mypy", "--cache-dir=mypy", "page.py",
-                        "\(Folder.sources)/Examples/python/sync.py",
-                    ],
-                    in: folder, environment: ["MYPYPATH": "\(Folder.sources)/Sources/SluicePython"])
-                if !types.output.contains("No module named mypy") {
-                    #expect(types.status == 0, "\(types.output)")
-                }
             }
+        }
+    }
+
+    private static func hasMypy() async throws -> Bool {
+        try await Folder.use { try await Command.run(["python3", "-m", "mypy", "--version"], in: $0).status == 0 }
+    }
+
+    @Test("mypy finds nothing in the first block in Python and the example", .enabled("mypy is not here", hasMypy))
+    func types() async throws {
+        let block = try #require(try Self.blocks("python").first)
+        try await Folder.use { folder in
+            try block.write(toFile: folder.file("page.py"), atomically: true, encoding: .utf8)
+            let types = try await Command.run(
+                [
+                    "python3", "-m", "mypy", "--cache-dir=mypy", "page.py",
+                    "\(Folder.sources)/Examples/python/sync.py",
+                ], in: folder, environment: ["MYPYPATH": "\(Folder.sources)/Sources/SluicePython"])
+            #expect(types.status == 0, "\(types.output)")
         }
     }
 }

@@ -37,8 +37,8 @@
  * Filters and hooks in code (a plugin in Lua can be both), a store or transport of your own, TLS files, observed queries,
  * online tables and custom calls, the online, offline and mixed stores (docs/data-stores.md; their two codes stand below),
  * schedules, tags, headers and exemption from merging of operations, limits of a pull, migrations, export and import of the
- * queue, edit and undo of operations, the copies and the audit behind them, the quarantine, several users in one store and
- * taking over another's operations, breaking a lease, information about a store, its check, conversion and repair, loading
+ * queue, edit and undo of operations, the server's copies of their records and the audit, the quarantine, several users in
+ * one store and taking over another's operations, breaking a lease, information about a store, its check, conversion and repair, loading
  * plugins anew, their decisions, and the engine's log.
  */
 #ifndef SLUICE_H

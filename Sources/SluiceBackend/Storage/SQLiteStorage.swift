@@ -72,7 +72,7 @@ final class SQLiteStorage: Storage {
             },
             beforeCommit: { [markFile] connection in
                 let mark = try markFile.map { _ in try LastCommit(connection) }
-                // The change is committed, whatever becomes of the mark: one that is behind the database does no harm.
+                // The change is committed, whatever becomes of the mark: one that is older than the database does no harm.
                 return { _ in
                     if let mark { try? markFile?.write(mark) }
                     self.committed.withLock { $0 }?()

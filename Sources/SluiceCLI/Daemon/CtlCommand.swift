@@ -51,7 +51,8 @@ struct CtlCommand: ParsableCommand {
         /// - Throws: what is wrong with the file, and how the daemon is reached all the same.
         private static func settings(of config: String) throws -> Settings {
             do {
-                return try SettingsSource(path: config).read().1
+                let (_, settings) = try SettingsSource(path: config).read()
+                return settings
             } catch var error as SluiceError {
                 error.message += "; a daemon that runs is reached with --socket or --store"
                 throw error

@@ -70,7 +70,7 @@ struct QueueOutline {
         (dependencies, part) = (options.dependencies, options.queuePart)
     }
 
-    /// The queue behind that place, or from its beginning: all of it, or its first part.
+    /// The operations after that place of the queue, or from its beginning: all of them, or the first part.
     ///
     /// An operation can be judged by those before it on its record alone where no tables depend on each other and no
     /// changes go together. Then a long queue is read in parts.

@@ -87,6 +87,26 @@ import Testing
         }
     }
 
+    @Test("a conflict within a group is its part's own, with its record; the others are skipped")
+    func conflictsInGroups() async throws {
+        let fixture = try await fixture()
+        _ = await fixture.send(.post, "/tables/t", #"{"id":"x","n":1}"#)
+        _ = await fixture.send(.post, "/tables/t", #"{"id":"y","n":2}"#)
+        let group = #","atomicityGroup":"g""#
+        let stale =
+            #"{"id":"s","method":"PATCH","url":"tables/t/y","headers":{"If-Match":"\"old\""},"body":{"n":9}\#(group)}"#
+        for (conflict, status, id) in [(insert("x", more: group), 409, "x"), (stale, 412, "y")]
+            as [(String, Int64, JSON)]
+        {
+            let answer = await batch(
+                fixture, [insert("a", more: group), conflict, insert("b", more: group)].joined(separator: ","))
+            #expect(statuses(answer) == [424, status, 424])
+            let bodies = answer.json["responses"]?.elements?.map { $0["body"]?["id"] }
+            #expect(bodies == [nil, id, nil])
+        }
+        #expect(await fixture.send(.get, "/tables/t").ids.sorted() == ["x", "y"])
+    }
+
     @Test("parts of a group see what those before did") func withinGroup() async throws {
         let fixture = try await fixture()
         let group = #","atomicityGroup":"g""#

@@ -26,13 +26,7 @@ struct ABIBenchmark {
             figures.append(figure("abi-\(name)-wall", runs, name, count, \.wall))
             figures.append(figure("abi-\(name)", runs, name, count, \.cpu))
         }
-        for figure in figures {
-            say(
-                "\(figure.bench), nanoseconds a call".left(40) + figure.value.fixed(0).right(12)
-                    + figure.floor.fixed(0).right(12) + (figure.value / figure.floor).fixed(2).right(10))
-        }
-        say("")
-        for figure in figures { say(figure.line) }
+        Figure.tell(figures, in: "nanoseconds a call")
     }
 
     private func measure(_ side: String, _ what: String, _ count: Int, _ database: String) throws -> Measurement {

@@ -24,19 +24,17 @@ struct BackendBenchmark {
                 }
             }
             let rate = served.map { Double(count) / $0.cpu }.median
-            figures.append(
-                Figure(
-                    bench: "backend-\(request.rawValue)", unit: "1/cpu s", value: rate,
-                    floor: floor.isEmpty ? rate : floor.map { Double(count) / $0 }.median))
+            // Of an insert there is no floor here: `write` has one, without a server.
+            if !floor.isEmpty {
+                figures.append(
+                    Figure(
+                        bench: "backend-\(request.rawValue)", unit: "1/cpu s", value: rate,
+                        floor: floor.map { Double(count) / $0 }.median))
+            }
             let wall = served.map { Double(count) / $0.wall }.median
-            say("\(request.rawValue), requests a second that passed".left(40) + wall.fixed(0).right(12))
+            say("\(request.rawValue), requests a second that passed".left(44) + wall.fixed(0).right(8))
+            say("\(request.rawValue), requests a second of the server".left(44) + rate.fixed(0).right(8))
         }
-        for figure in figures {
-            say(
-                "\(figure.bench), \(figure.unit)".left(40) + figure.value.fixed(0).right(12)
-                    + figure.floor.fixed(0).right(12) + (figure.value / figure.floor).fixed(2).right(10))
-        }
-        say("")
-        for figure in figures { say(figure.line) }
+        Figure.tell(figures)
     }
 }

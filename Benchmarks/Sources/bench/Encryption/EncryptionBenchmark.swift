@@ -39,13 +39,7 @@ struct EncryptionBenchmark {
             figure("encrypted-reads", runs["encrypted-reads"], runs["reads"], count: reads, \.cpu),
             figure("encrypted-reads-wall", runs["encrypted-reads"], runs["reads"], count: reads, \.wall),
         ]
-        for figure in figures {
-            say(
-                "\(figure.bench), nanoseconds a row".left(40) + figure.value.fixed(0).right(12)
-                    + figure.floor.fixed(0).right(12) + (figure.value / figure.floor).fixed(2).right(10))
-        }
-        say("")
-        for figure in figures { say(figure.line) }
+        Figure.tell(figures, in: "nanoseconds a row")
     }
 
     /// The same pull in plain C on SQLCipher, by the program beside this one.

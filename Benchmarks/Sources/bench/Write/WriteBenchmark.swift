@@ -32,12 +32,6 @@ struct WriteBenchmark {
             Figure(bench: "push-wall", unit: "operations/s", value: rate("push", \.wall), floor: 5_000),
             Figure(bench: "push-peak-memory", unit: "bytes", value: peak("push"), floor: 80_000_000),
         ]
-        for figure in figures {
-            say(
-                "\(figure.bench), \(figure.unit)".left(40) + figure.value.fixed(0).right(12)
-                    + figure.floor.fixed(0).right(12) + (figure.value / figure.floor).fixed(2).right(10))
-        }
-        say("")
-        for figure in figures { say(figure.line) }
+        Figure.tell(figures)
     }
 }

@@ -5,7 +5,7 @@ internal import SluiceOData
 /// Answers a list with `$apply`: what is made of the entities that the request may see. (OData Extension for Data
 /// Aggregation 4.0.)
 ///
-/// The entities are read by the same rules and hooks as a list of them, so that no sum tells of what nobody may read.
+/// The entities are read by the same rules and hooks as a list of them, so that no sum counts what its reader may not read.
 struct AppliedReads: Sendable {
     private let call: ServiceCall
 

@@ -23,9 +23,9 @@ public enum ServiceHabit: String, Sendable, Hashable, CaseIterable {
     case linksEveryPage
     /// Its delta links do not hold the filter.
     case forgetsFilter
-    /// Its changes do not tell of rows that leave the filter.
+    /// Its changes do not report rows that leave the filter.
     case hidesLeavers
-    /// It tells of each change twice.
+    /// It reports each change twice.
     case repeatsChanges
     /// It answers delta links of before its restart with 400.
     case refusesOldLinks

@@ -45,19 +45,26 @@ public struct TableSchema: Sendable, Hashable {
         public var targetColumn: PropertyName
         /// Whether it leads to any number of records rather than to one at the most.
         public var isCollection: Bool
+        /// Whether the value that links is a key which the service assigns. Until it is known, the id that the record has
+        /// here stands for it in the records that refer to it.
+        public var isAssigned = false
 
         /// A way to the record of `table` whose id, or `targetColumn`, is in `column`.
         public init(
-            _ name: PropertyName, to table: String, by column: PropertyName, targetColumn: PropertyName = "id"
+            _ name: PropertyName, to table: String, by column: PropertyName, targetColumn: PropertyName = "id",
+            isAssigned: Bool = false
         ) {
+            self.isAssigned = isAssigned
             (self.name, self.table, self.column) = (name, table, column)
             (self.targetColumn, isCollection) = (targetColumn, false)
         }
 
         /// A way to the records of `table` that have this record's id, or what is in `column`, in `targetColumn`.
         public init(
-            _ name: PropertyName, toMany table: String, where targetColumn: PropertyName, column: PropertyName = "id"
+            _ name: PropertyName, toMany table: String, where targetColumn: PropertyName, column: PropertyName = "id",
+            isAssigned: Bool = false
         ) {
+            self.isAssigned = isAssigned
             (self.name, self.table, self.column) = (name, table, column)
             (self.targetColumn, isCollection) = (targetColumn, true)
         }

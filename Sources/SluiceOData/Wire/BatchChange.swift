@@ -51,6 +51,12 @@ struct BatchChange {
         var open = units.filter { unit in parts[unit].allSatisfy { $0.answer == nil } }
         var rounds = 0
         while !open.isEmpty, rounds < Self.mostRounds {
+            if let note = request.context.noteSent {
+                for index in open.joined() {
+                    let part = parts[index]
+                    if let sent = part.sent { note(part.id, SentRequest(sent.request, to: exchange.endpoint)) }
+                }
+            }
             let batch = batch(parts, open)
             let response = try await send(batch)
             guard (200..<300).contains(response.status) else {

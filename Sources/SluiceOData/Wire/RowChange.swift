@@ -149,13 +149,19 @@ struct RowChange {
         switch try await plan(path) {
         case .answered(let response): return response
         case .change(var sent):
+            note(sent)
             var response = try await exchange.send(sent.request)
             while let other = again(sent, response, inBatch: false) {
                 sent = other
+                note(sent)
                 response = try await exchange.send(sent.request)
             }
             return try await settled(sent, response)
         }
+    }
+
+    private func note(_ sent: Sent) {
+        request.context.noteSent?(nil, SentRequest(sent.request, to: exchange.endpoint))
     }
 
     /// The change in another form, after an answer that asks for one; nil where that is the answer.

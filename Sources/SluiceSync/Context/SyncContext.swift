@@ -33,7 +33,8 @@ public final class SyncContext: Sendable {
     /// A context over `store`, in which it makes the tables it needs.
     ///
     /// - Parameters:
-    ///   - tables: the application's tables whose columns are to be typed; others need no declaration.
+    ///   - tables: the application's tables whose columns are to be typed; others need no declaration. Their references
+    ///     are dependencies too, except to their own table and in a circle: a record goes after those that it refers to.
     ///   - migrations: what changed the shape of records since the application's first version, in this order. Those
     ///     that the store has not seen are carried out, each whole or not at all, before the tables are declared.
     /// - Throws: ``SluiceError`` of code `invalidArgument` for options that are out of bounds, dependencies that form
@@ -59,6 +60,8 @@ public final class SyncContext: Sendable {
         self.store = store
         var options = options
         options.environment.changes = hub
+        options.assignedReferences = AssignedReference.all(in: tables)
+        options.dependencies += TableDependency.along(tables, declared: options.dependencies)
         self.options = options
         if !migrations.isEmpty {
             try await store.define(SyncTables.all)

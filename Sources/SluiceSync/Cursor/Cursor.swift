@@ -45,7 +45,7 @@ package struct Cursor: Sendable, Hashable {
     package var key: Int64
     /// Whether rows may be held that the query no longer has and that no page will report: a reconcile has to find
     /// them.
-    var needsReconcile = false
+    package var needsReconcile = false
     /// Whether the query held all rows of the table before it was changed.
     var heldAll = false
     /// When a page was last stored under it; nil where that was not noted.

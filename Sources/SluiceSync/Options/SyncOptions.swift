@@ -39,12 +39,15 @@ public struct SyncOptions: Sendable {
     /// How many requests of a push may be under way at once, each on another record, up to 64. Default 1: one after
     /// the other, in the queue's order. Conflict handlers and filters are then called side by side as well.
     public var concurrency: Int
-    /// Which tables' records refer to those of which others, so that parents reach the server before their children.
+    /// Which tables' records refer to those of which others, so that parents reach the server before their children. The
+    /// references of a context's tables are added.
     public var dependencies: [TableDependency]
     /// Who takes part in what the engine does, asked in this order. None by default, and then nothing is asked.
     public var hooks: [any SyncHook]
     /// What of the data stays on this machine: together with what the store remembers of such.
     public var localOnly: LocalOnly
+    /// The references by keys that the service assigns: those of a context's tables.
+    package var assignedReferences: [AssignedReference] = []
     /// How many operations of a long queue a push reads at a time.
     package var queuePart = 2000
     /// Decide when a ``SyncScheduler`` runs, asked in this order.

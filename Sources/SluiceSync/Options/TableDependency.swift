@@ -24,6 +24,32 @@ public struct TableDependency: Sendable, Hashable {
         self.column = column
     }
 
+    /// The dependencies that the references of tables stand for, which are not declared already: a record that holds
+    /// another's key goes after the one that makes it. Left out are tables whose records refer to their own table, and those
+    /// that would refer to each other in a circle.
+    static func along(_ tables: [TableSchema], declared: [TableDependency]) -> [TableDependency] {
+        var links: [TableDependency] = []
+        for table in tables {
+            for reference in table.references {
+                let link =
+                    reference.isCollection
+                    ? TableDependency(reference.table, on: table.name, by: reference.targetColumn.text)
+                    : TableDependency(table.name, on: reference.table, by: reference.column.text)
+                if link.child != link.parent, link.column != "id", !links.contains(link) { links.append(link) }
+            }
+        }
+        let all = Dictionary(grouping: declared + links, by: \.child).mapValues { Set($0.map(\.parent)) }
+        func leads(_ start: String, to end: String) -> Bool {
+            var (seen, next): (Set<String>, [String]) = ([], [start])
+            while let table = next.popLast() {
+                if table == end { return true }
+                for parent in all[table] ?? [] where seen.insert(parent).inserted { next.append(parent) }
+            }
+            return false
+        }
+        return links.filter { !declared.contains($0) && !leads($0.parent, to: $0.child) }
+    }
+
     /// Checks that no table depends on itself through others. A table whose records refer to each other, as folders
     /// do, is allowed if the dependency names the column.
     static func validate(_ dependencies: [TableDependency]) throws(SluiceError) {

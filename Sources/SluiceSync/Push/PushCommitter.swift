@@ -9,8 +9,14 @@ struct PushCommitter {
 
     /// How often in a row an operation may fail before it is dead.
     package let maximumAttempts: Int
+    /// The references by keys that the service assigns.
+    let references: [AssignedReference]
 
-    package init(columns: PushColumns, environment: SyncEnvironment, maximumAttempts: Int = 10) {
+    package init(
+        columns: PushColumns, environment: SyncEnvironment, maximumAttempts: Int = 10,
+        references: [AssignedReference] = []
+    ) {
+        self.references = references
         self.columns = columns
         self.environment = environment
         self.maximumAttempts = maximumAttempts
@@ -116,6 +122,8 @@ struct PushCommitter {
         case .kept(let item, let state, let failure, let uncertain):
             guard let operation = try current(item, queue) else { return .done }
             var failed = operation
+            var failure = failure
+            failure?.request = item.request
             failed.fail(failure, state, reachedServer: uncertain, maximum: maximumAttempts)
             if uncertain { failed.doubt() }
             try keep(failed, item, queue)
@@ -123,6 +131,7 @@ struct PushCommitter {
             guard let operation = try current(item, queue) else { return .done }
             var held = operation
             (held.state, held.failure) = (state, failure)
+            held.failure?.request = item.request
             // Had it been done before, or were that answer remembered, it would not have been refused.
             if conflict.status >= 300, let last = held.sent.indices.last {
                 held.sent[last].known = version(conflict.server)
@@ -137,6 +146,7 @@ struct PushCommitter {
                 operation: operation, item: item, conflict: conflict, columns: columns, environment: environment,
                 store: store, queue: queue
             ).settle(decision)
+            if let server = conflict.server { try follow(operation, server, store, queue) }
         case .hooked(let item, let commit):
             guard let operation = try current(item, queue) else { return .done }
             try write(commit, operation, item, store, queue)
@@ -213,6 +223,16 @@ struct PushCommitter {
             let mirror = isOld ? newest : server
             try queue.put(RecordState(table: table, recordID: id, base: server, mirror: mirror))
         }
+        if let server { try follow(operation, server, store, queue) }
+    }
+
+    /// Has those that refer to a record which was made here do so by the key that the service gave it.
+    private func follow(
+        _ operation: TableOperation, _ server: JSON, _ store: any StoreWriter, _ queue: QueueWriter
+    ) throws {
+        guard operation.kind == .insert, !references.isEmpty else { return }
+        try AssignedKeys(references: references, store: store, queue: queue)
+            .follow(operation.recordID, in: operation.table, as: server)
     }
 
     /// Notes where what the server did is a plugin's word.
@@ -292,6 +312,7 @@ struct PushCommitter {
         try UnansweredSend.remove(id, in: table, from: store)
         try queue.put(RecordState(table: table, recordID: id, base: server, mirror: server))
         try rebaseEdits(successors, after: operation, onto: server, sent, store, queue)
+        try follow(operation, server, store, queue)
         if isAbsorbed == true { return try queue.remove(operation) }
         var operation = forgettingSends(operation)
         operation.kind = operation.kind == .insert ? .update : operation.kind

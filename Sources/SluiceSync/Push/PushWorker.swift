@@ -14,7 +14,8 @@ struct PushWorker: Sendable {
     private var columns: PushColumns { client.dialect.pushColumns }
     private var committer: PushCommitter {
         PushCommitter(
-            columns: columns, environment: options.environment, maximumAttempts: options.maximumAttempts)
+            columns: columns, environment: options.environment, maximumAttempts: options.maximumAttempts,
+            references: options.assignedReferences)
     }
 
     func perform(_ effect: PushSession.Effect) async -> PushSession.Event {
@@ -144,6 +145,8 @@ struct PushWorker: Sendable {
             var request = try requests.request(for: item)
             let body = (try? request.body.json) ?? .null
             let (store, committer, environment) = (store, committer, options.environment)
+            let (endpoint, isAdapted) = (client.endpoint, client.dialect.adapter != nil)
+            request.context.noteSent = { _, sent in sealed.withLock { $0.item.request = sent } }
             request.context.seal = { final in
                 let (current, wasUnsent) = sealed.withLock { ($0.item, $0.wasUnsent) }
                 let outgoing = try await store.write(at: .sealed, environment) {
@@ -151,7 +154,11 @@ struct PushWorker: Sendable {
                         current, request: body, final: FinalRequest(final), wasUnsent: wasUnsent, in: $0)
                 }
                 guard let outgoing else { throw SealRefused() }
-                sealed.withLock { $0.wasSealed(as: outgoing.operation) }
+                sealed.withLock {
+                    $0.wasSealed(as: outgoing.operation)
+                    // An adapter says itself what it makes of it.
+                    $0.item.request = isAdapted ? nil : SentRequest(outgoing.request, to: endpoint)
+                }
                 return outgoing.request
             }
             if batches.size(options.batchSize) > 1 || item.operation.group != nil {

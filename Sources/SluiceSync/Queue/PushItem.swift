@@ -1,4 +1,5 @@
 internal import SluiceBase
+internal import SluiceWire
 
 /// An operation that is about to be sent, with all that the session needs to know.
 struct PushItem: Sendable, Hashable {
@@ -15,6 +16,8 @@ struct PushItem: Sendable, Hashable {
     package var asks: Set<HookPoint> = []
     /// The names of the plugins that made its answer, or another of the server's.
     var answeredBy: [String] = []
+    /// What went over the wire for it the last time; nil where nothing did.
+    var request: SentRequest?
     /// How the server is known to write the values of properties otherwise than they are sent.
     package var forms: [PropertyName: Set<WrittenForm>] = [:]
 

@@ -1,5 +1,6 @@
 internal import HTTPTypes
 package import SluiceBase
+internal import SluiceWire
 
 extension TableOperation {
     /// The table of the store in which operations are kept.
@@ -82,6 +83,11 @@ extension TableOperation.Failure {
         var json: JSON = ["code": JSON(code), "message": JSON(message)]
         if let status { json["status"] = JSON(status) }
         if let serverRecord { json["server"] = serverRecord }
+        if let request {
+            json["request"] = [
+                "method": JSON(request.method), "address": JSON(request.address), "body": request.body,
+            ]
+        }
         return json
     }
 
@@ -89,5 +95,8 @@ extension TableOperation.Failure {
         guard let code = json["code"]?.string, let message = json["message"]?.string else { return nil }
         self.init(
             code: code, message: message, status: json["status"]?.int.map(Int.init), serverRecord: json["server"])
+        if let sent = json["request"], let method = sent["method"]?.string, let address = sent["address"]?.string {
+            request = SentRequest(method: method, address: address, body: sent["body"] ?? .null)
+        }
     }
 }

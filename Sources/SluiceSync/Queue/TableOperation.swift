@@ -1,5 +1,6 @@
 public import HTTPTypes
 public import SluiceBase
+public import SluiceWire
 
 /// A change that was made locally and waits to reach the server.
 ///
@@ -88,6 +89,8 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
         public var status: Int?
         /// The server's record, where it sent one; for a conflict the version to decide against.
         public var serverRecord: JSON?
+        /// The request as it went over the wire; nil where none did.
+        public var request: SentRequest?
 
         /// A reason.
         public init(code: String, message: String, status: Int? = nil, serverRecord: JSON? = nil) {

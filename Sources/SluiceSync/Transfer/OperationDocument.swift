@@ -36,6 +36,8 @@ struct OperationDocument {
         for name in record.names where name != "sent" && name != "frozen" && name != "sequence" {
             if let value = record[name], !value.isNull { json[name] = value }
         }
+        // What went over the wire may hold what a filter has put into it.
+        json["failure"]?["request"] = nil
         for (name, document) in [("after", after), ("base", base), ("mirror", mirror)] {
             if let document { json[name] = document }
         }
@@ -85,6 +87,7 @@ struct OperationDocument {
         operation.isMergeable = json["mergeable"]?.bool ?? true
         operation.user = json["user"]?.string ?? ""
         operation.failure = json["failure"].flatMap(TableOperation.Failure.init(json:))
+        operation.failure?.request = nil
         let tags = json["tags"]?.elements ?? []
         operation.tags = Set(tags.compactMap(\.string))
         guard tags.allSatisfy({ $0.string != nil }) else { throw refuse("a tag is not text") }

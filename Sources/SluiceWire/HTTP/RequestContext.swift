@@ -46,6 +46,8 @@ public struct RequestContext: Sendable {
     /// What is to happen when an attempt that was sealed has certainly not reached the server: no connection came
     /// about.
     package var unsealed: (@Sendable () -> Void)?
+    /// Told by an adapter what it is about to send for the request, or for the part of that id where it is a batch.
+    package var noteSent: (@Sendable (_ part: String?, SentRequest) -> Void)?
     /// The operation, where its request may go with others in one batch.
     package var batchMember: String?
     /// Whether a request for the same change may have reached the server before.

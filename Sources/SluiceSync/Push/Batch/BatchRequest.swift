@@ -58,6 +58,8 @@ struct BatchRequest: Sendable {
         head.headerFields[.accept] = "application/json"
         var context = RequestContext(source: .push, action: .custom)
         if let first = parts.first { context.limits = first.request.context.limits }
+        let notes = Dictionary(parts.map { ($0.id, $0.request.context.noteSent) }) { first, _ in first }
+        context.noteSent = { id, sent in (id.flatMap { notes[$0] } ?? nil)?(nil, sent) }
         return Request(head, body: Body(json: ["requests": JSON(parts.map(json))]), context: context)
     }
 

@@ -1,0 +1,37 @@
+internal import SluiceBase
+
+/// Has references follow the key that the service gave a record: what held the record's id holds the key from then on.
+struct AssignedKeys {
+    let references: [AssignedReference]
+    let store: any StoreWriter
+    let queue: QueueWriter
+
+    /// - Parameter server: the record as the service has it.
+    func follow(_ id: RecordID, in table: String, as server: JSON) throws {
+        for reference in references where reference.parent == table {
+            guard let key = server[reference.key], !key.isNull, key != JSON(id.text) else { continue }
+            try replace(id, by: key, along: reference)
+        }
+    }
+
+    private func replace(_ id: RecordID, by key: JSON, along reference: AssignedReference) throws {
+        let (table, column) = (reference.child, reference.column)
+        let placeholder = JSON(id.text)
+        // Only what waits in the queue can hold an id: it was put there on this device, and the service has not seen it.
+        let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
+        var children: Set<RecordID> = []
+        for record in try store.records(matching: Query(TableOperation.schema.name, filter: ofTable)) {
+            var operation = try TableOperation(record: record)
+            children.insert(operation.recordID)
+            guard var frozen = operation.frozen, frozen[column] == placeholder else { continue }
+            frozen[column] = key
+            operation.frozen = frozen
+            try queue.put(operation)
+        }
+        for child in children {
+            guard var record = try store.record(child, in: table), record[column] == placeholder else { continue }
+            record[column] = key
+            try queue.setLocal(record, child, in: table)
+        }
+    }
+}

@@ -58,13 +58,13 @@ struct DeepRecord {
             if link.value.isNull {
                 own[reference.column] = .null
             } else if let address = Self.address(link.value, link.isAddress) {
-                guard reference.targetColumn == "id" else {
+                guard reference.targetColumn == "id" || reference.isAssigned else {
                     throw refusal("can be linked by \(reference.name) only to a new record")
                 }
                 own[reference.column] = LinkValue(try Self.id(address)).json(for: reference.column, of: schema)
             } else {
                 let other = try add(link.value, in: reference.table, depth: depth + 1)
-                guard let value = LinkValue(other, reference.targetColumn) else {
+                guard let value = LinkValue(other, by: reference.targetColumn, reference) else {
                     throw refusal("is linked by \(reference.name) to one without \(reference.targetColumn)")
                 }
                 own[reference.column] = value.json(for: reference.column, of: schema)
@@ -75,7 +75,7 @@ struct DeepRecord {
         for link in links where link.reference.isCollection {
             let reference = link.reference
             guard let elements = link.value.elements else { throw refusal("has no list under \(reference.name)") }
-            guard let value = LinkValue(own, reference.column) else {
+            guard let value = LinkValue(own, by: reference.column, reference) else {
                 throw refusal("has no \(reference.column) to be linked by")
             }
             let there = schemas[reference.table]

@@ -1,5 +1,6 @@
 public import SluiceBase
 public import SluiceSync
+internal import SluiceWire
 
 /// A change that did not go through: the operation, the request as it was sent, and what was answered.
 public struct ArchivedError: Sendable, Hashable, Identifiable {
@@ -7,23 +8,27 @@ public struct ArchivedError: Sendable, Hashable, Identifiable {
     public let operation: TableOperation
     /// The record as the application sees it; nil where it was deleted here.
     public let affectedEntity: JSON?
-    /// The body as it was sent last, or as it would be sent where nothing was; null for a delete.
+    /// The body as it was sent last: as it went over the wire, in the service's own form. Where nothing was, the record as it
+    /// would be sent. Null for a delete, and for what was no JSON.
     public let requestBody: JSON
     /// Whether the request went out at least once.
     public let wasSent: Bool
 
     /// The operation's id.
     public var id: String { operation.id }
-    /// The method of the request.
+    /// The method of the request as it was sent last (v2's updates are `MERGE`); where nothing was, that of its kind.
     public var requestMethod: String {
-        switch operation.kind {
+        if let request = operation.failure?.request { return request.method }
+        return switch operation.kind {
         case .insert, .undelete: "POST"
         case .update: "PATCH"
         case .delete: "DELETE"
         }
     }
-    /// The address of the request, below the service's root.
+    /// The address of the request below the service's root, as it was sent last: `Orders(5)`, `tables/orders/5`. Where
+    /// nothing was, that of the record in a store.
     public var requestAddress: String {
+        if let request = operation.failure?.request { return request.address }
         if operation.kind == .insert { return operation.table }
         return "\(operation.table)('\(operation.recordID.text.replacing("'", with: "''"))')"
     }

@@ -1,5 +1,6 @@
 public import SluiceBase
 internal import SluiceSync
+internal import SluiceWire
 
 /// The changes that did not go through, as a set that can be queried, and the means to deal with each by itself.
 ///
@@ -85,7 +86,7 @@ public struct ErrorArchive: Sendable {
     private func entry(_ operation: TableOperation) async throws -> ArchivedError {
         let local = try await context.queue.copies(of: operation).local
         let sent = operation.sent.last
-        var body = sent?.final ?? .null
+        var body = operation.failure?.request?.body ?? sent?.final ?? .null
         if sent == nil, operation.kind != .delete { body = try await context.queue.body(of: operation) ?? .null }
         return ArchivedError(
             operation: operation, affectedEntity: local, requestBody: body, wasSent: operation.wasSent)

@@ -7,15 +7,39 @@ extension EdmModel {
     ///
     /// A navigation property without such columns is left out, as one from many to many: only the service can follow it.
     /// Of v2 the constraints of associations are not read, so none of its navigation properties is found: declare them.
-    public var linkedTables: [TableSchema] {
+    public var linkedTables: [TableSchema] { linkedTables(ODataSettings()) }
+
+    /// The same for a service with those settings: a set whose rows have ids of their own (`clientID`) is referred to by its
+    /// key property, which the service assigns.
+    ///
+    /// A key property with the name `ID` has no place beside the record's id, and so no reference can follow it.
+    public func linkedTables(_ settings: ODataSettings) -> [TableSchema] {
         tables.map { table in
             var table = table
             guard let set = sets.first(where: { $0.name == table.name }), let type = try? whole(set.type) else {
                 return table
             }
-            table.references = type.navigation.compactMap { reference($0, from: set, type) }
+            table.references = type.navigation.compactMap { navigation in
+                guard var reference = reference(navigation, from: set, type) else { return nil }
+                let parent = reference.isCollection ? table.name : reference.table
+                let key = reference.isCollection ? reference.column : reference.targetColumn
+                guard key == "id", let name = assignedKey(of: parent, settings) else { return reference }
+                reference.isAssigned = true
+                if reference.isCollection { reference.column = name } else { reference.targetColumn = name }
+                return reference
+            }
             return table
         }
+    }
+
+    /// The key property that the service assigns to rows of the set, whose records have ids of their own.
+    private func assignedKey(of name: String, _ settings: ODataSettings) -> PropertyName? {
+        guard let table = settings.tables[name], table.clientID != nil,
+            let set = sets.first(where: { $0.name == name }), let key = try? whole(set.type).key, key.count == 1,
+            key[0].text.lowercased() != "id",
+            table.assignsKey ?? (try? entitySet(name))??.assignsKey ?? false
+        else { return nil }
+        return key[0]
     }
 
     private func reference(

@@ -8,7 +8,9 @@ extension SluiceClient {
     ///
     /// - Throws: ``SluiceError`` of code `unsupported` on a wire that has no metadata; `brokenProtocol` for a document
     ///   that cannot be read; of the network.
-    public func metadata() async throws -> EdmModel {
+    public func metadata() async throws -> EdmModel { try EdmModel(document: try await metadataDocument()) }
+
+    func metadataDocument() async throws -> [UInt8] {
         guard dialect.isOData else {
             throw SluiceError(.unsupported, "the wire \(dialect.name) has no metadata; declare the tables instead")
         }
@@ -22,6 +24,6 @@ extension SluiceClient {
                 SluiceError.Code(status: response.status) ?? .brokenProtocol, "the service's metadata cannot be read",
                 status: response.status)
         }
-        return try EdmModel(document: response.body.bytes)
+        return Array(response.body.bytes)
     }
 }

@@ -63,6 +63,22 @@ struct MixedReader: TableReader {
             provenance: .init(changes > 0 ? .merged : .remote, asOf: asOf, reasons: reasons))
     }
 
+    func referring(to id: RecordID, along reference: TableSchema.Reference) async throws -> [RecordID] {
+        switch used {
+        case .none, .online: []
+        case .offline(let store): try await store.referring(to: id, along: reference)
+        case .both(_, let offline): offline.isOpen ? try await offline.referring(to: id, along: reference) : []
+        }
+    }
+
+    func isMadeHere(_ id: RecordID, in table: String) async throws -> Bool {
+        switch used {
+        case .none, .online: false
+        case .offline(let store): try await store.isMadeHere(id, in: table)
+        case .both(_, let offline): offline.isOpen ? try await offline.isMadeHere(id, in: table) : false
+        }
+    }
+
     func value(of call: OperationCall) async throws -> (JSON, StoreResult.Provenance) {
         switch used {
         case .none: throw MixedStore.unopened
@@ -88,7 +104,7 @@ struct MixedReader: TableReader {
 
 extension SluiceError {
     /// Whether the service was not reached: there is no way to it, or what stands before it says that it is away.
-    fileprivate var serviceIsAway: Bool {
+    var serviceIsAway: Bool {
         code.isNetwork || (status.map { [408, 502, 503, 504].contains($0) } ?? false)
     }
 }

@@ -22,8 +22,10 @@ extension MixedStore {
     }
 
     /// Deletes a record: in the queue where it is on the device, else at the service.
-    public func delete(_ id: RecordID, in table: String, options: OperationOptions) async throws {
-        try await writer(of: table, id).delete(id, in: table, options: options)
+    public func delete(
+        _ id: RecordID, version: String?, in table: String, options: OperationOptions
+    ) async throws {
+        try await writer(of: table, id).delete(id, version: version, in: table, options: options)
     }
 
     /// Calls the service.

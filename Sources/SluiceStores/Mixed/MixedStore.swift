@@ -41,6 +41,9 @@ public final class MixedStore: DataStore {
         self.offline = offline
         self.uncovered = uncovered
         current = Mutex(mode)
+        schemas = StoreSchemas(
+            (offline?.tables ?? online?.tables) ?? [],
+            operations: (online?.operations ?? []) + (offline?.operations ?? []))
     }
 
     /// Which of the stores are used. A request ends in the mode in which it began.
@@ -53,7 +56,7 @@ public final class MixedStore: DataStore {
     public var service: ServiceRoot? { online?.service ?? offline?.service }
     /// The tables: the offline store's, or else the online one's.
     public var tables: [TableSchema] { schemas.all }
-    var schemas: StoreSchemas { offline?.schemas ?? online?.schemas ?? StoreSchemas([]) }
+    let schemas: StoreSchemas
 
     /// Whether a store is open that the mode uses.
     public var isOpen: Bool {

@@ -76,6 +76,14 @@ struct OverlaidSource: RecordSource {
         return try await remote.record(id, in: table)
     }
 
+    func referring(to id: RecordID, along reference: TableSchema.Reference) async throws -> [RecordID] {
+        try await context.waiting(in: reference.table, with: id, in: reference.targetColumn)
+    }
+
+    func holds(_ id: RecordID, in table: String) async throws -> Bool {
+        (try await waiting(in: table, id)[id] ?? nil) != nil
+    }
+
     func page(_ options: ODataOptions, of table: String) async throws -> RecordPage? {
         let page = try await remote.page(options, of: table)
         if try await !waiting(in: table).isEmpty {

@@ -3,7 +3,10 @@ internal import SluiceSync
 
 /// The local store as the source of a read.
 struct LocalSource: RecordSource {
-    let store: any LocalStore
+    let context: SyncContext
+    private var store: any LocalStore { context.store }
+
+    init(_ context: SyncContext) { self.context = context }
 
     func page(_ query: Query) async throws -> RecordPage {
         var query = query
@@ -20,5 +23,10 @@ struct LocalSource: RecordSource {
         try await store.read { try $0.record(id, in: table) }
     }
 
+    func referring(to id: RecordID, along reference: TableSchema.Reference) async throws -> [RecordID] {
+        try await context.waiting(in: reference.table, with: id, in: reference.targetColumn)
+    }
+
+    func holds(_ id: RecordID, in table: String) async throws -> Bool { try await record(id, in: table) != nil }
     func page(_ options: ODataOptions, of table: String) async throws -> RecordPage? { nil }
 }

@@ -8,6 +8,10 @@ struct OfflineCoverage: Sendable {
         var coverage: Coverage
         /// The oldest download that the answer depends on.
         var asOf: Timestamp?
+        /// The record from which a link leads to the answer, where that is covered because of it.
+        var owner: JSON?
+        /// What it was found by.
+        var by: OfflineCoverage?
     }
 
     private let schemas: StoreSchemas
@@ -53,7 +57,8 @@ struct OfflineCoverage: Sendable {
         self.quarantined = quarantined
     }
 
-    /// Whether the query's cursor stands where a pull has left it: one that was purged or begins afresh stands nowhere.
+    /// Whether the query's cursor stands where a pull has left it: one that was purged or begins afresh stands nowhere, and
+    /// has to be compared. One of a set that is always read whole, or that was empty, has no place either.
     private static func holds(
         _ part: DefinedRequest.Part, _ endpoint: String?, _ user: String, _ store: any StoreReader
     ) throws -> Bool {
@@ -62,7 +67,9 @@ struct OfflineCoverage: Sendable {
         }
         var condition = QueryExpression.binary(.and, equals("name", part.name), equals("user", user))
         if let endpoint { condition = .binary(.and, condition, equals("endpoint", endpoint)) }
-        return try Cursor.all(of: part.table, where: condition, in: store).contains { $0.position != nil }
+        return try Cursor.all(of: part.table, where: condition, in: store).contains {
+            $0.position != nil || ($0.pulledAt != nil && !$0.needsReconcile)
+        }
     }
 
     /// Whether the store has the whole answer to a read.
@@ -81,10 +88,12 @@ struct OfflineCoverage: Sendable {
                 coverage = held(local, key, read, checker) ?? coverage
             }
         }
+        var linkedTo: JSON?
         if !coverage.isCovered, let owner, let outer = read.asExpansion, let key = outer.key,
             let whole = held(owner, key, outer, checker, isWhole: true)
         {
             coverage = whole
+            linkedTo = owner
         }
         let tables = tables(of: read)
         if coverage.isCovered, let bad = tables.sorted().first(where: { quarantined[$0] ?? 0 > 0 }) {
@@ -97,7 +106,23 @@ struct OfflineCoverage: Sendable {
             coverage = .uncovered(because: reasons, example: example)
         }
         let involved = complete.filter { $0.parts.contains { tables.contains($0.table) } }
-        return Finding(coverage: coverage, asOf: involved.compactMap(\.downloadedAt).min())
+        if case .covered(let names, var reasons) = coverage {
+            for request in involved {
+                guard let failure = request.failure else { continue }
+                reasons.append("the last download of \"\(request.request.name)\" failed: \(failure)")
+            }
+            coverage = .covered(by: names, because: reasons)
+        }
+        return Finding(coverage: coverage, asOf: involved.compactMap(\.downloadedAt).min(), owner: linkedTo, by: self)
+    }
+
+    /// Whether the store has every record of a table that such options ask for.
+    func holds(_ options: ODataOptions, in table: String) -> Bool {
+        var options = options
+        // What is asked of the linked records in turn is looked at by itself.
+        (options.expand, options.levels) = ([], nil)
+        return CoverageChecker(complete.map(\.covering), schemas: schemas.all).coverage(of: options, in: table)
+            .isCovered
     }
 
     /// A record that is here is there, by whichever request holds it, also where the request's filter does not follow

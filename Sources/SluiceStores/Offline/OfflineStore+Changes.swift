@@ -3,30 +3,35 @@ public import SluiceSync
 internal import SluiceWire
 
 extension OfflineStore {
-    /// Creates a record here and queues the change. What is created or linked with it is one transaction here, and where
-    /// the service takes batches (``SyncOptions/batchSize``) one group that arrives whole or not at all.
+    /// Creates a record here and queues the change. What is created or linked with it is one transaction here, and with
+    /// ``SyncOptions/batchSize`` above 1 one group that arrives whole or not at all. Without, what refers to another record is
+    /// sent after it, and not while that is refused.
     ///
-    /// A reference to a new record holds the id that the record has here; where the service assigns keys, the id stays the
-    /// record's id on this device.
+    /// A reference to a new record holds the id that the record has here. Where the service assigns keys, the id stays the
+    /// record's id on this device, and references that are marked so (``TableSchema/Reference/isAssigned``) get the key
+    /// once it is known; such records are never one group.
     @discardableResult
     public func create(_ record: JSON, in table: String, options: OperationOptions) async throws -> JSON {
         try state.require()
         let (schemas, makeID) = (schemas, context.options.environment.makeID)
         let deep = try DeepRecord(record, in: schemas.spelled(table), schemas: schemas, makeID: makeID)
         let (changes, root) = (deep.changes, deep.root["id"])
+        let references = context.options.assignedReferences
         let body: @Sendable (LocalTransaction) throws -> JSON = { transaction in
             var made = JSON.null
             for change in changes {
                 switch change {
-                case .insert(let new, let target):
+                case .insert(let given, let target):
+                    let new = try Self.resolved(given, in: target, references, transaction)
                     let stored = try transaction.insert(new, in: target)
                     if new["id"] == root, target == schemas.spelled(table) { made = stored }
-                case .update(let changed, let target): try transaction.update(changed, in: target)
+                case .update(let given, let target):
+                    try transaction.update(Self.resolved(given, in: target, references, transaction), in: target)
                 }
             }
             return made
         }
-        let isGroup = !deep.isSingle && context.options.batchSize ?? 1 > 1
+        let isGroup = !deep.isSingle && context.options.batchSize ?? 1 > 1 && !waitForKeys(changes)
         return try await isGroup
             ? context.group(options: options, body) : context.write(options: options, body)
     }
@@ -35,7 +40,12 @@ extension OfflineStore {
     @discardableResult
     public func patch(_ changes: JSON, in table: String, options: OperationOptions) async throws -> JSON {
         try state.require()
-        return try await context.table(schemas.spelled(table)).update(own(changes), options: options)
+        let (table, changes) = (schemas.spelled(table), own(changes))
+        let references = context.options.assignedReferences.filter { $0.child == table }
+        guard !references.isEmpty else { return try await context.table(table).update(changes, options: options) }
+        return try await context.write(options: options) { transaction in
+            try transaction.update(Self.resolved(changes, in: table, references, transaction), in: table)
+        }
     }
 
     /// Replaces a record here and queues the change: what the record does not name becomes null.
@@ -48,17 +58,21 @@ extension OfflineStore {
             throw SluiceError(.invalidRecord, "a record to replace another names its id", table: table)
         }
         let system = context.dialect(isSystem:)
+        let references = context.options.assignedReferences
         return try await context.write(options: options) { transaction in
             var changes = new
             for name in try transaction.lookup(id: id, in: table)?.names ?? [] where changes[name] == nil {
                 if !system(name) { changes[name] = .null }
             }
-            return try transaction.update(changes, in: table)
+            return try transaction.update(Self.resolved(changes, in: table, references, transaction), in: table)
         }
     }
 
-    /// Deletes a record here and queues the change.
-    public func delete(_ id: RecordID, in table: String, options: OperationOptions) async throws {
+    /// Deletes a record here and queues the change. The upload sends the version on which the change was made, whichever
+    /// is given here.
+    public func delete(
+        _ id: RecordID, version: String?, in table: String, options: OperationOptions
+    ) async throws {
         try state.require()
         try await context.table(schemas.spelled(table)).delete(id: id, options: options)
     }

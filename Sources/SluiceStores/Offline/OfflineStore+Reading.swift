@@ -27,17 +27,37 @@ extension OfflineStore: TableReader {
     func complete(_ read: TableRead) async throws -> (TableAnswer?, OfflineCoverage.Finding) {
         let finding = try await finding(for: read)
         guard finding.coverage.isCovered else { return (nil, finding) }
-        let answer = try await local(read, .localComplete, finding.asOf, finding.coverage.reasons)
+        let links = try await links(of: read, finding)
+        let answer = try await local(read, .localComplete, finding.asOf, finding.coverage.reasons, links)
+        if let missing = links?.missing {
+            var partial = finding
+            partial.coverage = .uncovered(because: [missing], example: nil)
+            return (nil, partial)
+        }
         let after = try await self.finding(for: read)
         return after.coverage.isCovered ? (answer, finding) : (nil, after)
     }
 
+    /// What looks at the links of an answer, where it is proved by what requests expand; it has seen the link that leads to
+    /// the answer.
+    private func links(of read: TableRead, _ finding: OfflineCoverage.Finding) async throws -> LinkGuard? {
+        guard case .covered(let names, _) = finding.coverage, let coverage = finding.by else { return nil }
+        let links = LinkGuard(context, coverage, names)
+        if let owner = finding.owner, let outer = read.asExpansion, let item = outer.options.expand.first {
+            let reference = try schemas.reference(item.name ?? "", of: outer.table)
+            let values = LinkValue(owner, along: reference).map { [$0] } ?? []
+            try await links.follow(item, reference, from: outer.table, at: "/\(reference.name.text)", values)
+        }
+        return links
+    }
+
     /// The answer from the records that are here.
     func local(
-        _ read: TableRead, _ source: StoreResult.Source, _ asOf: Timestamp?, _ reasons: [String]
+        _ read: TableRead, _ source: StoreResult.Source, _ asOf: Timestamp?, _ reasons: [String],
+        _ links: LinkGuard? = nil
     ) async throws -> TableAnswer {
         try state.require()
-        let execution = SetExecution(source: LocalSource(store: context.store), schemas: schemas)
+        let execution = SetExecution(source: LocalSource(context), schemas: schemas, links: links)
         let page = try await execution.page(read)
         return TableAnswer(
             records: page.records, count: page.count, provenance: .init(source, asOf: asOf, reasons: reasons))
@@ -53,6 +73,14 @@ extension OfflineStore: TableReader {
             provenance: .init(
                 .localComplete, asOf: context.options.environment.now(), reasons: ["the errors are kept on this device"]
             ))
+    }
+
+    func referring(to id: RecordID, along reference: TableSchema.Reference) async throws -> [RecordID] {
+        try await context.waiting(in: reference.table, with: id, in: reference.targetColumn)
+    }
+
+    func isMadeHere(_ id: RecordID, in table: String) async throws -> Bool {
+        try await context.queue.operations(QueueFilter(table: table, recordID: id)).contains { $0.kind == .insert }
     }
 
     func value(of call: OperationCall) async throws -> (JSON, StoreResult.Provenance) {
@@ -94,6 +122,8 @@ struct ListSource: RecordSource {
             count: query.includesCount ? records.count { evaluator.matches($0) } : nil)
     }
 
+    func referring(to id: RecordID, along reference: TableSchema.Reference) async throws -> [RecordID] { [] }
+    func holds(_ id: RecordID, in table: String) async throws -> Bool { false }
     func record(_ id: RecordID, in table: String) async throws -> JSON? { records.first { $0["id"]?.textID == id } }
     func page(_ options: ODataOptions, of table: String) async throws -> RecordPage? { nil }
 }

@@ -17,6 +17,7 @@ extension OfflineStore {
         try state.require()
         var request = request
         request.table = schemas.spelled(request.table)
+        request.options.expand = schemas.spelled(request.options.expand, of: request.table)
         try request.validate(Dictionary(tables.map { ($0.name, $0) }) { $1 })
         let known = try await requests().first { $0.request.name == request.name }
         var defined = DefinedRequest(request)
@@ -42,7 +43,10 @@ extension OfflineStore {
             throw SluiceError(.invalidArgument, "there is no defining request \"\(name)\"")
         }
         try await release(known.parts)
-        try await context.store.write { try $0.delete([.string(name)], from: DefinedRequest.schema.name) }
+        try await context.store.write {
+            try $0.delete([.string(name)], from: DefinedRequest.schema.name)
+            try DownloadedLinks.forget(name, in: $0)
+        }
     }
 
     func save(_ request: DefinedRequest) async throws {

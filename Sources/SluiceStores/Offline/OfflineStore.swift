@@ -20,6 +20,8 @@ public final class OfflineStore: DataStore {
     public let context: SyncContext
     /// The tables, with their references.
     public let tables: [TableSchema]
+    /// The names of the service's functions and actions.
+    public let operations: [String]
     /// How the store works.
     public let options: OfflineOptions
     let schemas: StoreSchemas
@@ -27,11 +29,18 @@ public final class OfflineStore: DataStore {
 
     /// A store on a sync context, which is not open yet. Tables are those that the context was made with, and have
     /// references for navigation.
-    public init(context: SyncContext, tables: [TableSchema] = [], options: OfflineOptions = OfflineOptions()) {
+    ///
+    /// - Parameter operations: the names of the service's functions and actions (``EdmModel/operations``), so that an address
+    ///   which begins with one is known to be a call, which has no answer offline.
+    public init(
+        context: SyncContext, tables: [TableSchema] = [], operations: [String] = [],
+        options: OfflineOptions = OfflineOptions()
+    ) {
         self.context = context
         self.tables = tables
+        self.operations = operations
         self.options = options
-        schemas = StoreSchemas(tables)
+        schemas = StoreSchemas(tables, operations: operations)
     }
 
     /// The service's root; nil where the context has no client.
@@ -43,7 +52,7 @@ public final class OfflineStore: DataStore {
     ///
     /// - Throws: ``SluiceError`` of a store code.
     public func open() async throws {
-        try await context.store.define([DefinedRequest.schema, DownloadedRecords.schema])
+        try await context.store.define([DefinedRequest.schema, DownloadedRecords.schema, DownloadedLinks.schema])
         _ = try await context.store.read { try DefinedRequest.all(in: $0) }
         state.set(true)
     }
@@ -77,7 +86,8 @@ public final class OfflineStore: DataStore {
         guard request.path.segments.count == 1, let segment = request.path.segments.first else {
             throw SluiceError(.unsupported, "the coverage of a path along links is known only when it is read")
         }
-        let read = TableRead(table: schemas.spelled(segment.name), options: request.options, key: segment.recordID)
+        var read = TableRead(table: schemas.spelled(segment.name), options: request.options, key: segment.recordID)
+        read.options.expand = schemas.spelled(request.options.expand, of: read.table)
         return try await finding(for: read).coverage
     }
 

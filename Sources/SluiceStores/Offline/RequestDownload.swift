@@ -11,6 +11,8 @@ struct RequestDownload {
     private(set) var result = DownloadResult()
     /// The named queries of this download.
     private var parts: [DefinedRequest.Part] = []
+    /// The values that were followed, by the path of navigation properties.
+    private var links: [String: Set<LinkValue>] = [:]
 
     init(store: OfflineStore, defined: DefinedRequest, allowsMassRemoval: Bool) {
         self.store = store
@@ -35,6 +37,8 @@ struct RequestDownload {
         let former = defined.parts.filter { !parts.contains($0) }
         (defined.parts, defined.downloadedAt, defined.failure) = (parts + former, start, nil)
         defined.isExpanded = true
+        let links = links
+        try await context.store.write { try DownloadedLinks.save(links, of: request.name, in: $0) }
         try await store.save(defined)
         guard !former.isEmpty else { return }
         do {
@@ -93,6 +97,7 @@ struct RequestDownload {
         let schema = store.schemas[reference.table]
         let path = "\(path)/\(name.text)"
         let values = Set(rows.compactMap { LinkValue($0, reference.column) })
+        links[path, default: []].formUnion(values)
         let buckets = LinkBuckets(values)
         var linked: [JSON] = []
         for (index, bucket) in buckets.all.enumerated() where !bucket.isEmpty {

@@ -24,6 +24,9 @@ struct OnlineSource: RecordSource {
         return try await rest(&page, table)
     }
 
+    func referring(to id: RecordID, along reference: TableSchema.Reference) async throws -> [RecordID] { [] }
+    func holds(_ id: RecordID, in table: String) async throws -> Bool { false }
+
     func record(_ id: RecordID, in table: String) async throws -> JSON? {
         do {
             return try await client.table(table).lookup(id: id)

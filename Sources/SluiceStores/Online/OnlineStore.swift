@@ -19,6 +19,8 @@ public final class OnlineStore: DataStore {
     public let client: SluiceClient
     /// The tables, with their references.
     public let tables: [TableSchema]
+    /// The names of the service's functions and actions.
+    public let operations: [String]
     let schemas: StoreSchemas
     let environment: SyncEnvironment
     let maximumRecords: Int
@@ -28,17 +30,20 @@ public final class OnlineStore: DataStore {
     ///
     /// - Parameters:
     ///   - tables: the tables with references; others can be read too, without navigation.
+    ///   - operations: the names of the service's functions and actions (``EdmModel/operations``), so that an address which
+    ///     begins with one is a call and no table.
     ///   - maximumRecords: the most records that one read may bring; more is an error of code `limitReached`.
     ///   - environment: clock and ids.
     public init(
-        client: SluiceClient, tables: [TableSchema] = [], maximumRecords: Int = 100_000,
+        client: SluiceClient, tables: [TableSchema] = [], operations: [String] = [], maximumRecords: Int = 100_000,
         environment: SyncEnvironment = .system
     ) {
         self.client = client
         self.tables = tables
+        self.operations = operations
         self.maximumRecords = maximumRecords
         self.environment = environment
-        schemas = StoreSchemas(tables)
+        schemas = StoreSchemas(tables, operations: operations)
     }
 
     /// The service's root.
@@ -71,14 +76,18 @@ public final class OnlineStore: DataStore {
         // A wire of tables lets the server make the id; OData's have no other way to name the record.
         hasID = hasID || client.dialect.isOData || !deep.isSingle
         var made: JSON?
+        var keys = KnownKeys(tables)
         for change in deep.changes {
             switch change {
-            case .insert(var new, let target):
+            case .insert(let new, let target):
                 let isRoot = made == nil && target == table && new["id"] == deep.root["id"]
-                if !hasID { new["id"] = nil }
-                let stored = try await client.table(target).insert(new)
+                var body = keys.resolved(new, in: target)
+                if !hasID { body["id"] = nil }
+                let stored = try await client.table(target).insert(body)
+                keys.note(stored, as: new["id"], in: target)
                 if isRoot { made = stored }
-            case .update(let changes, let target): _ = try await client.table(target).update(changes)
+            case .update(let changes, let target):
+                _ = try await client.table(target).update(keys.resolved(changes, in: target))
             }
         }
         return made ?? deep.root
@@ -98,10 +107,12 @@ public final class OnlineStore: DataStore {
         return try await client(with: options, table).table(schemas.spelled(table)).replace(record)
     }
 
-    /// Deletes a record at the service.
-    public func delete(_ id: RecordID, in table: String, options: OperationOptions) async throws {
+    /// Deletes a record at the service. The version, where there is one, is sent as `If-Match`.
+    public func delete(
+        _ id: RecordID, version: String?, in table: String, options: OperationOptions
+    ) async throws {
         try state.require()
-        try await client(with: options, table).table(schemas.spelled(table)).delete(id: id)
+        try await client(with: options, table).table(schemas.spelled(table)).delete(id: id, version: version)
     }
 
     /// The client, with the header fields of one change.
@@ -121,6 +132,9 @@ extension OnlineStore: TableReader {
             records: page.records, count: page.count,
             provenance: .init(.remote, asOf: asOf, reasons: ["the service at \(client.endpoint.identity) was asked"]))
     }
+
+    func referring(to id: RecordID, along reference: TableSchema.Reference) async throws -> [RecordID] { [] }
+    func isMadeHere(_ id: RecordID, in table: String) async throws -> Bool { false }
 
     func value(of call: OperationCall) async throws -> (JSON, StoreResult.Provenance) {
         let asOf = environment.now()

@@ -5,6 +5,7 @@ struct Expansion: Sendable {
     let execution: SetExecution
     let table: String
     let depth: Int
+    let path: String
 
     /// The deepest that expansions are nested.
     static let maximumDepth = 16
@@ -22,7 +23,7 @@ struct Expansion: Sendable {
         let reference = try execution.schemas.reference(name, of: table)
         let found = try await linked(item, reference, rows)
         for (index, row) in rows.enumerated() {
-            let all = LinkValue(row, reference.column).flatMap { found[$0] } ?? []
+            let all = LinkValue(row, along: reference).flatMap { found[$0] } ?? []
             let paged = Array(all.dropFirst(item.options.skip ?? 0).prefix(item.options.top ?? .max))
             if item.options.count == true, reference.isCollection {
                 records[index][PropertyName("\(name.text)@odata.count")] = JSON(all.count)
@@ -43,9 +44,15 @@ struct Expansion: Sendable {
     ) async throws -> [LinkValue: [JSON]] {
         var values: [LinkValue] = []
         var seen: Set<LinkValue> = []
+        var byID: [LinkValue] = []
         for row in rows {
-            if let value = LinkValue(row, reference.column), seen.insert(value).inserted { values.append(value) }
+            guard let value = LinkValue(row, along: reference), seen.insert(value).inserted else { continue }
+            // Whose key is not assigned yet is referred to by its id.
+            let isKnown = !reference.isAssigned || !reference.isCollection || LinkValue(row, reference.column) != nil
+            if isKnown { values.append(value) } else { byID.append(value) }
         }
+        let path = "\(path)/\(reference.name.text)"
+        try await execution.links?.follow(item, reference, from: table, at: path, values)
         let schema = execution.schemas[reference.table]
         var read = TableRead(table: reference.table, options: item.options)
         (read.options.skip, read.options.top, read.options.count, read.options.levels) = (nil, nil, nil, nil)
@@ -60,13 +67,33 @@ struct Expansion: Sendable {
         while !rest.isEmpty {
             let part = rest.prefix(Self.chunk)
             rest = rest.dropFirst(Self.chunk)
-            let literals = part.map { $0.literal(for: reference.targetColumn, of: schema) }
+            let literals = part.filter { $0.fits(reference.targetColumn, of: schema) }
+                .map { $0.literal(for: reference.targetColumn, of: schema) }
+            if literals.isEmpty { continue }
             let page = try await execution.page(
-                read.restricted(to: .membership(.column(reference.targetColumn), literals)), depth: depth + 1)
+                read.restricted(to: .membership(.column(reference.targetColumn), literals)), depth: depth + 1,
+                path: path)
             for var record in page.records {
                 guard let value = LinkValue(record, reference.targetColumn) else { continue }
                 if !isAsked { record[reference.targetColumn] = nil }
                 found[value, default: []].append(record)
+            }
+        }
+        for value in byID {
+            let ids = try await execution.source.referring(to: value.id, along: reference)
+            if ids.isEmpty { continue }
+            let asked = read.restricted(to: .membership(.column("id"), ids.map { .id($0) }))
+            var records = try await execution.page(asked, depth: depth + 1, path: path).records
+            if !isAsked { for index in records.indices { records[index][reference.targetColumn] = nil } }
+            found[value] = records
+        }
+        if reference.isAssigned, !reference.isCollection {
+            // A record whose key is not assigned yet is referred to by its id.
+            for value in values where found[value] == nil {
+                guard try await execution.source.holds(value.id, in: reference.table) else { continue }
+                var one = TableRead(table: reference.table, options: read.options, key: value.id)
+                if !isAsked { one.options.select.removeLast() }
+                found[value] = try await execution.page(one, depth: depth + 1, path: path).records
             }
         }
         return found

@@ -20,6 +20,26 @@ struct LinkValue: Sendable, Hashable {
         }
     }
 
+    /// The value of the property by which a record is referred to: its id, as long as the service has not assigned it one.
+    init?(_ record: JSON, by column: PropertyName, _ reference: TableSchema.Reference) {
+        if let value = LinkValue(record, column) {
+            self = value
+        } else if reference.isAssigned, let value = LinkValue(record, "id") {
+            self = value
+        } else {
+            return nil
+        }
+    }
+
+    /// The value of a record that leads along a reference.
+    init?(_ record: JSON, along reference: TableSchema.Reference) {
+        let value =
+            reference.isCollection
+            ? LinkValue(record, by: reference.column, reference) : LinkValue(record, reference.column)
+        guard let value else { return nil }
+        self = value
+    }
+
     init(_ id: RecordID) { self.id = .string(id.text) }
 
     /// The value as a constant to compare a column with.
@@ -28,6 +48,14 @@ struct LinkValue: Sendable, Hashable {
         case .integer, .real:
             Int64(text).map { .number(JSONNumber($0)) } ?? .string(text)
         default: .string(text)
+        }
+    }
+
+    /// Whether the column can hold it: one of numbers holds no text that is none.
+    func fits(_ column: PropertyName, of schema: TableSchema) -> Bool {
+        switch column == "id" ? nil : schema.column(column)?.type {
+        case .integer, .real: Int64(text) != nil
+        default: true
         }
     }
 

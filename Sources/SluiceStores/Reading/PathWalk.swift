@@ -19,8 +19,9 @@ struct PathWalk: Sendable {
     func result() async throws -> StoreResult {
         var segments = request.path.segments[...]
         guard let first = segments.popFirst() else { throw refusal("names no table") }
+        guard !first.name.hasPrefix("$") else { throw refusal("begins with \(first.name), which is no table") }
         let table = reader.schemas.spelled(first.name)
-        if let call = operation(first, table) {
+        if let call = try operation(first, table) {
             guard segments.isEmpty else { throw refusal("goes on after a function's result, which is not followed") }
             let (value, provenance) = try await reader.value(of: call)
             return StoreResult(records: [], value: value, provenance: provenance)
@@ -90,6 +91,7 @@ struct PathWalk: Sendable {
     /// The read with what the request's options ask for.
     private func asked(_ read: TableRead) -> TableRead {
         var asked = TableRead(table: read.table, options: request.options, key: read.key, link: read.link)
+        asked.options.expand = reader.schemas.spelled(request.options.expand, of: read.table)
         if let condition = read.options.filter { asked = asked.restricted(to: condition) }
         return asked
     }
@@ -124,7 +126,7 @@ struct PathWalk: Sendable {
         _ segment: ResourcePath.Segment, from read: TableRead, _ known: inout StoreResult.Provenance?
     ) async throws -> Place {
         let name = PropertyName(segment.name)
-        guard let reference = reader.schemas[read.table].reference(name) else {
+        guard let reference = reader.schemas.link(name, of: read.table) else {
             guard segment.arguments == nil, !segment.name.hasPrefix("$") else {
                 throw refusal("cannot be followed at \(segment.name)")
             }
@@ -141,12 +143,26 @@ struct PathWalk: Sendable {
                 if answer.provenance.source == .localPartial { return .nothing }
                 throw SluiceError(.notFound, "there is no such record", table: read.table, recordID: read.key)
             }
-            value = LinkValue(record, reference.column)
+            value = LinkValue(record, along: reference)
+            if reference.isAssigned, reference.isCollection, LinkValue(record, reference.column) == nil,
+                let id = value?.id
+            {
+                // What refers to it by its id waits on this device.
+                let ids = try await reader.referring(to: id, along: reference)
+                let isOne: QueryExpression =
+                    ids.isEmpty ? .literal(.bool(false)) : .membership(.column("id"), ids.map { .id($0) })
+                return try keyed(
+                    TableRead(table: reference.table, options: ODataOptions()).restricted(to: isOne), segment)
+            }
         }
         guard let value else { return .nothing }
         var next = TableRead(table: reference.table, options: ODataOptions())
-        next.link = read.key.map { TableRead.Link(table: read.table, key: $0, name: name) }
-        if reference.targetColumn == "id" {
+        next.link = read.key.map { TableRead.Link(table: read.table, key: $0, name: reference.name) }
+        var isByID = reference.targetColumn == "id"
+        if reference.isAssigned, !reference.isCollection {
+            isByID = try await reader.isMadeHere(value.id, in: reference.table)
+        }
+        if isByID {
             var one = next
             one.key = value.id
             return .entity(one)
@@ -170,9 +186,35 @@ struct PathWalk: Sendable {
         return .entity(one)
     }
 
-    /// The call that the first segment is: of a name in parentheses that no table has.
-    private func operation(_ segment: ResourcePath.Segment, _ table: String) -> OperationCall? {
-        guard let arguments = segment.arguments, !reader.schemas.has(table) else { return nil }
+    /// The call that the first segment is: of the name of an operation that the store was told of, or of a name in
+    /// parentheses that no table has. v2's calls have their arguments in the query.
+    private func operation(_ segment: ResourcePath.Segment, _ table: String) throws -> OperationCall? {
+        guard let call = call(segment, table) else { return nil }
+        var others = request.options
+        (others.custom, others.aliases, others.format) = ([], [:], nil)
+        guard others == ODataOptions() else {
+            throw refusal(
+                "has query options for a function, which are not applied to its result; write its arguments in parentheses"
+            )
+        }
+        return call
+    }
+
+    private func call(_ segment: ResourcePath.Segment, _ table: String) -> OperationCall? {
+        guard !reader.schemas.has(table) else { return nil }
+        if reader.schemas.operations.contains(segment.name) {
+            var values: [PropertyName: JSON] = [:]
+            for argument in request.options.custom {
+                let literal = try? QueryExpression(odata: argument.value)
+                values[PropertyName(argument.name)] = literal.flatMap(constant) ?? JSON(argument.value)
+            }
+            for argument in segment.arguments ?? [] {
+                guard let name = argument.name else { return nil }
+                values[PropertyName(name)] = constant(argument.value)
+            }
+            return OperationCall(segment.name, values)
+        }
+        guard let arguments = segment.arguments else { return nil }
         let isKey = arguments.count == 1 && (arguments[0].name == nil || arguments[0].name?.lowercased() == "id")
         guard !isKey else { return nil }
         var values: [PropertyName: JSON] = [:]

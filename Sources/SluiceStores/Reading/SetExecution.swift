@@ -5,8 +5,11 @@ internal import SluiceBase
 struct SetExecution: Sendable {
     let source: any RecordSource
     let schemas: StoreSchemas
+    /// Told of the links that are followed.
+    var links: (any LinkWatcher)?
 
-    func page(_ read: TableRead, depth: Int = 0) async throws -> RecordPage {
+    /// - Parameter path: the navigation properties that led here from the records that were asked for.
+    func page(_ read: TableRead, depth: Int = 0, path: String = "") async throws -> RecordPage {
         let (rows, answers, count) = try await rows(read)
         var records = answers
         if read.options.apply.isEmpty, !read.options.select.isEmpty {
@@ -16,7 +19,7 @@ struct SetExecution: Sendable {
             guard rows.count == records.count, read.options.apply.isEmpty else {
                 throw SluiceError(.unsupported, "$expand does not go with $apply", table: read.table)
             }
-            let expansion = Expansion(execution: self, table: read.table, depth: depth)
+            let expansion = Expansion(execution: self, table: read.table, depth: depth, path: path)
             for item in read.options.expand { try await expansion.add(item, of: rows, to: &records) }
         }
         return RecordPage(records: records, count: count)

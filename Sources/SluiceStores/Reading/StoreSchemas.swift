@@ -3,10 +3,13 @@ internal import SluiceBase
 /// The tables that a store knows, by their names.
 struct StoreSchemas: Sendable {
     let all: [TableSchema]
+    /// The names of the service's functions and actions, as far as they are known.
+    let operations: Set<String>
     private let byName: [String: TableSchema]
 
-    init(_ tables: [TableSchema]) {
+    init(_ tables: [TableSchema], operations: [String] = []) {
         all = tables
+        self.operations = Set(operations)
         byName = Dictionary(tables.map { ($0.name, $0) }) { $1 }
     }
 
@@ -23,11 +26,33 @@ struct StoreSchemas: Sendable {
         return others.count == 1 ? others[0].name : name
     }
 
+    /// The navigation property of a table, also where it is written in other letters' case and no column has exactly that
+    /// name; nil where there is none.
+    func link(_ name: PropertyName, of table: String) -> TableSchema.Reference? {
+        let schema = self[table]
+        if let reference = schema.reference(name) { return reference }
+        guard name != "id", schema.column(name) == nil else { return nil }
+        let others = schema.references.filter { $0.name.text.lowercased() == name.text.lowercased() }
+        return others.count == 1 ? others[0] : nil
+    }
+
+    /// The expansions with the names of navigation properties as the tables have them.
+    func spelled(_ items: [ExpandItem], of table: String, depth: Int = 0) -> [ExpandItem] {
+        guard depth < Expansion.maximumDepth else { return items }
+        return items.map { item in
+            guard let reference = item.name.flatMap({ link($0, of: table) }) else { return item }
+            var spelled = item
+            spelled.path = [.property(reference.name)]
+            spelled.options.expand = self.spelled(item.options.expand, of: reference.table, depth: depth + 1)
+            return spelled
+        }
+    }
+
     /// The navigation property of a table.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery` where the table has none of that name.
     func reference(_ name: PropertyName, of table: String) throws(SluiceError) -> TableSchema.Reference {
-        guard let reference = self[table].reference(name) else {
+        guard let reference = link(name, of: table) else {
             throw SluiceError(
                 .invalidQuery, "\(table) has no navigation property \(name); declare it as a reference of the table",
                 table: table)

@@ -67,6 +67,10 @@ struct TableAnswer: Sendable {
 protocol TableReader: Sendable {
     var schemas: StoreSchemas { get }
     func answer(_ read: TableRead, _ options: ReadOptions) async throws -> TableAnswer
+    /// Whether the record was made here and no service has it yet.
+    func isMadeHere(_ id: RecordID, in table: String) async throws -> Bool
+    /// The records of this device that refer to one whose key is not assigned yet, by its id.
+    func referring(to id: RecordID, along reference: TableSchema.Reference) async throws -> [RecordID]
     /// The result of a function of the service.
     func value(of call: OperationCall) async throws -> (JSON, StoreResult.Provenance)
 }

@@ -39,7 +39,7 @@ extension DataStore {
         var value = JSON.null
         if isAdded {
             let known = targetColumn == "id" ? nil : try await record(target.0, in: target.1)
-            let linked = known.map { LinkValue($0, targetColumn) } ?? LinkValue(target.0)
+            let linked = known.map { LinkValue($0, by: targetColumn, reference) } ?? LinkValue(target.0)
             guard let linked else {
                 throw SluiceError(
                     .invalidRecord, "the record has no \(targetColumn) to be linked by", table: target.1,

@@ -49,7 +49,10 @@ public protocol DataStore: Sendable {
     func replace(_ record: JSON, in table: String, options: OperationOptions) async throws -> JSON
 
     /// Deletes a record.
-    func delete(_ id: RecordID, in table: String, options: OperationOptions) async throws
+    ///
+    /// - Parameter version: the version that the record must still have at the service; nil for whatever it has. A delete
+    ///   that waits in the queue always depends on the version that is known here.
+    func delete(_ id: RecordID, version: String?, in table: String, options: OperationOptions) async throws
 
     /// Calls a function or an action of the service.
     ///
@@ -123,8 +126,13 @@ extension DataStore {
         try await replace(record, in: table, options: OperationOptions())
     }
 
-    /// Deletes a record.
-    public func delete(_ id: some RecordIDConvertible, in table: String) async throws {
-        try await delete(id.recordID, in: table, options: OperationOptions())
+    /// Deletes a record, if the service's still has that version where one is given.
+    public func delete(_ id: some RecordIDConvertible, version: String? = nil, in table: String) async throws {
+        try await delete(id.recordID, version: version, in: table, options: OperationOptions())
+    }
+
+    /// Deletes a record, whatever its version; see ``delete(_:version:in:options:)``.
+    public func delete(_ id: RecordID, in table: String, options: OperationOptions) async throws {
+        try await delete(id, version: nil, in: table, options: options)
     }
 }

@@ -30,6 +30,15 @@ public struct TypedStoreTable<Record: Codable & Sendable>: Sendable {
         return (try result.records(of: Record.self), result)
     }
 
+    /// The records that an address leads to, and where they come from: `Agencies?$filter=Rank gt 3`,
+    /// `Bookings('1')/Agency`. They have to be of this type.
+    public func read(
+        _ address: String, _ options: ReadOptions = ReadOptions()
+    ) async throws -> (records: [Record], result: StoreResult) {
+        let result = try await store.read(address, options)
+        return (try result.records(of: Record.self), result)
+    }
+
     /// The record with that id.
     public func record(_ id: some RecordIDConvertible) async throws -> Record {
         try value(await store.record(id, in: name))
@@ -49,9 +58,17 @@ public struct TypedStoreTable<Record: Codable & Sendable>: Sendable {
         try value(await store.patch(encoded(record), in: name, options: options))
     }
 
-    /// Deletes a record.
-    public func delete(_ id: some RecordIDConvertible, options: OperationOptions = OperationOptions()) async throws {
-        try await store.delete(id.recordID, in: name, options: options)
+    /// Puts a record in the place of the one that is there: what is nil in it, or no property of the type, becomes null.
+    @discardableResult
+    public func replace(_ record: Record, options: OperationOptions = OperationOptions()) async throws -> Record {
+        try value(await store.replace(encoded(record), in: name, options: options))
+    }
+
+    /// Deletes a record, if the service's still has that version where one is given.
+    public func delete(
+        _ id: some RecordIDConvertible, version: String? = nil, options: OperationOptions = OperationOptions()
+    ) async throws {
+        try await store.delete(id.recordID, version: version, in: name, options: options)
     }
 
     private func encoded(_ record: Record) throws(SluiceError) -> JSON {

@@ -1,3 +1,4 @@
+import HTTPTypes
 import SluiceCore
 import SluiceStores
 import SluiceTesting
@@ -100,6 +101,89 @@ import Testing
         }
     }
 
+    @Test("where a parent is refused no child is sent, and all arrive once it is mended")
+    func refusedParent() async throws {
+        let fixture = try await StoresFixture()
+        for name in ["Agencies", "Bookings", "People"] { try await fixture.fill(name, name) }
+        fixture.server.onRequest { request in
+            guard request.head.method == .post, (try? request.body.json)?["City"] == "nowhere" else { return .none }
+            return .answer(Response(.init(status: .init(code: 422))))
+        }
+        try await fixture.offline.create(
+            ["id": "new", "City": "nowhere", "Bookings": [["id": "b-8", "Price": 7], ["@id": "Bookings('b-4')"]]],
+            in: "Agencies")
+        try await fixture.offline.patch(["id": "b-3", "Price": 5], in: "Bookings")
+        fixture.server.clearLog()
+        try await fixture.offline.upload()
+        #expect(
+            fixture.server.requests.map { "\($0.head.method) \(($0.head.path ?? "").prefix { $0 != "?" })" }.sorted()
+                == [
+                    "PATCH /tables/Bookings/b-3", "POST /tables/Agencies",
+                ])
+        #expect(fixture.server.rows("Bookings")["b-8"] == nil)
+        #expect(fixture.server.rows("Bookings")["b-4"]?["AgencyID"] == "cn-1")
+        let errors = try await fixture.offline.errors.all()
+        #expect(errors.map(\.operation.recordID) == ["new"])
+        try await fixture.offline.errors.edit(errors[0].id, to: ["id": "new", "City": "Lyon"])
+        try await fixture.offline.upload()
+        #expect(try await fixture.context.queue.count() == 0)
+        #expect(fixture.server.rows("Bookings")["b-8"]?["AgencyID"] == "new")
+        #expect(fixture.server.rows("Bookings")["b-4"]?["AgencyID"] == "new")
+    }
+
+    @Test("references are dependencies, except to the same table and in a circle")
+    func dependencies() async throws {
+        let tables = [
+            TableSchema("a", references: [.init("B", to: "b", by: "b"), .init("Self", to: "a", by: "up")]),
+            TableSchema("b", references: [.init("C", to: "c", by: "c"), .init("D", toMany: "d", where: "b")]),
+            TableSchema("c", references: [.init("A", to: "a", by: "a")]),
+        ]
+        let declared = TableDependency("d", on: "e", by: "e")
+        let context = try await SyncContext(
+            store: MemoryStore(), tables: tables, options: SyncOptions(dependencies: [declared]))
+        #expect(context.options.dependencies == [declared, TableDependency("d", on: "b", by: "b")])
+        // A dependency that is declared is not contradicted.
+        let other = try await SyncContext(
+            store: MemoryStore(), tables: [tables[0]], options: SyncOptions(dependencies: [.init("b", on: "a")]))
+        #expect(other.options.dependencies == [TableDependency("b", on: "a")])
+    }
+
+    @Test("in a batch each request has its own header fields and condition, and tags choose what is sent")
+    func batched() async throws {
+        let fixture = try await StoresFixture(options: SyncOptions(batchSize: 50))
+        fixture.server.offer([.batches])
+        try await fixture.fill("all", "Agencies")
+        let reason = try #require(HTTPField.Name("X-Reason"))
+        let versions = try await fixture.offline.read("Agencies").records.reduce(into: [String: String]()) {
+            $0[$1["id"]?.string ?? ""] = $1["version"]?.string
+        }
+        for (id, tag) in [("us-1", "trip"), ("us-2", "trip"), ("us-3", "later")] {
+            try await fixture.offline.patch(
+                ["id": JSON(id), "Rank": 9], in: "Agencies",
+                options: OperationOptions(tags: [tag], headers: [reason: "for \(id)"]))
+        }
+        try await fixture.offline.delete("cn-1", in: "Agencies", options: OperationOptions(tags: ["trip"]))
+        fixture.server.clearLog()
+        try await fixture.offline.upload(tags: ["trip"])
+        let sent = try #require(fixture.server.requests.first)
+        #expect(fixture.server.requests.count == 1 && sent.head.path == "/tables/$batch")
+        let parts = try #require(try sent.body.json["requests"]?.elements)
+        func field(_ part: JSON, _ name: String) -> String? {
+            part["headers"]?.members?.first { $0.name.text.lowercased() == name }?.value.string
+        }
+        #expect(parts.map { $0["url"] } == ["tables/Agencies/us-1", "tables/Agencies/us-2", "tables/Agencies/cn-1"])
+        #expect(parts.map { field($0, "x-reason") } == ["for us-1", "for us-2", nil])
+        #expect(
+            parts.map { field($0, "if-match") } == ["us-1", "us-2", "cn-1"].map { versions[$0].map { "\"\($0)\"" } })
+        #expect(try await fixture.context.queue.operations().map(\.recordID) == ["us-3"])
+        // The version of one is old: it alone is refused.
+        fixture.server.seed("Agencies", [["id": "us-3", "City": "Salem"]])
+        try await fixture.offline.patch(["id": "us-2", "Rank": 10], in: "Agencies")
+        try await fixture.offline.upload()
+        #expect(fixture.server.rows("Agencies")["us-2"]?["Rank"] == 10)
+        #expect(try await fixture.offline.errors.all().map(\.status) == [412])
+    }
+
     struct Agency: TableRecord {
         static let tableName = "Agencies"
         var id: String?
@@ -124,6 +208,12 @@ import Testing
             let made = try await table.create(Agency(id: "fr-\(type(of: store))", country: "FR", rank: 1))
             let id = try #require(made.id)
             #expect(try await table.record(id).country == "FR")
+            try await table.replace(Agency(id: id, country: "BE", rank: nil))
+            #expect(try await table.read("Agencies('\(id)')").records.map(\.country) == ["BE"])
+            #expect(try await table.record(id).rank == nil)
+            let (many, result) = try await table.read("agencies?$filter=Country eq 'BE'&$select=Country")
+            #expect(many.map(\.country).contains("BE") && result.isComplete)
+            await #expect(throws: SluiceError.self) { try await table.read("People('p-1')/Nothing('x')") }
             try await table.delete(id)
             #expect(await code { try await table.record(id) } == .notFound)
         }

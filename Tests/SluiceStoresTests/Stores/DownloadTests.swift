@@ -72,6 +72,46 @@ import Testing
         for table in ["Agencies", "Bookings", "People"] { #expect(try await fixture.ask(table).ids == []) }
     }
 
+    @Test("what a record is linked to is not here because the record came to match by an edit, or by another request")
+    func editedIntoARequest() async throws {
+        let fixture = try await StoresFixture()
+        try await fixture.fill("us", "Agencies?$filter=Country eq 'US'&$expand=Bookings,Owner")
+        try await fixture.fill("high", "Agencies?$filter=Rank ge 6")
+        let us = "Agencies?$filter=Country eq 'US'"
+        let expanded = us + "&$expand=Bookings"
+        #expect(try await fixture.ask(expanded).source == .localComplete)
+        // Its booking b-4 was never asked for.
+        try await fixture.store.patch(["id": "cn-1", "Country": "US"], in: "Agencies")
+        #expect(try await fixture.ask(us, from: fixture.offline).source == .localComplete)
+        let part = try await fixture.offline.read(expanded)
+        #expect(part.source == .localPartial && part.explain.contains("cn-1"), "\(part.explain)")
+        #expect(
+            try await fixture.ask("Agencies('cn-1')?$expand=Bookings", from: fixture.offline).source == .localPartial)
+        #expect(try await fixture.ask("Agencies('cn-1')/Bookings", from: fixture.offline).source == .localPartial)
+        #expect(try await fixture.ask("Agencies('us-1')/Bookings") == Answer(["b-1", "b-2"], .localComplete))
+        let merged = try await fixture.store.read("Agencies('cn-1')?$expand=Bookings")
+        #expect(merged.record?["Bookings"]?.elements?.map { $0["id"] } == ["b-4"] && merged.source == .merged)
+        // Once it is sent it is the same, until the request has been downloaded again.
+        try await fixture.context.push()
+        #expect(try await fixture.ask(expanded, from: fixture.offline).source == .localPartial)
+        // A link that was changed leads to what was never asked for; one to nothing leads to nothing.
+        let owners = us + " and id ne 'cn-1'&$expand=Owner"
+        #expect(try await fixture.ask(owners, from: fixture.offline).source == .localComplete)
+        try await fixture.store.patch(["id": "us-1", "OwnerID": .null], in: "Agencies")
+        #expect(try await fixture.ask(owners, from: fixture.offline).source == .localComplete)
+        try await fixture.store.patch(["id": "us-1", "OwnerID": "p-3"], in: "Agencies")
+        #expect(try await fixture.ask(owners, from: fixture.offline).source == .localPartial)
+        // What refers to a record that was made here was made here too.
+        try await fixture.store.create(["id": "us-9", "Country": "US"], in: "Agencies")
+        #expect(
+            try await fixture.ask("Agencies('us-9')?$expand=Bookings", from: fixture.offline)
+                == Answer(["us-9"], .localComplete))
+        try await fixture.offline.download()
+        let whole = try await fixture.offline.read(expanded + ",Owner&$orderby=id&$top=1")
+        #expect(whole.source == .localComplete, "\(whole.explain)")
+        #expect(whole.record?["Bookings"]?.elements?.map { $0["id"] } == ["b-4"])
+    }
+
     @Test("many linked records are asked for in parts, and one more asks for few of them again")
     func manyLinks() async throws {
         let fixture = try await StoresFixture()
@@ -224,6 +264,100 @@ import Testing
         let code = await code { try await fixture.define("x", address) }
         #expect(code == .invalidQuery || code == .invalidTable)
         #expect(try await fixture.offline.requests().isEmpty)
+    }
+
+    @Test("links in a circle are followed as often as need be, and then no more")
+    func circle() async throws {
+        let fixture = try await StoresFixture()
+        fixture.server.seed("People", [["id": "p-3", "BossID": "p-1"]])
+        try await fixture.fill("cy", "People?$filter=Name eq 'Cy'&$expand=Boss($levels=max)")
+        fixture.isUp = false
+        // The device holds the three of them, and no other.
+        fixture.store.mode = .offline
+        #expect(try await fixture.ask("People").ids == ["p-1", "p-2", "p-3"])
+        fixture.server.clearLog()
+        fixture.isUp = true
+        try await fixture.offline.download()
+        // A list for Cy and one for each of the eight levels, each with what shows whether rows have left it.
+        let lists = fixture.server.requests.count
+        #expect((9...60).contains(lists), "\(lists)")
+        let result = try await fixture.offline.read(
+            "People?$filter=Name eq 'Cy'&$expand=Boss($levels=2)")
+        #expect(result.source == .localComplete, "\(result.explain)")
+        #expect(result.record?["Boss"]?["Boss"]?["id"] == "p-2")
+    }
+
+    @Test("an answer is as old as the oldest download that it depends on")
+    func age() async throws {
+        let clock = StillClock(try #require(Timestamp("2026-01-01T10:00:00Z")))
+        let environment = SyncEnvironment(now: { clock.now }, makeID: SyncEnvironment.system.makeID)
+        let fixture = try await StoresFixture(options: SyncOptions(environment: environment))
+        try await fixture.fill("low", "Agencies?$filter=Rank lt 5")
+        clock.advance(by: .seconds(3600))
+        try await fixture.fill("high", "Agencies?$filter=Rank ge 5")
+        clock.advance(by: .seconds(60))
+        func asOf(_ address: String) async throws -> (Timestamp?, Duration?) {
+            let result = try await fixture.offline.read(address)
+            #expect(result.source == .localComplete)
+            return (result.asOf, result.age(at: clock.now))
+        }
+        // Each record may have been brought by either, so the older one counts for both.
+        for filter in ["Rank lt 3", "Rank gt 5", "Rank ne null"] {
+            let (time, age) = try await asOf("Agencies?$filter=\(filter)")
+            #expect(time == Timestamp("2026-01-01T10:00:00Z") && age == .seconds(3660), "\(filter)")
+        }
+        try await fixture.offline.download(["low"])
+        let (time, age) = try await asOf("Agencies?$filter=Rank ne null")
+        #expect(time == Timestamp("2026-01-01T11:00:00Z") && age == .seconds(60))
+        let never = try await fixture.offline.read("Bookings")
+        #expect(never.asOf == nil && never.age(at: clock.now) == nil)
+    }
+
+    @Test("a request with a selection and an order vouches for what it selects")
+    func selection() async throws {
+        let fixture = try await StoresFixture()
+        try await fixture.fill("names", "Agencies?$select=City,Rank,Country&$orderby=Rank desc&$filter=Country eq 'US'")
+        fixture.isUp = false
+        let ranks = try await fixture.store.read("Agencies?$select=Rank&$orderby=Rank&$filter=Country eq 'US'")
+        #expect(ranks.source == .localComplete, "\(ranks.explain)")
+        #expect(ranks.records.map { $0["Rank"] } == [2, 4, 5])
+        #expect(await code { try await fixture.store.read("Agencies?$filter=Country eq 'US'") } == .notCovered)
+        fixture.isUp = true
+        // The records are here whole all the same, so that they can be changed.
+        try await fixture.store.patch(["id": "us-1", "City": "Salem"], in: "Agencies")
+        try await fixture.offline.upload()
+        #expect(fixture.server.rows("Agencies")["us-1"]?["City"] == "Salem")
+        #expect(fixture.server.rows("Agencies")["us-1"]?["OwnerID"] == "p-1")
+    }
+
+    @Test("nothing is a whole answer too, where the service has nothing and says so by a token")
+    func empty() async throws {
+        let fixture = try await StoresFixture()
+        var traits = ModelServer.Traits()
+        traits.issuesChangeTokens = true
+        fixture.server.set(traits)
+        for name in ["None", "Agencies?$filter=Country eq 'XX'"] {
+            try await fixture.fill(name, name)
+            #expect(try await fixture.ask(name, from: fixture.offline) == Answer([], .localComplete))
+        }
+        try await fixture.context.purge(Query("None"))
+        #expect(try await fixture.ask("None", from: fixture.offline).source == .localPartial)
+    }
+
+    @Test("a set that is always read whole is complete after a download, and not after a purge")
+    func wholeReads() async throws {
+        let fixture = try await StoresFixture()
+        var traits = ModelServer.Traits()
+        traits.sorts = false
+        fixture.server.set(traits)
+        try await fixture.fill("all", "Agencies")
+        #expect(
+            try await fixture.ask("Agencies?$filter=Rank gt 5", from: fixture.offline)
+                == Answer(["cn-1", "cn-2"], .localComplete))
+        try await fixture.offline.download()
+        #expect(try await fixture.ask("Agencies", from: fixture.offline).source == .localComplete)
+        try await fixture.context.purge(Query("Agencies"))
+        #expect(try await fixture.ask("Agencies", from: fixture.offline).source == .localPartial)
     }
 
     @Test("a subset is downloaded alone, and progress counts its steps")

@@ -1,5 +1,6 @@
 import HTTPTypes
 import SluiceCore
+import SluiceOData
 import SluiceStores
 import SluiceTesting
 import Synchronization
@@ -41,7 +42,7 @@ import Testing
         let errors = try await fixture.offline.errors.all()
         #expect(errors.map(\.operation.recordID) == ["us-1", "us-2", "us-3"])
         #expect(errors.map(\.status) == [422, 412, 403])
-        #expect(errors[0].requestMethod == "PATCH" && errors[0].requestAddress == "Agencies('us-1')")
+        #expect(errors[0].requestMethod == "PATCH" && errors[0].requestAddress == "tables/Agencies/us-1")
         #expect(errors[0].requestBody["City"] == "nowhere" && errors[0].wasSent)
         #expect(errors[0].message.contains("no such city"))
         #expect(errors[0].affectedEntity?["City"] == "nowhere")
@@ -55,7 +56,7 @@ import Testing
         let fixture = try await Self.failed()
         let refused = try await fixture.store.read(
             "ErrorArchive?$filter=HTTPStatusCode eq 422 and Table eq 'Agencies'&$select=RequestURL,Message")
-        #expect(refused.records.map { $0["RequestURL"] } == ["Agencies('us-1')"])
+        #expect(refused.records.map { $0["RequestURL"] } == ["tables/Agencies/us-1"])
         #expect(try await fixture.store.read("ErrorArchive/$count").value == 3)
         let id = try #require(refused.records[0]["id"]?.string)
         #expect(try await fixture.store.read("ErrorArchive('\(id)')/AffectedEntity").value?["id"] == "us-1")
@@ -92,6 +93,63 @@ import Testing
         #expect(fixture.server.rows("Agencies")["us-1"]?["City"] == "Cambridge")
         #expect(fixture.server.rows("Agencies")["us-3"]?["deleted"]?.bool != true)
         #expect(await code { try await archive.discard(city.id) } == .invalidArgument)
+    }
+
+    @Test(
+        "an entry has the request as the service got it, and each of three is dealt with by itself",
+        arguments: ODataVersion.allCases, [1, 20])
+    func asSent(_ version: ODataVersion, _ batchSize: Int) async throws {
+        let service = try await ServiceFixture(version, options: SyncOptions(batchSize: batchSize))
+        try await service.fill("customers")
+        let offline = service.offline
+        // One is there already, one has been changed since, and of one the service does not take the value.
+        try await service.online.create(["id": "c9", "name": "Eve"], in: "customers")
+        try await service.online.patch(["id": "c2", "name": "Bob"], in: "customers")
+        try await offline.create(["id": "c9", "name": "Ann", "points": 1], in: "customers")
+        try await offline.patch(["id": "c2", "points": 40], in: "customers")
+        try await offline.patch(["id": "O'Neil(1)", "points": "many"], in: "customers")
+        service.transport.clear()
+        try await offline.upload()
+        let errors = try await offline.errors.all()
+        #expect(errors.map(\.operation.recordID) == ["c9", "c2", "O'Neil(1)"])
+        #expect(errors.map(\.status) == [409, 412, 400], "\(errors.map(\.message))")
+        let update = version == .v2 ? "MERGE" : "PATCH"
+        #expect(errors.map(\.requestMethod) == ["POST", update, update])
+        let key = "customers('O''Neil(1)')"
+        #expect(errors.map(\.requestAddress) == ["customers", "customers('c2')", key])
+        // v2 writes 64-bit numbers as texts.
+        let (one, forty): (JSON, JSON) = version == .v2 ? ("1", "40") : (1, 40)
+        #expect(errors[0].requestBody == ["id": "c9", "name": "Ann", "points": one])
+        #expect(errors[1].requestBody == ["points": forty])
+        #expect(errors[2].requestBody == ["points": "many"])
+        // That is what went over the wire.
+        if batchSize == 1 {
+            let root = "/odata/\(version == .v2 ? "v2" : "v4")/"
+            let sent = service.transport.requests.filter { $0.head.method != .get }
+            #expect(sent.map { $0.head.method.rawValue } == errors.map(\.requestMethod))
+            #expect(sent.map { $0.head.path } == errors.map { root + $0.requestAddress })
+            #expect(try sent.map { try $0.body.json } == errors.map(\.requestBody))
+        } else {
+            #expect(service.transport.requests.count { $0.head.method != .get } == 1)
+        }
+        let set = try await offline.read("ErrorArchive?$filter=RequestMethod eq 'POST'&$select=RequestURL,RequestBody")
+        #expect(set.records.map { $0["RequestURL"] } == ["customers"])
+        // They are kept like that.
+        let kept = try await offline.errors.all()
+        #expect(kept == errors)
+        try await offline.errors.discard(errors[0].id)
+        #expect(try await offline.errors.all() == Array(errors.dropFirst()))
+        try await offline.errors.merge(errors[1].id)
+        #expect(try await offline.errors.all() == [errors[2]])
+        var mended = try #require(errors[2].affectedEntity)
+        mended["points"] = 8
+        try await offline.errors.edit(errors[2].id, to: mended)
+        try await offline.upload()
+        #expect(try await offline.errors.all().isEmpty)
+        #expect(try await service.online.record("c9", in: "customers")["name"] == "Eve")
+        let merged = try await service.online.record("c2", in: "customers")
+        #expect(merged["name"] == "Bob" && merged["points"] == 40)
+        #expect(try await service.online.record("O'Neil(1)", in: "customers")["points"] == 8)
     }
 
     @Test("records can be asked for by what waits for them and what has failed")

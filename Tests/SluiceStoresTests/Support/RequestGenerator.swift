@@ -113,7 +113,38 @@ struct RequestGenerator {
         }
     }
 
+    /// A request for a set; one of three is for a record, along a link, or for a number.
     mutating func request() -> StoreRequest {
+        var request = setRequest()
+        let table = request.path.segments[0].name
+        switch below(9) {
+        case 0:
+            let key = table == "Shops" ? "s\(below(28))" : "o\(below(62))"
+            request = one(request, table)
+            request.path = ResourcePath(table, key: RecordID(key))
+        case 1 where table == "Orders":
+            request.path.segments = [.init("Shops", key: RecordID("s\(below(28))")), .init("Orders")]
+        case 1:
+            request = one(request, "Shops")
+            request.path.segments = [.init("Orders", key: RecordID("o\(below(62))")), .init("Shop")]
+        case 2:
+            var options = ODataOptions()
+            options.filter = request.options.filter
+            request = StoreRequest(table, options)
+            request.path.segments.append(.init("$count"))
+        default: break
+        }
+        return request
+    }
+
+    /// What can be asked of one record.
+    private func one(_ request: StoreRequest, _ table: String) -> StoreRequest {
+        var options = ODataOptions()
+        (options.select, options.expand) = (request.options.select, request.options.expand)
+        return StoreRequest(table, options)
+    }
+
+    private mutating func setRequest() -> StoreRequest {
         let table = pick(["Shops", "Shops", "Orders"])
         var options = ODataOptions()
         if below(8) > 0 { options.filter = filter(table, 2) }
@@ -141,18 +172,34 @@ struct RequestGenerator {
         return StoreRequest(table, options)
     }
 
-    /// The answer, by filtering, sorting and cutting the server's rows, with nothing of the stores.
+    /// The table that a path leads to, and its rows there; nil for those of a record that there is not.
+    private static func target(_ request: StoreRequest, _ data: [String: [String: JSON]]) -> (String, [JSON]?) {
+        let segments = request.path.segments
+        let table = segments[0].name
+        let rows = data[table, default: [:]]
+        guard let key = segments[0].recordID?.text else { return (table, Array(rows.values)) }
+        guard segments.count > 1 else { return (table, rows[key].map { [$0] }) }
+        if segments[1].name == "Orders" {
+            return ("Orders", data["Orders", default: [:]].values.filter { $0["ShopID"]?.string == key })
+        }
+        guard let owner = rows[key] else { return ("Shops", nil) }
+        return ("Shops", data["Shops", default: [:]].values.filter { $0["id"] == owner["ShopID"] })
+    }
+
+    /// The answer, by filtering, sorting and cutting the server's rows, with nothing of the stores; nil where there is no
+    /// such record.
     static func plain(
         _ request: StoreRequest, _ data: [String: [String: JSON]]
-    ) throws -> (records: [JSON], count: Int) {
+    ) throws -> (records: [JSON], count: Int)? {
         let options = request.options
-        let table = request.path.segments[0].name
+        let (table, all) = target(request, data)
+        guard let all else { return nil }
         func rows(_ name: String) -> [JSON] { Array(data[name, default: [:]].values) }
         let schema = tables.first { $0.name == table }
         let query = Query(
             table, filter: options.filter, order: options.order, skip: options.skip ?? 0, top: options.top)
         let evaluator = try QueryEvaluator(query, schema: schema)
-        var records = evaluator.apply(to: rows(table))
+        var records = evaluator.apply(to: all)
         let names = Set(options.select.compactMap(\.name) + ["id"])
         records = try records.map { record in
             var output =
@@ -170,7 +217,7 @@ struct RequestGenerator {
             }
             return output
         }
-        return (comparable(records), rows(table).count { evaluator.matches($0) })
+        return (comparable(records), all.count { evaluator.matches($0) })
     }
 
     /// Records without what only the server sets, which wires name differently.

@@ -1,0 +1,47 @@
+public import SluiceBase
+public import SluiceOData
+public import SluiceSync
+public import SluiceWire
+
+/// The metadata documents of services as a local store keeps them, so that what was read once need not be read to open a
+/// store again.
+enum KeptMetadata {
+    /// One record for each service.
+    static let schema = TableSchema("sluice_metadata", columns: [.init("text", .string)])
+
+    /// Keeps a document, which is UTF-8: no other is read.
+    static func put(_ bytes: [UInt8], of service: String, in store: any StoreWriter) throws {
+        try store.put(["id": JSON(service), "text": JSON(String(decoding: bytes, as: UTF8.self))], in: schema.name)
+    }
+
+    static func bytes(of service: String, in store: any StoreReader) throws -> [UInt8]? {
+        try store.record(RecordID(service), in: schema.name)?["text"]?.string.map { Array($0.utf8) }
+    }
+}
+
+extension SluiceClient {
+    /// What the OData service says of its data in `$metadata`; where it cannot be reached, what it said the last time.
+    ///
+    /// ```swift
+    /// let local = try SQLiteStore(path: "agencies.db")
+    /// let tables = try await client.metadata(keptIn: local).linkedTables
+    /// ```
+    ///
+    /// The document is kept in the store as it came, beside the records; each call that reaches the service keeps the new
+    /// one.
+    ///
+    /// - Throws: as ``metadata()``; of the network where the store has no document either; of the store.
+    public func metadata(keptIn store: any LocalStore) async throws -> EdmModel {
+        try await store.define([KeptMetadata.schema])
+        let service = endpoint.identity
+        do {
+            let bytes = try await metadataDocument()
+            let model = try EdmModel(document: bytes)
+            try await store.write { try KeptMetadata.put(bytes, of: service, in: $0) }
+            return model
+        } catch let error as SluiceError where error.serviceIsAway {
+            guard let bytes = try await store.read({ try KeptMetadata.bytes(of: service, in: $0) }) else { throw error }
+            return try EdmModel(document: bytes)
+        }
+    }
+}

@@ -1,4 +1,4 @@
-package import Sluice
+internal import Sluice
 
 /// The whole examination of one endpoint: its machine, its store, its queue, its server, and whether store and server
 /// hold the same rows. It reads only.

@@ -1,5 +1,5 @@
 internal import Foundation
-package import Sluice
+internal import Sluice
 internal import SluiceConfiguration
 
 /// Looks at what the store stands on: its disk, and who may read its files.

@@ -1,4 +1,4 @@
-public import SluiceBase
+import SluiceBase
 
 /// Which generation of OData a service speaks.
 public enum ODataVersion: String, Sendable, Hashable, CaseIterable {

@@ -1,4 +1,4 @@
-public import SluiceBase
+import SluiceBase
 public import SluiceOData
 public import SluiceSync
 public import SluiceWire

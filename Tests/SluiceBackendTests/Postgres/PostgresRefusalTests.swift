@@ -55,7 +55,7 @@ import Testing
     func changedTables(change: String, back: String) async throws {
         let fixture = try await BackendFixture(.init("t", columns: [.init("n", .integer)]))
         #expect(await fixture.send(.post, "/tables/t", #"{"id":"a","n":1}"#).status == 201)
-        try await fixture.backend.database.write { try $0.run(change) }
+        _ = try await fixture.backend.database.write { try $0.run(change) }
         for answer in [
             await fixture.send(.get, "/tables/t"), await fixture.send(.post, "/tables/t", #"{"id":"b","n":2}"#),
         ] {
@@ -68,7 +68,7 @@ import Testing
         } catch let error as SluiceError {
             #expect(error.code == .storeSchema && error.message.contains("did somebody change them"))
         }
-        try await fixture.backend.database.write { try $0.run(back) }
+        _ = try await fixture.backend.database.write { try $0.run(back) }
         #expect(await fixture.send(.post, "/tables/t", #"{"id":"b","n":2}"#).status == 201)
         #expect(Set(await fixture.send(.get, "/tables/t").ids) == ["a", "b"])
         try await fixture.backend.close()

@@ -42,9 +42,11 @@ enum RecordCopies {
         return saysSomething(before) && !saysSomething(after)
     }
 
-    /// The row with each copy in it changed: whole records, and parts of records that were sent.
+    /// The row with each copy in it changed: whole records, and parts of records that were sent. A request as it went over
+    /// the wire is no record and cannot be changed: it goes.
     static func map(_ row: JSON, _ change: (JSON, Origin) throws -> JSON) rethrows -> JSON {
         var row = row
+        row["wireRequest"] = nil
         for (name, origin) in origins {
             if let copy = row[name], copy.kind == .object { row[name] = try change(copy, origin) }
         }

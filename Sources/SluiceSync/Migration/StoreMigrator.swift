@@ -122,7 +122,7 @@ struct StoreMigrator {
 
     /// The engine's row about a table that has another name from now on, which is part of some rows' ids.
     private static func renamed(_ row: JSON, _ table: String, to name: String, _ schema: TableSchema) -> JSON {
-        var row = row
+        var row = RecordCopies.map(row) { copy, _ in copy }
         if row["table"] != nil { row["table"] = JSON(name) }
         if var operation = row["operation"], operation.kind == .object {
             operation["table"] = JSON(name)

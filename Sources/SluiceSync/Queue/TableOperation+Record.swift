@@ -84,7 +84,7 @@ extension TableOperation.Failure {
         if let status { json["status"] = JSON(status) }
         if let serverRecord { json["server"] = serverRecord }
         if let request {
-            json["request"] = [
+            json["wireRequest"] = [
                 "method": JSON(request.method), "address": JSON(request.address), "body": request.body,
             ]
         }
@@ -95,7 +95,7 @@ extension TableOperation.Failure {
         guard let code = json["code"]?.string, let message = json["message"]?.string else { return nil }
         self.init(
             code: code, message: message, status: json["status"]?.int.map(Int.init), serverRecord: json["server"])
-        if let sent = json["request"], let method = sent["method"]?.string, let address = sent["address"]?.string {
+        if let sent = json["wireRequest"], let method = sent["method"]?.string, let address = sent["address"]?.string {
             request = SentRequest(method: method, address: address, body: sent["body"] ?? .null)
         }
     }

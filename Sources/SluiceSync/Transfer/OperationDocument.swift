@@ -37,7 +37,7 @@ struct OperationDocument {
             if let value = record[name], !value.isNull { json[name] = value }
         }
         // What went over the wire may hold what a filter has put into it.
-        json["failure"]?["request"] = nil
+        json["failure"]?["wireRequest"] = nil
         for (name, document) in [("after", after), ("base", base), ("mirror", mirror)] {
             if let document { json[name] = document }
         }

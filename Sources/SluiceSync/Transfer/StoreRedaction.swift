@@ -80,7 +80,6 @@ struct StoreRedactor: Sendable {
         var row = row
         if var failure = row["failure"], failure.kind == .object {
             failure["message"] = mark
-            if failure["request"] != nil { failure["request"] = mark }
             row["failure"] = failure
         }
         if let sent = row["sent"]?.elements {

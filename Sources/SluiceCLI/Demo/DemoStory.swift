@@ -232,7 +232,7 @@ struct DemoStory {
               sluice serve --config \(folder.file("backend.yaml"))
             """)
         guard plugins != nil else { return }
-        narrator.say("  sluice plugin explain \(folder.file(Self.decisionsFile)) 1")
+        narrator.say("  sluice plugin explain \(folder.file(Self.decisionsFile)) --line 1")
     }
 
     func pad(_ name: String) -> String { name + String(repeating: " ", count: max(0, 6 - name.count)) }

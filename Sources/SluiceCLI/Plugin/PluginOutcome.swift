@@ -23,6 +23,16 @@ enum PluginFiles {
         return try JSON(parsing: [UInt8](data))
     }
 
+    /// A file of decisions. Standard error gets a note where its last line is only a part of one.
+    static func decisions(_ path: String) throws -> DecisionFile {
+        let file = try DecisionFile(path: path)
+        if let line = file.tornLine {
+            StandardStream.error.write(
+                line: Plain.line("sluice: \(path):\(line): the last line is only a part of one, and is skipped"))
+        }
+        return file
+    }
+
     /// The tables of a configuration of `sync`.
     static func tables(_ path: String?) throws -> [TableSchema] {
         try path.map { path in

@@ -34,7 +34,7 @@ struct PluginRecordCommand: OutcomeCommand {
 
     func outcome() async throws -> Outcome {
         let name = try self.name ?? PluginBundle(folder: plugin).manifest.name
-        let decisions = try DecisionFile(path: file)
+        let decisions = try PluginFiles.decisions(file)
         try decisions.requireDecisions(of: name)
         let recording = DecisionRecording(
             decisions, of: name, config: try PluginFiles.config(config) ?? .object,

@@ -29,7 +29,8 @@ struct PluginReplayCommand: OutcomeCommand {
         let bundle = try PluginBundle(folder: plugin)
         return Outcome(
             try await DecisionReplay(
-                try DecisionFile(path: file), with: bundle, as: name, config: try PluginFiles.config(config) ?? .object)
+                try PluginFiles.decisions(file), with: bundle, as: name,
+                config: try PluginFiles.config(config) ?? .object)
         )
     }
 }

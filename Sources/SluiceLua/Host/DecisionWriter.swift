@@ -13,7 +13,8 @@ final class DecisionWriter {
     init(_ log: DecisionLog, _ logger: Logger) {
         self.log = log
         self.logger = logger
-        file = LineFile(path: log.path, maximumBytes: log.maximumBytes, kept: log.kept)
+        file = LineFile(
+            path: log.path, maximumBytes: log.maximumBytes, kept: log.kept, head: PluginDecision.lineHead)
         trying { () throws(LineFile.Fault) in try file.ready() }
     }
 

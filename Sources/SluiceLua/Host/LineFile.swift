@@ -1,7 +1,9 @@
 internal import Foundation
+internal import SluiceCore
 
-/// A file to which lines are added, each in one piece. Where it was moved away, by this or by another program, a new
-/// one is made in its place.
+/// A file to which lines of JSON are added, each in one piece. Where it was moved away, by this or by another program, a
+/// new one is made in its place. Where a process was killed while it wrote, its part of a line is taken away, or the
+/// next line would be joined to it.
 final class LineFile {
     /// A call to the system that did not go through.
     struct Fault: Error, CustomStringConvertible {
@@ -13,12 +15,15 @@ final class LineFile {
     private let path: String
     private let maximumBytes: Int?
     private let kept: Int
+    /// What every line begins with: only of such a line a part is taken away.
+    private let head: [UInt8]
     private var descriptor: CInt = -1
     private var place: (device: dev_t, number: ino_t) = (0, 0)
     private var size = 0
 
-    init(path: String, maximumBytes: Int?, kept: Int) {
+    init(path: String, maximumBytes: Int?, kept: Int, head: String) {
         self.path = path
+        self.head = Array(head.utf8)
         self.maximumBytes = maximumBytes
         self.kept = max(0, kept)
     }
@@ -68,6 +73,43 @@ final class LineFile {
             throw Fault(call: "open", code: EINVAL)
         }
         (descriptor, place, size) = (opened, (info.st_dev, info.st_ino), Int(info.st_size))
+        try endLastLine()
+    }
+
+    /// Has the file end with the end of a line. As long as the file is open it is locked, so that no other process takes
+    /// a line that is just being written for one that was left unfinished.
+    private func endLastLine() throws(Fault) {
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return }
+        let tail = lastPart()
+        guard !tail.isEmpty else { return }
+        let isTorn = tail.starts(with: head) || head.starts(with: tail)
+        if isTorn, (try? JSON(parsing: tail)) == nil {
+            guard ftruncate(descriptor, off_t(size - tail.count)) == 0 else {
+                throw Fault(call: "ftruncate", code: errno)
+            }
+            size -= tail.count
+        } else {
+            guard write(descriptor, "\n", 1) == 1 else { throw Fault(call: "write", code: errno) }
+            size += 1
+        }
+    }
+
+    /// What the file has after the last end of a line; nothing if it cannot be read.
+    private func lastPart() -> [UInt8] {
+        let reading = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard reading >= 0 else { return [] }
+        defer { close(reading) }
+        var tail: [UInt8] = []
+        var end = size
+        while end > 0 {
+            let start = max(0, end - (64 << 10))
+            var block = [UInt8](repeating: 0, count: end - start)
+            guard pread(reading, &block, block.count, off_t(start)) == block.count else { return [] }
+            if let last = block.lastIndex(of: UInt8(ascii: "\n")) { return block[(last + 1)...] + tail }
+            tail = block + tail
+            end = start
+        }
+        return tail
     }
 
     private func rotate() throws(Fault) {

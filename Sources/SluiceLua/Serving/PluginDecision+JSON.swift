@@ -1,6 +1,9 @@
 public import SluiceCore
 
 extension PluginDecision {
+    /// What each line of a file of decisions begins with.
+    static let lineHead = #"{"sequence":"#
+
     /// The entry as JSON: one line of a file of decisions.
     public var json: JSON {
         var json: JSON = [

@@ -5,18 +5,29 @@ public import SluiceLua
 public struct DecisionExplanation: ToolReport {
     /// The decision.
     public let decision: PluginDecision
+    /// The number of its line in a file; nil if it is from no file.
+    public let line: Int?
     /// Whether it came to a good end.
     public var isGood: Bool { decision.failure == nil }
 
     /// An explanation of a decision.
-    public init(_ decision: PluginDecision) { self.decision = decision }
+    public init(_ decision: PluginDecision) {
+        self.decision = decision
+        line = nil
+    }
+
+    /// An explanation of a decision of a file.
+    public init(_ line: DecisionFile.Line) {
+        decision = line.decision
+        self.line = line.number
+    }
 
     /// The story, line by line.
     public var lines: [String] {
         let entry = decision
         let about = [entry.table.map { "table \($0)" }, entry.recordID.map { "record \($0)" }].compactMap { $0 }
         var lines = [
-            "#\(entry.sequence) \(entry.at): \(entry.plugin) \(entry.version), \(entry.hook.rawValue)"
+            "\(line.map { "line \($0), " } ?? "")#\(entry.sequence) \(entry.at): \(entry.plugin) \(entry.version), \(entry.hook.rawValue)"
                 + (about.isEmpty ? "" : " (\(about.joined(separator: ", ")))")
         ]
         if let failure = entry.failure {
@@ -64,6 +75,9 @@ public struct DecisionExplanation: ToolReport {
         }
     }
 
-    /// The decision for a program.
-    public var json: JSON { decision.json }
+    /// The decision for a program, with its `line`.
+    public var json: JSON {
+        guard let line else { return decision.json }
+        return decision.json.setting(["line": JSON(line)])
+    }
 }

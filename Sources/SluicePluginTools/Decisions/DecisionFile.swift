@@ -10,31 +10,67 @@ public import SluiceLua
 ///
 /// What the decisions were made on is in them where ``PluginOptions/keepsInputs`` says so. Secrets and header fields
 /// with credentials never are.
+///
+/// The number of a line addresses one decision. ``PluginDecision/sequence`` does not: each process counts from 1, and
+/// several write to one file after each other.
 public struct DecisionFile: Sendable {
+    /// A decision and its place in the file.
+    public struct Line: Sendable {
+        /// The number of the line, counted from 1.
+        public let number: Int
+        /// The decision.
+        public let decision: PluginDecision
+    }
+
+    /// The decisions with their places, in the order of the file.
+    public let lines: [Line]
+    /// The number of the last line, if it is only a part of one: its process was killed while it wrote. It is not among
+    /// ``lines``.
+    public let tornLine: Int?
+
     /// The decisions, in the order of the file.
-    public private(set) var decisions: [PluginDecision]
+    public var decisions: [PluginDecision] { lines.map(\.decision) }
 
     /// A file of those decisions.
-    public init(_ decisions: [PluginDecision]) { self.decisions = decisions }
+    public init(_ decisions: [PluginDecision]) {
+        self.init(decisions.enumerated().map { Line(number: $0.offset + 1, decision: $0.element) })
+    }
 
-    /// Reads a file.
+    private init(_ lines: [Line], tornLine: Int? = nil) {
+        self.lines = lines
+        self.tornLine = tornLine
+    }
+
+    /// Reads a file. A last line without its end that is no decision is left out: see ``tornLine``.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` that names the line.
     public init(path: String) throws(SluiceError) {
-        decisions = []
-        let lines = try AuthorFolder.read(path).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        for (index, line) in lines.enumerated() where !line.isEmpty {
-            let place = "\(path):\(index + 1)"
-            guard let json = try? JSON(parsing: line) else {
-                throw SluiceError(.invalidArgument, "\(place): the line is not JSON")
+        let parts = try AuthorFolder.read(path).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        var lines: [Line] = []
+        // What comes after the last end of a line: a line without its end, or nothing.
+        var tornLine: Int?
+        for (index, part) in parts.enumerated() where !part.isEmpty {
+            do {
+                lines.append(Line(number: index + 1, decision: try Self.decision(part, "\(path):\(index + 1)")))
+            } catch {
+                guard index == parts.count - 1 else { throw error }
+                tornLine = index + 1
             }
-            decisions.append(try PluginDecision(json, document: place))
         }
+        self.init(lines, tornLine: tornLine)
+    }
+
+    private static func decision(_ line: ArraySlice<UInt8>, _ place: String) throws(SluiceError) -> PluginDecision {
+        guard let json = try? JSON(parsing: line) else {
+            throw SluiceError(.invalidArgument, "\(place): the line is not JSON")
+        }
+        return try PluginDecision(json, document: place)
     }
 
     /// The same without the values of fields of those names, wherever they are; in bodies too, where those are JSON.
     public func hiding(_ fields: Set<PropertyName>) -> DecisionFile {
-        DecisionFile(decisions.map { $0.hiding(fields) })
+        DecisionFile(
+            lines.map { Line(number: $0.number, decision: $0.decision.hiding(fields)) }, tornLine: tornLine)
     }
 
     /// The file's text.
@@ -71,8 +107,17 @@ public struct DecisionFile: Sendable {
             "there is no decision of \(plugin), only of \(names.sorted().joined(separator: ", ")): --as says the name")
     }
 
-    /// The decision with that number, or the last one about that record.
-    public func decision(_ key: String) -> PluginDecision? {
-        decisions.last { String($0.sequence) == key } ?? decisions.last { $0.recordID == RecordID(key) }
+    /// All decisions about a record, in the order of the file.
+    ///
+    /// - Parameter record: its id, or `TABLE/ID`.
+    public func lines(about record: String) -> [Line] {
+        lines.filter { line in
+            guard let id = line.decision.recordID else { return false }
+            return id == RecordID(record)
+                || line.decision.table.map { RecordID("\($0)/\(id)") == RecordID(record) } ?? false
+        }
     }
+
+    /// The decision on that line of the file.
+    public func line(_ number: Int) -> Line? { lines.first { $0.number == number } }
 }

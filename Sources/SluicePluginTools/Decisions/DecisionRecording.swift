@@ -3,7 +3,7 @@ internal import SluiceLua
 
 /// Makes fixtures of what a deployment's plugins have decided.
 public struct DecisionRecording: ToolReport {
-    /// The fixtures, by the paths that they have in a bundle: `tests/recorded-12.json`.
+    /// The fixtures, by the paths that they have in a bundle: `tests/recorded-12.json` of the decision on line 12.
     public let files: [String: String]
     /// How many decisions no fixture could be made of: their input was not kept.
     public let passedOver: Int
@@ -22,14 +22,15 @@ public struct DecisionRecording: ToolReport {
         var files: [String: String] = [:]
         var seen: Set<String> = []
         var passedOver = 0
-        for entry in file.hiding(Set(fields.map(PropertyName.init))).decisions
-        where entry.plugin == plugin && files.count < limit {
+        for line in file.hiding(Set(fields.map(PropertyName.init))).lines
+        where line.decision.plugin == plugin && files.count < limit {
+            let entry = line.decision
             guard let fixture = DecisionFixture.fixture(entry, config: config) else {
                 passedOver += 1
                 continue
             }
             guard seen.insert("\(entry.hook.rawValue) \(entry.inputHash)").inserted else { continue }
-            files["tests/recorded-\(entry.sequence).json"] = JSONLayout.text(fixture)
+            files["tests/recorded-\(line.number).json"] = JSONLayout.text(fixture)
         }
         self.files = files
         self.passedOver = passedOver

@@ -11,6 +11,8 @@ public struct DecisionReplay: ToolReport {
     public struct Change: Sendable {
         /// What was decided.
         public let before: PluginDecision
+        /// The number of the decision's line in the file.
+        public let line: Int
         /// What is decided now: the name of the decision, `none`, `changed`, or `failed`.
         public let decision: String
         /// What differs, each as a line.
@@ -42,11 +44,12 @@ public struct DecisionReplay: ToolReport {
         let name = name ?? bundle.manifest.name
         try file.requireDecisions(of: name)
         plugin = "\(bundle.manifest.name) \(bundle.manifest.version)"
-        for entry in file.decisions where entry.plugin == name {
+        for line in file.lines where line.decision.plugin == name {
+            let entry = line.decision
             let exchanges = entry.hook == .filter ? entry.input?["next"]?.elements ?? [] : []
             guard entry.waits == exchanges.count, entry.decision != "passed_on",
                 let json = DecisionFixture.fixture(entry, config: config),
-                let fixture = try? PluginFixture(json, path: "#\(entry.sequence)"),
+                let fixture = try? PluginFixture(json, path: "line \(line.number)"),
                 let trial = try? FixtureTrial(fixture, bundle, dialect: .azureV2, tables: [])
             else {
                 passedOver += 1
@@ -58,13 +61,14 @@ public struct DecisionReplay: ToolReport {
                 continue
             }
             asked += 1
-            compare(entry, outcome, exchanges, world)
+            compare(line, outcome, exchanges, world)
         }
     }
 
     private mutating func compare(
-        _ entry: PluginDecision, _ outcome: FixtureTrial.Outcome, _ exchanges: [JSON], _ world: FixtureWorld
+        _ line: DecisionFile.Line, _ outcome: FixtureTrial.Outcome, _ exchanges: [JSON], _ world: FixtureWorld
     ) {
+        let entry = line.decision
         let name = outcome.failure == nil ? outcome.name : "failed"
         var differences: [String] = []
         if name != entry.decision { differences.append("decision: was \(entry.decision), is \(name)") }
@@ -82,7 +86,7 @@ public struct DecisionReplay: ToolReport {
             differences += Self.words(comparison)
         }
         guard !differences.isEmpty else { return }
-        changes.append(Change(before: entry, decision: name, differences: differences))
+        changes.append(Change(before: entry, line: line.number, decision: name, differences: differences))
     }
 
     private static func words(_ comparison: FixtureComparison) -> [String] {
@@ -104,7 +108,7 @@ public struct DecisionReplay: ToolReport {
         changes.flatMap { change in
             let entry = change.before
             let about = entry.recordID.map { " \(entry.table ?? "")/\($0)" } ?? ""
-            return ["#\(entry.sequence) \(entry.hook.rawValue)\(about): \(entry.decision) -> \(change.decision)"]
+            return ["line \(change.line): \(entry.hook.rawValue)\(about): \(entry.decision) -> \(change.decision)"]
                 + change.differences.map { "  \($0)" }
         } + ["\(plugin): \(asked) asked again, \(changes.count.counted("change")), \(passedOver) passed over"]
     }
@@ -116,8 +120,9 @@ public struct DecisionReplay: ToolReport {
             "changes": JSON(
                 changes.map { change in
                     [
-                        "sequence": JSON(change.before.sequence), "was": JSON(change.before.decision),
-                        "is": JSON(change.decision), "differences": JSON(change.differences.map { JSON($0) }),
+                        "line": JSON(change.line), "sequence": JSON(change.before.sequence),
+                        "was": JSON(change.before.decision), "is": JSON(change.decision),
+                        "differences": JSON(change.differences.map { JSON($0) }),
                     ]
                 }),
         ]

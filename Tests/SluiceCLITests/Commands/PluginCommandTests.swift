@@ -72,6 +72,49 @@ import Testing
         }
     }
 
+    @Test("explain tells all decisions about a record, each with its line, and one by its line")
+    func explain() async throws {
+        try await withScratch { scratch in
+            func line(_ number: Int, _ hook: String, _ decision: String, _ record: String, table: String = "movies")
+                -> String
+            {
+                #"{"sequence":\#(number),"at":"2026-01-01T00:00:00Z","plugin":"p","version":"1.0.0","hook":"\#(hook)","#
+                    + #""table":"\#(table)","record":"\#(record)","decision":"\#(decision)"}"#
+            }
+            // Two processes wrote to it; the second one's numbers begin at 1 again.
+            let lines = [
+                line(1, "before_push", "none", "1"), line(2, "on_conflict", "merge", "1"),
+                line(1, "on_conflict", "server", "2"), line(2, "before_push", "none", "1", table: "notes"),
+            ]
+            let file = try scratch.write("d.jsonl", lines.joined(separator: "\n") + "\n" + lines[0].prefix(70))
+            let note = "sluice: \(file):5: the last line is only a part of one, and is skipped\n"
+            func explain(_ arguments: String...) async throws -> Program.Result {
+                try await Program.sluice.run(["plugin", "explain", file] + arguments)
+            }
+            func found(_ arguments: String...) async throws -> [Int] {
+                let result = try await Program.sluice.run(["plugin", "explain", file, "--json"] + arguments)
+                #expect(result.status == 0 && result.errors == note, "\(result)")
+                return try result.json["decisions"]?.elements?.compactMap { $0["line"]?.int.map { Int($0) } } ?? []
+            }
+            #expect(try await found("movies/1") == [1, 2])
+            #expect(try await found("1") == [1, 2, 4])
+            #expect(try await found("notes/1") == [4])
+            for number in 1...4 { #expect(try await found("--line", "\(number)") == [number]) }
+            let text = try await explain("movies/1")
+            #expect(text.output.contains("line 1, #1 ") && text.output.contains("\n\nline 2, #2 "), "\(text)")
+            let none = try await explain("3")
+            #expect(none.status == 2 && none.errors.contains("a line is given as --line 3"), "\(none)")
+            let torn = try await explain("--line", "5")
+            #expect(torn.status == 2 && torn.errors.hasSuffix("has no decision on line 5\n"), "\(torn)")
+            #expect(try await explain().status == 2)
+            #expect(try await explain("1", "--line", "1").status == 2)
+            let broken = try scratch.write("b.jsonl", lines[0].dropLast() + "\n" + lines[1] + "\n")
+            let refused = try await Program.sluice("plugin", "explain", broken, "1")
+            #expect(
+                refused.status == 2 && refused.errors == "sluice: \(broken):1: the line is not JSON\n", "\(refused)")
+        }
+    }
+
     @Test("a file that cannot be read is refused in plain words")
     func unreadable() async throws {
         try await withScratch { scratch in

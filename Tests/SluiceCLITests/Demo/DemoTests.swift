@@ -284,9 +284,10 @@ import Testing
         try await withHandler("return c:merge { default = 'client' }") { folder, scratch in
             let kept = scratch.file("kept")
             let demo = try await Program.sluice("demo", "--plugin", folder, "--keep", kept)
-            #expect(demo.status == 0 && demo.output.contains("plugin explain \(kept)/decisions.jsonl 1"), "\(demo)")
+            #expect(
+                demo.status == 0 && demo.output.contains("plugin explain \(kept)/decisions.jsonl --line 1"), "\(demo)")
             let file = "\(kept)/decisions.jsonl"
-            let told = try await Program.sluice("plugin", "explain", file, "1")
+            let told = try await Program.sluice("plugin", "explain", file, "--line", "1")
             #expect(told.status == 0 && told.output.contains("title: base Fight Club") == false, "\(told)")
             #expect(told.output.contains("decided merge") && told.output.contains("changed on both sides"), "\(told)")
             let recorded = try await Program.sluice("plugin", "record", file, folder)

@@ -47,10 +47,11 @@ struct DecisionToolTests {
     @Test("an explanation says what was given, what was decided and why")
     func explanation() async throws {
         let (file, _) = try await decisions()
-        let explanation = DecisionExplanation(try #require(file.decision("1")))
+        let explanation = DecisionExplanation(try #require(file.lines(about: "1").first))
         #expect(explanation.lines.contains("decided merge"))
         #expect(explanation.lines.contains { $0.hasPrefix("  n: base 0, client 1, server 2, changed on both sides") })
-        #expect(file.decision("99") == nil)
+        #expect(explanation.lines.first?.hasPrefix("line 1, #1 ") == true, "\(explanation.lines)")
+        #expect(file.lines(about: "99").isEmpty)
         let (failed, _) = try await decisions("error('no', 0)")
         #expect(DecisionExplanation(failed.decisions[0]).isGood == false)
     }
@@ -81,6 +82,59 @@ struct DecisionToolTests {
         #expect(DecisionRecording(file, of: "other").isGood == false)
     }
 
+    @Test("two processes count from 1 each: a line is one decision's, and each input has a fixture of its own")
+    func twoProcesses() async throws {
+        let (first, bundle) = try await decisions()
+        var second = first.decisions
+        // Another process met other conflicts, under the same numbers.
+        for index in second.indices {
+            second[index].recordID = RecordID("2")
+            second[index].inputHash = "other \(index)"
+        }
+        let folder = try TemporaryFolder()
+        let path = try folder.write(
+            DecisionFile(first.decisions).text + "\n" + DecisionFile(second).text, to: "d.jsonl")
+        let file = try DecisionFile(path: path)
+        #expect(file.lines.map(\.number) == [1, 2, 4, 5])
+        #expect(file.decisions.map(\.sequence) == [1, 2, 1, 2])
+        #expect(file.lines(about: "todo/2").map(\.number) == [4, 5])
+        #expect(file.lines(about: "1").map(\.number) == [1, 2])
+        #expect(file.lines(about: "shop/1").isEmpty)
+        #expect(file.line(4)?.decision.recordID == RecordID("2"))
+        #expect(file.line(3) == nil && file.line(6) == nil)
+        #expect(
+            DecisionRecording(file, of: "sample").files.keys.sorted()
+                == [1, 2, 4, 5].map { "tests/recorded-\($0).json" })
+        let replay = try await DecisionReplay(
+            file, with: try PluginBundle.handler("return decide.server { reason = 'x' }"))
+        #expect(replay.changes.map(\.line) == [1, 2, 4, 5])
+        #expect(try await DecisionReplay(file, with: bundle).isGood)
+    }
+
+    @Test("a last line that is only a part of one is left out; a broken one before it is refused with its number")
+    func tornLine() async throws {
+        let (file, _) = try await decisions()
+        let lines = file.text.split(separator: "\n").map(String.init)
+        let folder = try TemporaryFolder()
+        func read(_ text: String) throws -> DecisionFile {
+            try DecisionFile(path: try folder.write(text, to: "d.jsonl"))
+        }
+        for length in 1..<lines[1].utf8.count {
+            let torn = try read(lines[0] + "\n" + String(decoding: lines[1].utf8.prefix(length), as: UTF8.self))
+            guard torn.tornLine == 2, torn.lines.map(\.number) == [1] else {
+                Issue.record("cut after \(length) bytes: \(torn.lines.map(\.number))")
+                return
+            }
+        }
+        // Only its end is missing: the decision is all there.
+        let whole = try read(lines[0] + "\n" + lines[1])
+        #expect(whole.tornLine == nil && whole.lines.map(\.number) == [1, 2])
+        let broken = #expect(throws: SluiceError.self) { try read(lines[0].dropLast(9) + "\n" + lines[1] + "\n") }
+        #expect(broken?.message == "\(folder.path)/d.jsonl:1: the line is not JSON")
+        let ended = #expect(throws: SluiceError.self) { try read(lines[0] + "\n" + lines[1].dropLast(9) + "\n") }
+        #expect(ended?.message == "\(folder.path)/d.jsonl:2: the line is not JSON")
+    }
+
     @Test("a replay says which answers another version changes, and which stay")
     func replay() async throws {
         let (file, bundle) = try await decisions()
@@ -90,7 +144,7 @@ struct DecisionToolTests {
             "if c.client.n == 3 then return decide.server { reason = 'x' } end " + Self.main)
         let replay = try await DecisionReplay(file, with: other)
         #expect(replay.changes.map(\.before.sequence) == [2])
-        #expect(replay.lines.first == "#2 on_conflict todo/1: merge -> server")
+        #expect(replay.lines.first == "line 2: on_conflict todo/1: merge -> server")
         #expect(replay.lines.last == "sample 1.0.0: 2 asked again, 1 change, 0 passed over")
     }
 

@@ -121,6 +121,43 @@ struct DecisionLogTests {
         #expect(try lines().map(\.sequence) == [4, 1])
     }
 
+    /// A file of that text, after a process has written one more decision to it.
+    private func continued(_ text: String, _ name: String) async throws -> String {
+        var options = PluginOptions(decisionLog: DecisionLog(try folder.write(text, to: name)))
+        options.secret = { _ in Self.secret }
+        await ask(try await leaky.loaded(options))
+        return try String(contentsOfFile: "\(folder.path)/\(name)", encoding: .utf8)
+    }
+
+    @Test("a process that goes on with a file takes away the part of a line that a killed one left")
+    func tornLine() async throws {
+        let line = try await continued("", "first")
+        #expect(try lines("\(folder.path)/first").map(\.sequence) == [1] && line.hasSuffix("}\n"))
+        for length in [1, 15, 90, line.utf8.count - 2] {
+            let text = try await continued(line + line.prefix(length), "torn-\(length)")
+            #expect(text.hasPrefix(line + #"{"sequence":1,"#), "\(text)")
+            #expect(try lines("\(folder.path)/torn-\(length)").map(\.sequence) == [1, 1])
+        }
+        #expect(try await continued(String(line.prefix(20)), "all").hasPrefix(#"{"sequence":1,"at""#))
+        // Where the end of the line alone is missing, and where the last line is somebody else's, it is only ended.
+        let whole = try await continued(line + line.dropLast(), "whole")
+        #expect(whole.hasPrefix(line + line) && whole.split(separator: "\n").count == 3, "\(whole)")
+        #expect(try await continued(line + "x: 1", "other").hasPrefix(line + "x: 1\n{"))
+    }
+
+    @Test("a part of a line is left alone while the process that writes to the file lives")
+    func lockedFile() async throws {
+        let line = try await continued("", "first")
+        let path = try folder.write(line + line.prefix(40), to: "live")
+        let writer = open(path, O_WRONLY | O_APPEND)
+        defer { close(writer) }
+        #expect(flock(writer, LOCK_EX | LOCK_NB) == 0)
+        var options = PluginOptions(decisionLog: DecisionLog(path))
+        options.secret = { _ in Self.secret }
+        _ = try await leaky.loaded(options)
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == line + line.prefix(40))
+    }
+
     @Test("a file that cannot be written stops nothing, is counted, and is written again once it can be")
     func unwritable() async throws {
         let inside = "\(folder.path)/new/decisions.jsonl"

@@ -93,6 +93,74 @@ import Testing
         }
     }
 
+    @Test(
+        "a line of JSON whose value is not what its column is declared as is refused, and nothing is stored",
+        arguments: [
+            (#""title":7"#, "title: 7 is no text"), (#""year":"1994""#, "year: \"1994\" is no integer"),
+            (#""year":1994.5"#, "year: 1994.5 is no integer"),
+            (#""year":9223372036854775808"#, "year: 9223372036854775808 is no integer"),
+            (#""score":"9.3""#, "score: \"9.3\" is no number"), (#""score":1e400"#, "score: 1e400 is no number"),
+            (#""won":1"#, "won: 1 is no boolean"), (#""seen":"yesterday""#, "seen: \"yesterday\" is no date"),
+            (#""seen":{}"#, "seen: {} is no date"),
+        ])
+    func declaredJSON(_ member: String, _ reason: String) async throws {
+        try await withScratch { scratch in
+            let config = try scratch.write("sync.yaml", Self.declared)
+            let good = #"""
+                {"id":"a","title":"x","year":1994,"score":9,"won":true,"seen":"1994-09-23","cast":["Tim"],"note":7}
+                {"id":"b","title":null,"year":null,"score":9.30,"won":null,"seen":null,"cast":{"n":1}}
+
+                """#
+            try scratch.write("movies.jsonl", good + "{\"id\":\"c\",\(member)}\n")
+            // With the declaration, and with that of the store alone.
+            for options in [["--config", config], []] {
+                let result = try await Program.sluice.run(
+                    ["import", "movies", "movies.jsonl", "--store", "local.db", "--json"] + options, in: scratch.path)
+                #expect(result.status == 2, "\(result)")
+                let text = try message(result)
+                #expect(text.hasPrefix("movies.jsonl:3: column \(reason)"), "\(text)")
+                #expect(text.hasSuffix("; nothing is stored"), "\(text)")
+                #expect(try await records(scratch) == [])
+                #expect(try await queued(scratch) == [])
+            }
+            try scratch.write("movies.jsonl", good)
+            #expect(try await run("movies.jsonl", scratch: scratch).json == tally(2, 2, 0, 0))
+        }
+    }
+
+    @Test("CSV with another separator is refused with a hint, and read where it is given")
+    func separators() async throws {
+        try await withScratch { scratch in
+            for (separator, argument) in [(";", "';'"), ("\t", "tab"), ("|", "'|'")] {
+                try? FileManager.default.removeItem(atPath: scratch.file("local.db"))
+                let lines = [["id", "title", "year"], ["a", "\"one\(separator) two, three\"", "1994"]]
+                try scratch.write("m.csv", lines.map { $0.joined(separator: separator) + "\n" }.joined())
+                let refused = try await run("m.csv", scratch: scratch)
+                #expect(refused.status == 2, "\(refused)")
+                let text = try message(refused)
+                #expect(text.hasPrefix("m.csv:1: ") && text.contains("give --separator \(argument);"), "\(text)")
+                #expect(text.hasSuffix("; nothing is stored"), "\(text)")
+                #expect(try await records(scratch) == [])
+                let word = separator == "\t" ? "tab" : separator
+                let read = try await run("m.csv", "--separator", word, scratch: scratch)
+                #expect(try read.json == tally(1, 1, 0, 0), "\(read)")
+                #expect(
+                    try await records(scratch) == [
+                        ["id": "a", "title": JSON("one\(separator) two, three"), "year": "1994"]
+                    ])
+            }
+            // A column may be called so.
+            try scratch.write("n.csv", "\"a;b\"\nx\n")
+            #expect(try await run("n.csv", scratch: scratch).status == 0)
+            try scratch.write("n.jsonl", "{}\n")
+            let lines = try await run("n.jsonl", "--separator", ";", scratch: scratch)
+            #expect(lines.status == 2 && lines.errors.contains("--separator is for CSV"), "\(lines)")
+            for argument in ["", "\"", "a", "1", ";;", "\n", "é"] {
+                #expect(try await run("m.csv", "--separator", argument, scratch: scratch).status == 2)
+            }
+        }
+    }
+
     @Test("an upsert changes what differs, leaves the rest alone and makes no doubles")
     func upsert() async throws {
         try await withScratch { scratch in

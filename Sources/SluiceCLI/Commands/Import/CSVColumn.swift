@@ -1,6 +1,6 @@
 internal import Sluice
 
-/// A column of a CSV file, and what its fields become.
+/// A column of a file that is imported, and what its values are.
 struct CSVColumn: Hashable {
     var name: PropertyName
     /// What the table declares it as; nil where it does not.
@@ -8,8 +8,14 @@ struct CSVColumn: Hashable {
 
     /// The columns that a header names.
     ///
-    /// - Throws: ``CommandFailure`` for a name that is empty or there twice.
+    /// - Throws: ``CommandFailure`` for a name that is empty or there twice, and for a header that is one column because
+    ///   the file has another separator.
     static func read(_ header: [CSVParser.Field], of table: TableSchema?) throws -> [CSVColumn] {
+        if header.count == 1, !header[0].isQuoted, let other = CSVSeparator.other(in: header[0].text) {
+            throw refusal(
+                "the header is one column, and has \(other.name) in it: if these separate the columns, give --separator "
+                    + "\(other.argument); if not, put the name in quotes")
+        }
         var names: Set<PropertyName> = []
         for field in header {
             guard !field.text.isEmpty else { throw refusal("a column has no name") }
@@ -28,10 +34,31 @@ struct CSVColumn: Hashable {
     /// - Throws: ``CommandFailure`` with the column and the value for a field that does not fit the column's type.
     func value(of field: CSVParser.Field) throws -> JSON {
         if field.text.isEmpty, !field.isQuoted { return .null }
-        guard let value = value(of: field.text) else {
-            throw Self.refusal("column \(Self.cut(name.text)): \"\(Self.cut(field.text))\" is no \(word)")
-        }
+        guard let value = value(of: field.text) else { throw misfit("\"\(Self.cut(field.text))\"") }
         return value
+    }
+
+    /// Refuses a value of a line of JSON that does not fit the column's type. Null fits each.
+    ///
+    /// - Throws: ``CommandFailure`` with the column and the value.
+    func check(_ value: JSON) throws {
+        guard !value.isNull, !fits(value) else { return }
+        throw misfit(Self.cut(value.description))
+    }
+
+    private func fits(_ value: JSON) -> Bool {
+        switch type {
+        case nil, .json: true
+        case .string: value.kind == .string
+        case .integer: value.int != nil
+        case .real: value.number.map { $0.double.isFinite } ?? false
+        case .boolean: value.kind == .bool
+        case .date: value.string.flatMap { Timestamp($0) } != nil
+        }
+    }
+
+    private func misfit(_ value: String) -> CommandFailure {
+        Self.refusal("column \(Self.cut(name.text)): \(value) is no \(word)")
     }
 
     private func value(of text: String) -> JSON? {

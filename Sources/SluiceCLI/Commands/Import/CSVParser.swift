@@ -8,7 +8,8 @@
 /// try parser.finish()
 /// ```
 ///
-/// It holds the record that it is in, and nothing else. A record ends with LF or CRLF. An empty line is none.
+/// It holds the record that it is in, and nothing else. A record ends with LF or CRLF. An empty line is none. Another
+/// separator than the comma has to be given.
 struct CSVParser {
     /// A field of a record.
     struct Field: Hashable {
@@ -27,10 +28,11 @@ struct CSVParser {
     private enum Place { case start, plain, quoted, closed }
 
     private static let quote = UInt8(ascii: "\"")
-    private static let comma = UInt8(ascii: ",")
     private static let lineFeed = UInt8(ascii: "\n")
     private static let carriageReturn = UInt8(ascii: "\r")
 
+    /// What is between two fields.
+    let separator: UInt8
     /// How many bytes a record may have, over all its lines.
     let longest: Int
     /// How many fields a record may have.
@@ -43,7 +45,8 @@ struct CSVParser {
     private var text: [UInt8] = []
     private var place = Place.start
 
-    init(longest: Int = 16 << 20, mostFields: Int = 1000) {
+    init(separator: UInt8 = UInt8(ascii: ","), longest: Int = 16 << 20, mostFields: Int = 1000) {
+        self.separator = separator
         self.longest = longest
         self.mostFields = mostFields
     }
@@ -89,7 +92,7 @@ struct CSVParser {
             text.append(byte)
             place = .quoted
         case (.start, Self.quote): place = .quoted
-        case (_, Self.comma): try endField()
+        case (_, separator): try endField()
         case (_, Self.carriageReturn):
             guard isLast else { throw problem("there is a carriage return outside of quotes") }
         case (.closed, _): throw problem("a field goes on after its closing quote")

@@ -6,8 +6,9 @@ struct ImportCommand: OutcomeCommand {
     static let configuration = CommandConfiguration(
         commandName: "import", abstract: "Add the records of a file locally; the next push sends them.",
         discussion: """
-            The file is CSV, whose first line names the columns, or has one JSON object a line. Columns that are declared \
-            for the table become what they are declared as; all others are texts. On an error the steps before it stay, \
+            The file is CSV, whose first line names the columns, or has one JSON object a line. In CSV columns that are \
+            declared for the table become what they are declared as, and all others are texts; in JSON values are checked \
+            against what is declared. On an error the steps before it stay, \
             and a repeat with --upsert goes on from them.
             """)
 
@@ -19,6 +20,11 @@ struct ImportCommand: OutcomeCommand {
 
     @Option(help: ArgumentHelp("What the file is: csv or jsonl. Else its name tells.", valueName: "format"))
     var format: ImportFile.Format?
+
+    @Option(
+        help: ArgumentHelp(
+            "What is between the fields of CSV: a character such as ;, or tab. Else a comma.", valueName: "character"))
+    var separator: CSVSeparator?
 
     @Option(
         help: ArgumentHelp("The column that becomes the record's id; else id, if it is there.", valueName: "column"))
@@ -35,7 +41,8 @@ struct ImportCommand: OutcomeCommand {
     func outcome() async throws -> Outcome {
         try SyncTables.validate(table)
         let settings = try ClientSettings(connection)
-        var input = try ImportFile(file, format: format, idColumn: id.map { PropertyName($0) }, needsID: upsert)
+        var input = try ImportFile(
+            file, format: format, separator: separator, idColumn: id.map { PropertyName($0) }, needsID: upsert)
         return try await ClientSession.run(settings, usesNetwork: false, asksPlugins: true, makesStore: true) {
             session in
             var work = RecordImport(

@@ -34,21 +34,29 @@ struct ImportFile {
     /// Whether a record must have an id.
     let needsID: Bool
     let lines: FileLines
-    var parser = CSVParser(longest: longest)
+    var parser: CSVParser
     private(set) var columns: [CSVColumn] = []
+    /// What the table declares, for lines of JSON.
+    private(set) var declared: TableSchema?
 
     /// Opens the file.
     ///
     /// - Parameters:
     ///   - path: the file's, or - for standard input.
     ///   - format: nil to tell it by the file's name.
+    ///   - separator: what is between the fields of CSV; nil for the comma.
     /// - Throws: ``CommandFailure`` for a file that cannot be read or whose format nothing tells.
-    init(_ path: String, format: Format?, idColumn: PropertyName?, needsID: Bool) throws {
+    init(
+        _ path: String, format: Format?, separator: CSVSeparator? = nil, idColumn: PropertyName?, needsID: Bool
+    ) throws {
         guard let format = format ?? Self.format(of: path) else {
             throw CommandFailure.usage(
                 path == "-"
                     ? "--format csv or --format jsonl has to say what standard input is"
                     : "\(Plain.line(path)) does not tell what it is: give --format csv or --format jsonl")
+        }
+        guard separator == nil || format == .csv else {
+            throw CommandFailure.usage("--separator is for CSV, and lines of JSON have none")
         }
         if let idColumn, idColumn.text.isEmpty || idColumn.text.utf8.contains(0) {
             throw CommandFailure.usage("--id needs the name of a column")
@@ -56,6 +64,7 @@ struct ImportFile {
         lines =
             try path == "-" ? FileLines(ofInputLongest: Self.longest) : FileLines(path, longest: Self.longest)
         name = path == "-" ? "standard input" : Plain.line(path)
+        parser = CSVParser(separator: (separator ?? .comma).byte, longest: Self.longest)
         (self.format, self.idColumn, self.needsID) = (format, idColumn, needsID)
     }
 
@@ -68,11 +77,12 @@ struct ImportFile {
         }
     }
 
-    /// Reads the header of a CSV file.
+    /// Reads the header of a CSV file, and what the values are checked against.
     ///
     /// - Parameter table: what the table declares.
     /// - Throws: ``Problem``.
     mutating func begin(_ table: TableSchema?) throws {
+        declared = table
         guard format == .csv else { return }
         guard let (header, _) = try nextFields() else {
             throw Problem(line: nil, failure: Self.refusal("\(name) is empty: its first line names the columns"))

@@ -241,7 +241,8 @@ let package = Package(
             name: "SluicePeerTests",
             dependencies: ["Sluice", .product(name: "HTTPTypes", package: "swift-http-types")],
             exclude: ["Peers"]),
-        .testTarget(name: "SluicePredicateTests", dependencies: ["SluiceCore", "SluicePredicate"]),
+        .testTarget(
+            name: "SluicePredicateTests", dependencies: ["SluiceCore", "SluicePredicate", "SluiceSQLite"]),
         .testTarget(
             name: "SluiceSQLiteTests", dependencies: ["SluiceSQLite", "SluiceTesting", "SluiceTestSupport", "CSQLite"]),
         .testTarget(

@@ -48,6 +48,14 @@ public struct TypedTransactionTable<Record: Codable & Sendable> {
         return try value(transaction.update(changes, in: name))
     }
 
+    /// Changes one property of a record; see ``TypedSyncTable/update(id:set:to:options:)``.
+    @discardableResult
+    public func update<Value>(
+        id: some RecordIDConvertible, set path: WritableKeyPath<Record, Value>, to value: Value
+    ) throws -> Record {
+        try update(id: id) { $0[keyPath: path] = value }
+    }
+
     /// Deletes a record; see ``SyncTable/delete(id:options:)``.
     public func delete(id: some RecordIDConvertible) throws { try transaction.delete(id: id, in: name) }
 
@@ -65,6 +73,13 @@ public struct TypedTransactionTable<Record: Codable & Sendable> {
         var query = query ?? Query(name)
         (query.table, query.select) = (name, [])
         return try transaction.records(matching: query).map(value)
+    }
+
+    /// How many records match the query's filter, with what was changed so far. The query's table is this one.
+    public func count(matching query: Query? = nil) throws -> Int {
+        var query = query ?? Query(name)
+        query.table = name
+        return try transaction.count(matching: query)
     }
 
     private func document(_ record: Record) throws(SluiceError) -> JSON {

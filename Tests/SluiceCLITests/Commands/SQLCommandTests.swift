@@ -41,6 +41,24 @@ import Testing
         }
     }
 
+    @Test("lines of JSON are what an import takes")
+    func imported() async throws {
+        try await withScratch { scratch in
+            let (store, copy) = (scratch.file("local.db"), scratch.file("copy.db"))
+            try await fill(store)
+            let rows = try await Program.sluice("sql", join, "--store", store, "--json")
+            let imported = try await Program.sluice(
+                "import", "films", "-", "--format", "jsonl", "--store", copy, input: rows.output)
+            #expect(imported.status == 0 && imported.output == "import films: 2 inserted\n", "\(imported)")
+            let query = try await Program.sluice("query", "films", "--orderby", "id", "--store", copy, "--json")
+            #expect(
+                try query.json["items"] == [
+                    ["id": "f1", "title": "Alien", "seen": true, "points": 9],
+                    ["id": "f2", "title": "Brazil", "seen": .null, "points": .null],
+                ], "\(query)")
+        }
+    }
+
     @Test("values are bound as JSON, or else as text")
     func bind() async throws {
         try await withScratch { scratch in

@@ -35,7 +35,7 @@ struct CommandFailure: Error {
         case let failure as CommandFailure: self = failure
         case let error as SluiceError:
             let cause = error.cause.map { "\($0)" } ?? ""
-            let causes = cause.isEmpty ? "" : ": \(cause)"
+            let causes = cause.isEmpty || error.message.contains(cause) ? "" : ": \(cause)"
             self.init(
                 ExitStatus(error), error.code.description, error.message + causes, table: error.table,
                 recordID: error.recordID, httpStatus: error.status)

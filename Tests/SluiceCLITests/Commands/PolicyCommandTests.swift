@@ -122,29 +122,84 @@ import Testing
         }
     }
 
-    @Test("a policy, a script or a secret with a mistake is told with its place, and nothing is written")
+    @Test("a policy or a script with a mistake is told with its place; nothing is written, lost or sent")
     func mistakes() async throws {
-        try await withScratch { scratch in
-            let config = try deployment(scratch, "http://127.0.0.1:1")
-            let insert = ["insert", "notes", #"{"id":"n1","text":"a"}"#, "--config", config]
-            func refusal(_ part: String) async throws {
-                let result = try await Program.sluice.run(insert)
-                #expect(result.status == 2 && result.errors.contains(part), "\(result)")
+        try await withServer { server, scratch in
+            let door = try await Door(scratch, before: server)
+            defer { door.stop() }
+            let config = try deployment(scratch, door.endpoint)
+            func run(_ arguments: [String]) async throws -> Program.Result {
+                try await Program.sluice.run(arguments + ["--config", config])
+            }
+            // What the store holds before: a row that was pushed, and a change of it that waits.
+            #expect(try await run(["insert", "notes", #"{"id":"n1","text":"a"}"#]).status == 0)
+            #expect(try await run(["sync", "notes"]).status == 0)
+            #expect(try await run(["update", "notes", "n1", #"{"text":"b"}"#]).status == 0)
+            func content() async throws -> [String] {
+                let queries = [["query", "notes"], ["query", "others"], ["queue", "list"], ["status"]]
+                var found: [String] = []
+                for query in queries {
+                    let result = try await run(query + ["--json"])
+                    #expect(result.status == 0, "\(result)")
+                    found.append(result.output)
+                }
+                return found
+            }
+            let before = try await content()
+            #expect(before[2].contains(#""state":"pending""#), "\(before)")
+            let requests = door.requests.count
+            try scratch.write("notes.jsonl", #"{"id":"n3","text":"c"}"#)
+            let commands = [
+                ["insert", "notes", #"{"id":"n2","text":"a"}"#], ["insert", "others", "{}"],
+                ["update", "notes", "n1", #"{"text":"c"}"#], ["delete", "notes", "n1"], ["undelete", "notes", "n1"],
+                ["import", "notes", scratch.file("notes.jsonl")], ["push"], ["pull", "notes"], ["sync", "notes"],
+                ["reconcile", "notes"],
+            ]
+            /// Each command is refused with exactly these words.
+            func refusal(_ message: String) async throws {
+                for command in commands {
+                    let result = try await run(command)
+                    #expect(result.status == 2 && result.output == "", "\(command): \(result)")
+                    #expect(result.errors == "sluice: \(message)\n", "\(command)")
+                }
+                let document = try await run(commands[0] + ["--json"])
+                #expect(try document.json["error"]?["message"] == JSON(message), "\(document)")
             }
             let policy = try String(contentsOfFile: scratch.file("plugins.yaml"), encoding: .utf8)
             try scratch.write("plugins.yaml", policy.replacing("path:", with: "paht:"))
-            try await refusal("plugins.yaml:3:")
+            try await refusal(
+                "\(scratch.file("plugins.yaml")):3:17: unknown key paht in shop-rules; did you mean path?")
             try scratch.write("plugins.yaml", policy)
-            try scratch.write("plugins/shop-rules/main.lua", "return {")
-            try await refusal("main.lua:1")
+            try scratch.write("plugins/shop-rules/main.lua", Self.script + "\nreturn {")
+            try await refusal("plugin shop-rules, load, main.lua:9: <eof> expected near 'return'")
             try scratch.write("plugins/shop-rules/main.lua", Self.script)
+            try FileManager.default.moveItem(atPath: scratch.file("plugins.yaml"), toPath: scratch.file("away.yaml"))
+            try await refusal("\(scratch.file("plugins.yaml")): the file cannot be read, or is not UTF-8")
+            try FileManager.default.moveItem(atPath: scratch.file("away.yaml"), toPath: scratch.file("plugins.yaml"))
+            #expect(try await content() == before, "nothing was written, and nothing is lost")
+            #expect(door.requests.count == requests, "nothing was sent")
+            // Mended, it goes on.
+            #expect(try await run(["push"]).status == 0)
+            #expect(door.requests.suffix(1) == ["PATCH /tables/notes/n1"])
+        }
+    }
+
+    @Test("a secret that is missing is told where it is asked for, and the change stays")
+    func missingSecret() async throws {
+        try await withServer { server, scratch in
+            let door = try await Door(scratch, before: server)
+            defer { door.stop() }
+            let config = try deployment(scratch, door.endpoint)
             try FileManager.default.removeItem(atPath: scratch.file("secrets/shop-key"))
-            // A secret is missed where it is asked for: the change stays.
+            let insert = ["insert", "notes", #"{"id":"n1","text":"a"}"#, "--config", config]
             #expect(try await Program.sluice.run(insert).status == 0)
             let push = try await Program.sluice("push", "--config", config)
             #expect(push.status == 5 && push.errors.contains("shop-key"), "\(push)")
-            let count = try await Program.sluice("query", "notes", "--count", "--config", config, "--json")
-            #expect(try count.json["count"] == 1)
+            #expect(door.requests == [])
+            let queue = try await Program.sluice("queue", "list", "--config", config, "--json").json
+            #expect(queue["count"] == 1 && queue["operations"]?[0]?["record"] == "n1", "\(queue)")
+            let note = try await Program.sluice("get", "notes", "n1", "--config", config, "--json")
+            #expect(try note.json["text"] == "a")
         }
     }
 }

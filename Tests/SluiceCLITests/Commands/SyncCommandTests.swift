@@ -43,23 +43,43 @@ import Testing
         }
     }
 
-    @Test("changes go in batches and side by side where that is asked for, by flag or by file")
+    @Test("changes go in batches where that is asked for, by flag or by file: so many requests, and no more")
     func batches() async throws {
         try await withServer { server, scratch in
+            let door = try await Door(scratch, before: server)
+            defer { door.stop() }
             let store = scratch.file("one.db")
-            let config = try scratch.write(
-                "sync.yaml", "endpoint: \(server.endpoint)\nstore: one.db\nbatch: 4\nconcurrency: 2\n")
-            func insert(_ ids: ClosedRange<Int>) async throws {
-                for id in ids {
-                    _ = try await Program.sluice("insert", "notes", #"{"id":"n\#(id)"}"#, "--store", store)
-                }
+            let config = try scratch.write("sync.yaml", "endpoint: \(door.endpoint)\nstore: one.db\nbatch: 4\n")
+            let (one, batch) = ("POST /tables/notes", "POST /tables/$batch of ")
+            var last = 0
+            /// Queues so many changes, sends them, and gives the requests that this took.
+            func requests(_ count: Int, _ options: [String]) async throws -> [String] {
+                let ids = (last + 1)...(last + count)
+                last += count
+                let lines = ids.map { #"{"id":"n\#($0)"}"# }.joined(separator: "\n")
+                let imported = try await Program.sluice(
+                    "import", "notes", "-", "--format", "jsonl", "--store", store, input: lines)
+                #expect(imported.status == 0, "\(imported)")
+                let before = door.requests.count
+                let push = try await Program.sluice.run(["push", "--json"] + options)
+                #expect(push.status == 0 && push.errors == "", "\(push)")
+                #expect(try push.json["applied"] == JSON(count) && push.json["remaining"] == 0, "\(push)")
+                return Array(door.requests[before...])
             }
-            try await insert(1...9)
-            #expect(try await Program.sluice("push", "--config", config, "--json").json["applied"] == 9)
-            try await insert(10...14)
-            let push = try await Program.sluice(
-                "push", "--store", store, "--endpoint", server.endpoint, "--batch", "100", "--json")
-            #expect(try push.json["applied"] == 5)
+            let flags = ["--store", store, "--endpoint", door.endpoint]
+            #expect(try await requests(9, ["--config", config]) == [batch + "4", batch + "4", one])
+            #expect(try await requests(5, flags + ["--batch", "100"]) == [batch + "5"])
+            #expect(try await requests(3, flags + ["--batch", "1"]) == [one, one, one])
+            // The flag wins over the file.
+            #expect(try await requests(4, ["--config", config, "--batch", "2"]) == [batch + "2", batch + "2"])
+            // The server's first answer says that it takes batches.
+            #expect(try await requests(6, flags) == [one, batch + "5"])
+            // Side by side they are as many, in any order.
+            let sideBySide = try await requests(8, ["--config", config, "--concurrency", "2"])
+            #expect(sideBySide == [batch + "4", batch + "4"])
+            let all = try await Program.sluice.run(
+                ["pull", "notes", "--json", "--store", scratch.file("two.db")] + flags.suffix(2))
+            #expect(try all.json["stored"] == JSON(last), "\(all)")
             for wrong in [["--batch", "0"], ["--batch", "101"], ["--concurrency", "65"], ["--concurrency", "-1"]] {
                 let refused = try await Program.sluice.run(["push", "--config", config] + wrong)
                 #expect(refused.status == 2 && refused.errors.contains(wrong[0]), "\(refused)")
@@ -79,13 +99,78 @@ import Testing
                 before.output.contains(
                     "notes: 2 rows, 2 changes waiting; the next sync sends 2 changes and asks for all rows"),
                 "\(before)")
-            _ = try await Program.sluice("sync", "notes", "--store", store, "--endpoint", server.endpoint)
-            let after = try await Program.sluice("status", "--store", store, "--json").json
-            let table = try #require(after["tables"]?[0])
-            #expect(after["tables"]?.elements?.count == 1)
-            #expect(table["table"] == "notes" && table["rows"] == 2 && table["waiting"] == 0 && table["held"] == 0)
-            #expect(table["queries"]?[0]?["query"] == "sync")
-            #expect(table["next"]?.string?.hasPrefix("asks for what changed since") == true)
+        }
+    }
+
+    @Test(
+        "the document of status has each field as docs/cli.md says: counts by state, tables, and how far queries came")
+    func statusDocument() async throws {
+        try await withServer { server, scratch in
+            let (one, two) = (scratch.file("one.db"), scratch.file("two.db"))
+            func run(_ store: String, _ arguments: String..., status: Int32 = 0) async throws {
+                let result = try await Program.sluice.run(
+                    arguments + ["--store", store]
+                        + (["sync", "push"].contains(arguments[0]) ? ["--endpoint", server.endpoint] : []))
+                #expect(result.status == status, "\(result)")
+            }
+            func status() async throws -> JSON {
+                let result = try await Program.sluice("status", "--store", one, "--json")
+                #expect(result.status == 0 && result.errors == "", "\(result)")
+                return try result.json
+            }
+            try await run(one, "insert", "notes", #"{"id":"n1","text":"a"}"#)
+            try await run(one, "insert", "notes", #"{"id":"n2","text":"a"}"#)
+            let never = "sends 2 changes and asks for all rows: the table was never synchronised"
+            #expect(
+                try await status() == [
+                    "pending": 2, "inFlight": 0, "parked": 0, "dead": 0, "ofOthers": 0, "quarantined": 0,
+                    "cursors": [],
+                    "tables": [
+                        [
+                            "table": "notes", "rows": 2, "waiting": 2, "held": 0, "lastPull": .null, "grade": .null,
+                            "queries": [], "next": JSON(never),
+                        ]
+                    ],
+                ])
+            let start = SystemClock.now()
+            try await run(one, "sync", "notes")
+            // One change is held for a decision, one waits, one of another table and one of another user wait.
+            try await run(two, "sync", "notes")
+            try await run(two, "update", "notes", "n1", #"{"text":"theirs"}"#)
+            try await run(two, "push")
+            try await run(one, "update", "notes", "n1", #"{"text":"ours"}"#)
+            try await run(one, "push", status: 5)
+            try await run(one, "delete", "notes", "n2")
+            try await run(one, "insert", "drafts", #"{"id":"d1"}"#)
+            try await run(one, "insert", "drafts", #"{"id":"d2"}"#, "--user", "bob")
+            let document = try await status()
+            // When the pull was is not known before.
+            let pulled = try #require(document["tables"]?[1]?["lastPull"]?.string)
+            let time = try #require(Timestamp(pulled))
+            #expect(time >= start && time <= SystemClock.now())
+            #expect(
+                document == [
+                    "pending": 3, "inFlight": 0, "parked": 1, "dead": 0, "ofOthers": 1, "quarantined": 0,
+                    "cursors": [
+                        ["table": "notes", "query": "sync", "updatedAt": "", "grade": "changeTokens"]
+                    ],
+                    "tables": [
+                        [
+                            "table": "drafts", "rows": 2, "waiting": 2, "held": 0, "lastPull": .null, "grade": .null,
+                            "queries": [], "next": JSON(never),
+                        ],
+                        [
+                            "table": "notes", "rows": 1, "waiting": 1, "held": 1, "lastPull": JSON(pulled),
+                            "grade": "changeTokens",
+                            "queries": [
+                                [
+                                    "query": "sync", "updatedAt": "", "grade": "changeTokens",
+                                    "lastPull": JSON(pulled),
+                                ]
+                            ], "next": "sends 1 change and asks for what changed since the last one",
+                        ],
+                    ],
+                ], "\(document)")
         }
     }
 

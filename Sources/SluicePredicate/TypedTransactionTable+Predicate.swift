@@ -12,7 +12,7 @@ extension TypedTransactionTable where Record: QueryableRecord {
     /// ```swift
     /// try await context.write { transaction in
     ///     let people = try transaction.table(Person.self)
-    ///     for minor in try people.records(where: #Predicate { $0.age < 18 }) { try people.delete(id: minor.id) }
+    ///     for minor in try people.records(where: #Predicate { $0.age < 18 }) { try people.delete(id: minor.id ?? "") }
     /// }
     /// ```
     ///

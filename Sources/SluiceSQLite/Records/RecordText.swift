@@ -24,13 +24,15 @@ package struct RecordText {
         var prefix: [UInt8] = []
         /// Whether null is shown for it where the record does not have it.
         var isCompleted = false
+        /// Its value in the row, as a text, where the column cannot hold it.
+        var instead: [UInt8]?
     }
 
     private let table: RecordTable
-    private let fields: [Field]
-    /// Whether a property without a column can be that of a column whose value does not fit, so that one row has to be
-    /// looked at as a whole.
-    private let mayOverlap: Bool
+    private var fields: [Field]
+    /// The columns whose values are with the properties without a column where they do not fit, as a text names them, and
+    /// where they are shown.
+    private let overlapping: [(name: [UInt8], fields: [Int])]
     /// How a record is shown that cannot be written column by column.
     private let whole: (JSON) throws -> JSON
     /// The names without a column, as a text has them, for which null is shown where a record lacks them.
@@ -51,7 +53,6 @@ package struct RecordText {
     ) {
         self.table = table
         self.whole = whole
-        mayOverlap = !inexact.isEmpty
         known = (completing ?? []).map { JSON($0).bytes() }
         isThere = known.map { _ in false }
         func field(_ column: PropertyName, _ name: PropertyName, isTime: Bool) -> Field? {
@@ -61,12 +62,17 @@ package struct RecordText {
                 index: index + 1, type: table.schema.columns[index].type, isTime: isTime, prefix: Array(prefix.utf8),
                 isCompleted: completing != nil && inexact.contains(column))
         }
-        fields = members.compactMap { member in
+        let shown: [Field] = members.compactMap { member in
             switch member {
             case .column(let column, let name): field(column, name, isTime: false)
             case .milliseconds(let column, let name): field(column, name, isTime: true)
             case .others: Field()
             }
+        }
+        fields = shown
+        let inexactColumns = table.schema.columns.enumerated().filter { inexact.contains($0.element.name) }
+        overlapping = inexactColumns.map { place, column in
+            (JSON(column.name).bytes(), shown.indices.filter { shown[$0].index == place + 1 })
         }
     }
 
@@ -99,22 +105,52 @@ package struct RecordText {
     private mutating func appendRow(_ statement: SQLiteStatement, to output: inout [UInt8]) throws -> Bool {
         let others = table.extraParameter - 1
         let hasOthers = !statement.isNull(others)
-        if hasOthers, mayOverlap { return false }
         guard try readAbsent(statement) else { return false }
+        guard let overlaps = hasOthers ? readOverlaps(statement, others) : false else { return false }
+        defer { if overlaps { for index in fields.indices { fields[index].instead = nil } } }
         output.append(contentsOf: #"{"id":"#.utf8)
         statement.withText(0) { JSONEscape.append($0, to: &output) }
         for field in fields {
             guard let index = field.index else {
-                if hasOthers { statement.withText(others) { Self.appendMembers($0, to: &output) } }
+                if hasOthers {
+                    statement.withText(others) { appendMembers($0, without: overlaps, to: &output) }
+                }
                 if !absent.columns.isEmpty || !known.isEmpty { complete(statement, others, &output) }
                 continue
             }
             if !absent.columns.isEmpty, absent.columns.contains(index) { continue }
             output.append(contentsOf: field.prefix)
-            guard Self.append(statement, index, field, to: &output) else { return false }
+            if let value = field.instead {
+                output.append(contentsOf: value)
+            } else {
+                guard Self.append(statement, index, field, to: &output) else { return false }
+            }
         }
         output.append(UInt8(ascii: "}"))
         return true
+    }
+
+    /// Reads the values that did not fit their columns: whether there are some; nil where the row has to be looked at as
+    /// a whole.
+    private mutating func readOverlaps(_ statement: SQLiteStatement, _ others: Int) -> Bool? {
+        if overlapping.isEmpty { return false }
+        var isThere = false
+        var isTime = false
+        statement.withText(others) { text in
+            ObjectText.forEachMember(text) { name, value in
+                guard let overlap = overlapping.first(where: { name.elementsEqual($0.name) }) else { return }
+                isThere = true
+                for index in overlap.fields {
+                    isTime = isTime || fields[index].isTime
+                    fields[index].instead = Array(value)
+                }
+            }
+        }
+        if isTime {
+            for index in fields.indices { fields[index].instead = nil }
+            return nil
+        }
+        return isThere
     }
 
     /// Appends null for what the record lacks and others have.
@@ -127,7 +163,7 @@ package struct RecordText {
         for index in isThere.indices { isThere[index] = false }
         var next = 0
         statement.withText(others) { text in
-            Self.forEachName(text) { name in
+            ObjectText.forEachMember(text) { name, _ in
                 // Most records have the same names in the same order.
                 let index =
                     next < known.count && name.elementsEqual(known[next])
@@ -141,33 +177,6 @@ package struct RecordText {
             output.append(UInt8(ascii: ","))
             output.append(contentsOf: name)
             output.append(contentsOf: ":null".utf8)
-        }
-    }
-
-    /// The names of an object's members, quotes included, in a text that the store has written.
-    private static func forEachName(
-        _ text: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>.SubSequence) -> Void
-    ) {
-        var (index, depth, isName) = (0, 0, false)
-        while index < text.count {
-            switch text[index] {
-            case UInt8(ascii: "\""):
-                var end = index + 1
-                while end < text.count, text[end] != UInt8(ascii: "\"") {
-                    end += text[end] == UInt8(ascii: "\\") ? 2 : 1
-                }
-                guard end < text.count else { return }
-                if depth == 1, isName { body(text[index...end]) }
-                isName = false
-                index = end
-            case UInt8(ascii: "{"), UInt8(ascii: "["):
-                depth += 1
-                isName = depth == 1
-            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
-            case UInt8(ascii: ","): isName = depth == 1
-            default: break
-            }
-            index += 1
         }
     }
 
@@ -240,10 +249,22 @@ package struct RecordText {
         return true
     }
 
-    /// The members of an object's text: `,"a":1`.
-    private static func appendMembers(_ text: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
+    /// The members of an object's text, `,"a":1`, except those that are shown in a column's place.
+    private func appendMembers(
+        _ text: UnsafeBufferPointer<UInt8>, without overlaps: Bool, to output: inout [UInt8]
+    ) {
         guard text.count > 2 else { return }
-        output.append(UInt8(ascii: ","))
-        output.append(contentsOf: text[1..<(text.count - 1)])
+        guard overlaps else {
+            output.append(UInt8(ascii: ","))
+            output.append(contentsOf: text[1..<(text.count - 1)])
+            return
+        }
+        ObjectText.forEachMember(text) { name, value in
+            if overlapping.contains(where: { name.elementsEqual($0.name) }) { return }
+            output.append(UInt8(ascii: ","))
+            output.append(contentsOf: name)
+            output.append(UInt8(ascii: ":"))
+            output.append(contentsOf: value)
+        }
     }
 }

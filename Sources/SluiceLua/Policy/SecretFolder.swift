@@ -20,7 +20,7 @@ package struct SecretFolder: Sendable {
         let path = (path as NSString).appendingPathComponent(name)
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         guard let file = FileHandle(forReadingAtPath: path),
-            let data = try file.read(upToCount: Self.mostBytes + 1), data.count <= Self.mostBytes,
+            let data = try? file.read(upToCount: Self.mostBytes + 1), data.count <= Self.mostBytes,
             let text = String(bytes: data, encoding: .utf8)
         else { throw SluiceError(.invalidArgument, "the secret \(name) is not a readable file of text") }
         return text.trimmingCharacters(in: .newlines)

@@ -81,9 +81,18 @@ import Testing
             #expect(try left.json["text"] == "ours")
             #expect(try await Program.sluice("get", "notes", "n2", "--config", config).status != 0)
 
-            let explained = try await Program.sluice(
-                "plugin", "explain", scratch.file("decisions.jsonl"), "n1", "--json")
-            #expect(explained.status == 0 && explained.output.contains("shop-rules"), "\(explained)")
+            // Each command was a process of its own, whose decisions are counted from 1.
+            let explain = ["plugin", "explain", scratch.file("decisions.jsonl"), "--json"]
+            let told = try await Program.sluice.run(explain + ["notes/n1"])
+            let decisions = try #require(try told.json["decisions"]?.elements, "\(told)")
+            #expect(decisions.allSatisfy { $0["plugin"] == "shop-rules" && $0["record"] == "n1" })
+            #expect(decisions.compactMap { $0["line"]?.int } == decisions.compactMap { $0["line"]?.int }.sorted())
+            let numbers = decisions.compactMap { $0["sequence"]?.int }
+            #expect(Set(numbers).count < numbers.count, "\(numbers)")
+            let conflict = try #require(decisions.first { $0["hook"] == "on_conflict" }, "\(told)")
+            #expect(conflict["decision"] == "merge" && conflict["input"]?["conflict"]?["client"]?["text"] == "ours")
+            let one = try await Program.sluice.run(explain + ["--line", "\(conflict["line"] ?? .null)"])
+            #expect(try one.json["decisions"] == [conflict], "\(one)")
             let log = try String(contentsOfFile: scratch.file("decisions.jsonl"), encoding: .utf8)
             #expect(log.contains("on_conflict") && !log.contains("k-1"))
         }
@@ -122,7 +131,7 @@ import Testing
         }
     }
 
-    @Test("a policy or a script with a mistake is told with its place; nothing is written, lost or sent")
+    @Test("a policy, a script or a secret with a mistake is told with its place; nothing is written, lost or sent")
     func mistakes() async throws {
         try await withServer { server, scratch in
             let door = try await Door(scratch, before: server)
@@ -176,6 +185,14 @@ import Testing
             try FileManager.default.moveItem(atPath: scratch.file("plugins.yaml"), toPath: scratch.file("away.yaml"))
             try await refusal("\(scratch.file("plugins.yaml")): the file cannot be read, or is not UTF-8")
             try FileManager.default.moveItem(atPath: scratch.file("away.yaml"), toPath: scratch.file("plugins.yaml"))
+            let secret = scratch.file("secrets/shop-key")
+            try Data([0xFF]).write(to: URL(fileURLWithPath: secret))
+            try await refusal("the secret shop-key is not a readable file of text")
+            try FileManager.default.removeItem(atPath: secret)
+            try FileManager.default.createDirectory(atPath: secret, withIntermediateDirectories: false)
+            try await refusal("the secret shop-key is not a readable file of text")
+            try FileManager.default.removeItem(atPath: secret)
+            try scratch.write("secrets/shop-key", "k-1\n")
             #expect(try await content() == before, "nothing was written, and nothing is lost")
             #expect(door.requests.count == requests, "nothing was sent")
             // Mended, it goes on.

@@ -24,7 +24,7 @@ extension Dialect {
             createdAtColumn: nil, patchesUpdates: settings.update == .merge, includeCount: ("$count", "true"),
             odata: .v4,
             shape: .items, agent: .datasync, linksPages: true, versionsAreTags: true, reconcileEvery: 50,
-            serverSet: settings.tables.compactMapValues { table in table.updatedAt.map { [$0] } }
+            serverSet: settings.tables.compactMapValues { table in table.updatedAt.map { [$0] } }, keepsDeleted: false
         ) { endpoint, transport in
             ODataTransport(version: version, settings: settings, endpoint: endpoint, inner: transport)
         }

@@ -208,7 +208,8 @@ struct RowChange {
             return await done(response, key, sent.id)
         case .insert, .update:
             guard let key = sent.key else { return response }
-            return await done(response, key, sent.id)
+            return await request.context.source == .push
+                ? pushed(response, sent, key) : done(response, key, sent.id)
         }
     }
 
@@ -280,6 +281,25 @@ struct RowChange {
             return ODataTransport.response(200, (try? there.body.json) ?? .null, like: there)
         }
         return Response(HTTPResponse(status: .noContent))
+    }
+
+    /// The answer to a change of a queue, which others are made after: only a row that is certainly as the change left it
+    /// counts. Where others may have changed it since it holds nothing, and the queue looks at the row by itself.
+    private func pushed(_ response: Response, _ sent: Sent, _ key: EntityKey) async -> Response {
+        guard response.status == 204 || response.body.isEmpty else { return await done(response, key, sent.id) }
+        let nothing = Response(HTTPResponse(status: .noContent))
+        guard let tag = response.head.headerFields[.eTag], !tag.isEmpty else { return nothing }
+        func isSame(_ other: String) -> Bool {
+            func opaque(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
+            return opaque(other) == opaque(tag)
+        }
+        // The row as it was, whatever the status says.
+        if let condition = sent.tag, isSame(condition) {
+            return ODataTransport.response(200, ["id": JSON(sent.id), "__version": JSON(condition)], like: response)
+        }
+        let read = await done(response, key, sent.id)
+        let version = (try? read.body.json["__version"]?.string) ?? ""
+        return isSame(version) || version.hasPrefix(RowForm.contentMark) ? read : nothing
     }
 
     /// The tag to send in `If-Match`, or the refusal that the service would give if it had tags.

@@ -56,6 +56,7 @@ struct PullDriver: Sendable {
         // What another user has left here goes by the reconcile, however much that is.
         if result.reasons.contains(.otherUser) { removals = RemovalGuard(options.pull, isAllowed: true) }
         mark = try await store.read { try ChangeStamps.mark(of: table, in: $0) }
+        try await expectGhosts()
         var session = AnySession(query: query, cursor: cursor, options: options, dialect: client.dialect)
         try await follow(&session)
         result.grade = session.grade
@@ -186,6 +187,14 @@ struct PullDriver: Sendable {
         let (source, table) = (source, query.table)
         try await store.write { try Cursor.restartOthers(than: source, of: table, in: $0) }
         othersGoOn = false
+    }
+
+    /// Has the first pull of a query end with a reconcile where rows are here already, of pushes for example: a server
+    /// that keeps no deleted rows would never tell that one of them is gone.
+    private mutating func expectGhosts() async throws {
+        guard !client.dialect.keepsDeleted, cursor?.position == nil, cursor?.needsReconcile == false else { return }
+        let held = Query(query.table, filter: query.filter)
+        if try await store.read({ try $0.count(matching: held) }) > 0 { cursor?.needsReconcile = true }
     }
 
     /// Counts the pull, and reconciles where that is due, or looks again at the rows that the query may have lost.

@@ -9,7 +9,7 @@ extension Dialect {
             id: columns.id, version: columns.version, deleted: columns.deleted, updatedAt: columns.updatedAt,
             createdAt: createdAtColumn,
             system: Set([columns.version, columns.updatedAt, columns.deleted] + (createdAtColumn.map { [$0] } ?? [])),
-            replaces: !patchesUpdates, serverSet: serverSet)
+            replaces: !patchesUpdates, serverSet: serverSet, takesNoContent: !keepsDeleted)
     }
 
     /// An answer reduced to what decides about an operation. Only a record that carries a version can be evidence: a

@@ -271,7 +271,8 @@ struct PushCommitter {
         guard var next = successors.first else { return false }
         let before = sent?.local ?? operation.frozen
         let foreign = ForeignChanges(
-            of: server, since: item.made(by: sent, columns), in: item.operation.table, columns: columns)
+            of: server, since: item.made(by: sent, columns), isNew: item.operation.kind == .insert,
+            in: item.operation.table, columns: columns)
         guard foreign.collide(with: successors, from: before, to: try store.record(id, in: table)) else { return false }
         try noteAnswer(operation, item, queue)
         try queue.remove(operation)
@@ -299,7 +300,8 @@ struct PushCommitter {
         try noteAnswer(operation, item, queue)
         if isAbsorbed == false, !isReplaced {
             let foreign = ForeignChanges(
-                of: server, since: item.made(by: sent, columns), in: item.operation.table, columns: columns)
+                of: server, since: item.made(by: sent, columns), isNew: item.operation.kind == .insert,
+                in: item.operation.table, columns: columns)
             if foreign.collide(with: successors, from: sent.local, to: try store.record(id, in: table)) {
                 // Said anew of the record that it was made on: the server refuses it, and the conflict is shown. What
                 // it says is no longer to be read from the record, which those after it have changed.

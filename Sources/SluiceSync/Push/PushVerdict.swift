@@ -103,6 +103,12 @@ enum PushVerdict: Sendable, Hashable {
             return .done(item.completing(record, by: item.operation.sentAsIs, columns))
         }
         let verdict = compare(item, with: record, columns: columns, isRefusal: status >= 300)
+        // A service that answers with nothing has its word taken as well, though others may have changed the record since.
+        if status == 204, columns.takesNoContent, case .conflict(_, isDeleted: false) = verdict,
+            item.operation.kind != .delete, !item.isOld(record, columns), !item.isUntaken(record, columns)
+        {
+            return .found(record, item.operation.sentAsIs)
+        }
         guard item.isUnmoved(record, columns), item.operation.kind != .undelete, !columns.isDeleted(record) else {
             return verdict
         }
@@ -157,7 +163,8 @@ enum PushVerdict: Sendable, Hashable {
         }
         if mayBePast { return .conflict(server: record, isDeleted: false) }
         let foreign = ForeignChanges(
-            of: record, since: item.made(by: sent, columns), in: operation.table, columns: columns)
+            of: record, since: item.made(by: sent, columns), isNew: operation.kind == .insert, in: operation.table,
+            columns: columns)
         if operation.kind != .delete, foreign.collide(withEditFrom: sent.local, to: item.local) {
             return .conflict(server: record, isDeleted: false)
         }

@@ -7,23 +7,27 @@ internal import SluiceBase
 struct ForeignChanges {
     private let server: JSON
     private let names: Set<PropertyName>
+    /// Those of a new record that our send did not have: the server may have given them their first value.
+    private let additions: Set<PropertyName>
 
     /// - Parameters:
     ///   - server: the record as the server has it.
     ///   - made: the record as our send left it; nil if that is not known.
+    ///   - isNew: whether our send made the record.
     ///   - table: whose record it is; what its server sets there by itself is nobody's change.
-    init(of server: JSON, since made: JSON?, in table: String, columns: PushColumns) {
+    init(of server: JSON, since made: JSON?, isNew: Bool, in table: String, columns: PushColumns) {
         let columns = columns.judging(table)
         self.server = server
         names = Set(server.names).union(made?.names ?? []).filter { name in
             name != columns.id && !columns.system.contains(name)
                 && (server[name] ?? .null) != (made?[name] ?? .null)
         }
+        additions = isNew ? names.filter { made?[$0] == nil } : []
     }
 
     /// Whether an edit from the one record to the other sets a property to another value than they do.
     func collide(withEditFrom before: JSON?, to after: JSON?) -> Bool {
-        guard let after else { return !names.isEmpty }
+        guard let after else { return !names.isSubset(of: additions) }
         return names.contains { name in
             let value = after[name] ?? .null
             return value != (before?[name] ?? .null) && value != (server[name] ?? .null)

@@ -14,11 +14,13 @@ package struct PushColumns: Sendable, Hashable {
     package var replaces: Bool
     /// Properties that the server sets besides those, under names of their own in each table.
     var serverSet: [String: Set<PropertyName>]
+    /// Whether an answer of 204 is the server's word that a change was done; else something in between may give it.
+    var takesNoContent: Bool
 
     package init(
         id: PropertyName, version: PropertyName, deleted: PropertyName, updatedAt: PropertyName = "updatedAt",
         createdAt: PropertyName? = nil, system: Set<PropertyName>, replaces: Bool = false,
-        serverSet: [String: Set<PropertyName>] = [:]
+        serverSet: [String: Set<PropertyName>] = [:], takesNoContent: Bool = false
     ) {
         self.id = id
         self.version = version
@@ -28,6 +30,7 @@ package struct PushColumns: Sendable, Hashable {
         self.system = system
         self.replaces = replaces
         self.serverSet = serverSet
+        self.takesNoContent = takesNoContent
     }
 
     /// These to judge a record of that table by: what its server sets there by itself is no evidence of a change.

@@ -60,6 +60,9 @@ public struct Dialect: Sendable, CustomStringConvertible {
     package var reconcileEvery: Int?
     /// Properties that the server sets besides ``columns``, under names of their own in each table. A body may have them.
     package var serverSet: [String: Set<PropertyName>]
+    /// Whether the server keeps deleted rows, marked, and lists them. Where it does not, the first read of a query tells
+    /// of no deletion, and 204 is the server's own answer to a change.
+    package var keepsDeleted: Bool
     /// Puts around a client's transport what makes the wire's requests of those of the tables wire; nil where those are
     /// the wire's own.
     package var adapter: (@Sendable (Endpoint, any Transport) -> any Transport)?
@@ -74,9 +77,11 @@ public struct Dialect: Sendable, CustomStringConvertible {
         keptInQueries: String = PercentEncoding.kept, agent: ClientAgent = .zumo, sendsApplicationKey: Bool = false,
         reportsFeatures: Bool = false, linksPages: Bool = true, versionsAreTags: Bool = false,
         reconcileEvery: Int? = nil, serverSet: [String: Set<PropertyName>] = [:],
+        keepsDeleted: Bool = true,
         adapter: (@Sendable (Endpoint, any Transport) -> any Transport)? = nil
     ) {
         self.serverSet = serverSet
+        self.keepsDeleted = keepsDeleted
         self.name = name
         self.headers = headers
         self.columns = columns

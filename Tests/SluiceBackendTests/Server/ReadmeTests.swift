@@ -3,6 +3,14 @@ import Sluice
 import SluiceBackend
 import Testing
 
+private struct Todo: TableRecord, QueryableRecord {
+    static let tableName = "todos"
+    static let columns: ColumnMap<Todo> = [\.id: "id", \.text: "text", \.done: "done"]
+    var id: String?
+    var text: String
+    var done = false
+}
+
 @Suite("The README's ten lines")
 struct ReadmeTests {
     @Test("they sync a table with a real server and a real file", .timeLimit(.minutes(1)))
@@ -20,17 +28,20 @@ struct ReadmeTests {
         let client = SluiceClient(endpoint: try Endpoint("http://127.0.0.1:\(port)"), transport: AsyncHTTPTransport())
         let store = try SQLiteStore(path: path)
         let context = try await SyncContext(client: client, store: store)
-        let todos = try context.table("todos")
+        let todos = try context.table(Todo.self)
 
-        try await todos.insert(["text": "buy milk", "done": false])
+        let milk = try await todos.insert(Todo(text: "buy milk"))
+        try await todos.update(id: milk.id ?? "", set: \.done, to: true)
         let result = try await context.push()
         try await todos.pull(named: "all")
-        let open = try await todos.records(
-            matching: Query("todos", filter: try QueryExpression(odata: "done eq false")))
+        let open = try await todos.records(where: #Predicate { !$0.done })
 
         #expect(result.isClean && result.applied == 1)
-        #expect(open.map { $0["text"] } == ["buy milk"])
-        #expect(open.first?["version"]?.string != nil, "the server's version has come back")
+        #expect(open.isEmpty)
+        let done = try await todos.records(where: #Predicate { $0.done })
+        #expect(done.map(\.text) == ["buy milk"] && done.map(\.id) == [milk.id])
+        let stored = try await context.table("todos").records()
+        #expect(stored.first?["version"]?.string != nil, "the server's version has come back")
         try await store.close()
     }
 }

@@ -116,7 +116,11 @@ extension SimulationWorld {
         if request.head.method != .get {
             if strikes(.failAfter) { return .model(500, ["error": "an accident"]) }
             // To a delete it would be a lie where the server refuses it.
-            if isDone, strikes(.noContent) { return .model(204, nil) }
+            if isDone, strikes(.noContent) {
+                var empty = Response.model(204, nil)
+                empty.head.headerFields[.eTag] = response.head.headerFields[.eTag]
+                return empty
+            }
             if isDelete, isDone, strikes(.notFoundAfterDelete) { return .model(404, ["error": "gone"]) }
             if response.status == 409 || response.status == 412, strikes(.bareConflict) {
                 return .model(response.status, ["error": "another was faster"])

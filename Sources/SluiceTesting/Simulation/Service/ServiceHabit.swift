@@ -9,6 +9,8 @@ public enum ServiceHabit: String, Sendable, Hashable, CaseIterable {
     case escapedTags
     /// It answers changes with 204, whatever was asked for.
     case answersNothing
+    /// Its answers of 204 hold no entity tag.
+    case hidesTags
     /// It wants a condition with each change: 428.
     case wantsConditions
     /// It wants a token against forged requests with each change, and its cookie.

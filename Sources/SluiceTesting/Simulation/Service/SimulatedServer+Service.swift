@@ -147,7 +147,7 @@ extension SimulatedServer {
         let isTold = service.version == .v2 ? method == .post : method == .post || prefer.contains("representation")
         if isTold, !service.has(.answersNothing) { return service.answer(done.status, body, table) }
         var response = Response.model(204, nil)
-        response.head.headerFields[.eTag] = version
+        if !service.has(.hidesTags) { response.head.headerFields[.eTag] = version }
         if method == .post {
             let address = "\(SimulatedService.root)/\(service.address(body["id"]?.textID ?? "", table))"
             response.head.headerFields[.location] = address

@@ -1,0 +1,80 @@
+import HTTPTypes
+import SluiceCore
+import SluiceTesting
+import Testing
+
+@testable import SluiceOData
+
+/// The queue's changes of rows of services that answer with 204, and what others change between that and the read of the row.
+@Suite("answers without a row to changes of a queue")
+struct NoContentTests {
+    /// A device that has pulled one row with a text and a number.
+    private func device(_ steps: [ScriptedTransport.Step]) async throws -> (SyncContext, ODataFixture) {
+        let page =
+            #"{"d":{"results":[{"__metadata":{"uri":"x","etag":"W/\"1\""},"Number":"1","Text":"a","Size":0}]}}"#
+        // The second one, which is empty, is the end.
+        let fixture = try ODataFixture(.v2, nil, [.json(200, page), .json(200, #"{"d":{"results":[]}}"#)] + steps)
+        let context = try await SyncContext(
+            client: fixture.client, store: MemoryStore(), tables: [], options: SyncOptions(conflictPolicy: .hold))
+        try await context.table("Orders").pull()
+        #expect(fixture.sent.count == 2)
+        return (context, fixture)
+    }
+
+    private static func row(_ tag: String, _ more: String) -> ScriptedTransport.Step {
+        .json(
+            200,
+            #"{"d":{"results":[{"__metadata":{"uri":"x","etag":"\#(tag.replacing("\"", with: "\\\""))"},"Number":"1"\#(more)}]}}"#
+        )
+    }
+
+    @Test("under the tag of the condition nothing was changed, whatever another has changed by then")
+    func unchanged() async throws {
+        let (context, fixture) = try await device([
+            .json(204, "", ["ETag": "W/\"1\""]), Self.row("W/\"2\"", #","Text":"theirs","Size":0"#),
+        ])
+        try await context.table("Orders").update(["id": "1", "Text": "mine"])
+        let result = try await context.push()
+        #expect(result.applied == 0 && !result.isClean)
+        #expect(fixture.sent.dropFirst(2).first == "MERGE /Orders('1')")
+        let waiting = try await context.queue.operations()
+        #expect(waiting.count == 1 && waiting.first?.failure?.code == "conflict")
+        #expect(try await context.table("Orders").lookup(id: "1")?["Text"] == "mine")
+    }
+
+    @Test("a later edit is made on the row as it was known, so the service refuses it where another's would be lost")
+    func laterEdit() async throws {
+        let (context, fixture) = try await device([
+            .json(204, ""), Self.row("W/\"8\"", #","Text":"mine","Size":3"#), .json(412, ""),
+            .row("1", "W/\"8\"", #","Text":"mine","Size":3"#, version: .v2),
+        ])
+        let orders = try context.table("Orders")
+        try await orders.update(["id": "1", "Text": "mine"], options: OperationOptions(isMergeable: false))
+        try await orders.update(["id": "1", "Size": 2], options: OperationOptions(isMergeable: false))
+        let result = try await context.push()
+        #expect(result.applied == 1)
+        #expect(fixture.sent.filter { $0.hasPrefix("MERGE") }.count == 2)
+        let conditions = fixture.script.requests.compactMap { $0.head.headerFields[.ifMatch] }
+        #expect(conditions == ["W/\"1\"", "W/\"1\""], "the other's size was never seen here")
+        #expect(try await context.queue.operations().first?.failure?.code == "conflict")
+        #expect(try await orders.lookup(id: "1")?["Size"] == 2)
+    }
+
+    @Test("under the row's own tag the row is as the change left it, and the next change is made on that")
+    func ownTag() async throws {
+        let (context, fixture) = try await device([
+            .json(204, "", ["ETag": "\"2\""]),
+            .row("1", "W/\"2\"", #","Text":"mine","Size":3,"By":"server""#, version: .v2),
+            .json(204, "", ["ETag": "W/\"3\""]),
+            .row("1", "W/\"3\"", #","Text":"mine","Size":2,"By":"server""#, version: .v2),
+        ])
+        let orders = try context.table("Orders")
+        try await orders.update(["id": "1", "Text": "mine"], options: OperationOptions(isMergeable: false))
+        try await orders.update(["id": "1", "Size": 2], options: OperationOptions(isMergeable: false))
+        let result = try await context.push()
+        #expect(result.isClean && result.applied == 2)
+        let conditions = fixture.script.requests.compactMap { $0.head.headerFields[.ifMatch] }
+        #expect(conditions == ["W/\"1\"", "W/\"2\""])
+        #expect(try await orders.lookup(id: "1")?["By"] == "server")
+    }
+}

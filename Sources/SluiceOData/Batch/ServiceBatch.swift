@@ -143,12 +143,19 @@ struct ServiceBatch {
         SluiceError(.brokenProtocol, "the service's answer to a batch \(what)")
     }
 
-    /// The parts of a multipart answer stand in the order of the units. A change set that failed is one part outside
-    /// of a set, or a set of one part with the reason.
+    /// The parts of a multipart answer, each for the unit whose Content-ID it repeats; they stand in the order of the
+    /// units where the service repeats none. A change set that failed is one part outside of a set, or a set of one part
+    /// with the reason.
     private func matched(_ parts: [MultipartAnswers.Part]) throws(SluiceError) -> [Answer] {
         guard parts.count <= units.count else { throw Self.broken("has more parts than the batch") }
+        let places = try places(of: parts)
         var answers: [Answer] = []
-        for ((unit, names), part) in zip(zip(units, names), parts) {
+        for (place, (unit, names)) in zip(units, names).enumerated() {
+            guard let index = places.firstIndex(of: place) else {
+                answers.append(.none)
+                continue
+            }
+            let part = parts[index]
             let replies = part.answers
             let count = unit.requests.count
             let failed = replies.firstIndex { $0.response.status >= 400 }
@@ -162,7 +169,43 @@ struct ServiceBatch {
                 throw Self.broken("has another number of answers than a change set has requests")
             }
         }
-        return answers + Array(repeating: .none, count: units.count - answers.count)
+        return try complete(answers)
+    }
+
+    /// Which unit each part is about.
+    private func places(of parts: [MultipartAnswers.Part]) throws(SluiceError) -> [Int] {
+        var places: [Int] = []
+        var isMoved = false
+        var hasUnnamed = false
+        for (index, part) in parts.enumerated() {
+            let ids = Set(part.answers.compactMap(\.id))
+            let own = ids.isEmpty ? nil : names.firstIndex { ids.isSubset(of: $0) }
+            if !ids.isEmpty, own == nil, ids.contains(where: { id in names.contains { $0.contains(id) } }) {
+                throw Self.broken("mixes the answers of several changes")
+            }
+            // An id that is none of the batch's own is as good as none.
+            hasUnnamed = hasUnnamed || own == nil
+            isMoved = isMoved || (own != nil && own != index)
+            places.append(own ?? index)
+        }
+        guard Set(places).count == places.count, !(isMoved && hasUnnamed) else {
+            throw Self.broken("does not say which change each part is about")
+        }
+        return places
+    }
+
+    /// The answers, where it is known why some are missing: a service may stop at the first failure.
+    private func complete(_ answers: [Answer]) throws(SluiceError) -> [Answer] {
+        var hasFailed = false
+        for answer in answers {
+            switch answer {
+            case .each(let responses): hasFailed = hasFailed || responses.contains { $0.status >= 400 }
+            case .failed: hasFailed = true
+            case .none:
+                guard hasFailed else { throw Self.broken("leaves out requests, and what became of them is unknown") }
+            }
+        }
+        return answers
     }
 
     /// A set's answers by their Content-ID, as they may stand in any order; in the order of the requests where the
@@ -204,7 +247,7 @@ struct ServiceBatch {
                 throw Self.broken("leaves out requests of a change set")
             }
         }
-        return answers
+        return try complete(answers)
     }
 
     private static func response(_ element: JSON, _ status: Int) -> Response {

@@ -22,6 +22,7 @@ extension EdmModel {
             key.append(.init(name, primitive(property) ?? .string))
         }
         var found = try EntitySet(name, key: key, properties: types, updatedAt: updatedAt)
+        found.structured = Set(type.properties.map(\.name)).subtracting(found.types.keys)
         let keys = type.properties.filter { type.key.contains($0.name) }
         found.assignsKey = keys.contains {
             $0.annotations.has("Computed") || $0.annotations["creatable"] == JSON("false")

@@ -23,6 +23,8 @@ public struct EntitySet: Sendable, Hashable {
     /// The types of the primitive properties, those of the key among them. A property that is not here is carried as it
     /// is.
     public var types: [PropertyName: EdmPrimitive]
+    /// The properties of other types: complex ones and collections, where the service's description was read.
+    package var structured: Set<PropertyName> = []
     /// The property that says when a row was last changed; nil where the service keeps no such time. Rows are then
     /// followed by delta links, or read whole.
     public var updatedAt: PropertyName?

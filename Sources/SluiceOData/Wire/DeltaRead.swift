@@ -161,7 +161,9 @@ struct DeltaRead {
 
     /// The record of a row; read anew where the change shows a part of the row. Nil where that cannot be done.
     private func whole(_ item: JSON) async throws -> JSON? {
-        let isWhole = list.query["$select"] != nil || set.types.keys.allSatisfy { item[$0] != nil }
+        let isWhole =
+            list.query["$select"] != nil
+            || (set.types.keys.allSatisfy { item[$0] != nil } && set.structured.allSatisfy { item[$0] != nil })
         if isWhole, let record = form.record(of: item) { return record }
         let address = (item["@id"] ?? item["@odata.id"])?.string
         let key =

@@ -70,6 +70,11 @@ package struct EntityKey: Sendable, Hashable {
         self.values = values
     }
 
+    /// Whether it is that key, byte for byte.
+    func isSame(as other: EntityKey) -> Bool {
+        values.count == other.values.count && zip(values, other.values).allSatisfy { $0.hasSameBytes(as: $1) }
+    }
+
     /// The record's id.
     package func id(in set: EntitySet) -> RecordID {
         set.singleKey == nil ? .string(predicate(in: set, version: .v4)) : .string(values[0])

@@ -14,6 +14,8 @@ struct ListRead {
     private static let mostPages = 64
     /// How many pages are looked through for rows by their ids.
     private static let mostPagesByID = 10_000
+    /// How many answers of the greatest size are kept in memory to look through them.
+    private static let mostKept = 16
     /// The longest filter that is read, in bytes.
     private static let longestFilter = 1 << 16
     /// A page that goes on where the service's link says.
@@ -58,11 +60,13 @@ struct ListRead {
         var visited: Set<String> = [path]
         var first: Response?
         var count: Int64?
+        var bytes = 0
         while true {
             let response = try await exchange.send(
                 exchange.request(.get, path, for: request, fields: preferences(top: top.map { $0 - rows.count })))
             guard response.status == 200 else { return response }
             first = first ?? response
+            bytes += response.body.bytes.count
             let page = try SetPage(try document(response), table: set.name)
             count = count ?? page.count
             if selectsPart, page.rows.contains(where: { form.tag(of: $0) == nil }), !page.rows.isEmpty {
@@ -78,7 +82,8 @@ struct ListRead {
                 throw SluiceError(.brokenProtocol, "the service's next links lead in a circle", table: set.name)
             }
             let isFull = top.map { rows.count >= $0 } ?? !rows.isEmpty
-            if isFull || visited.count > Self.mostPages {
+            let isLarge = bytes > request.context.limits.responseBytes
+            if isFull || isLarge || visited.count > Self.mostPages {
                 return self.page(rows, count: count, next: isFull && top != nil ? nil : link, like: first)
             }
             try Task.checkCancellation()
@@ -106,12 +111,18 @@ struct ListRead {
         var rows: [JSON] = []
         var path = exchange.path([set.name])
         var visited: Set<String> = []
+        var bytes = 0
         while true {
             guard visited.insert(path).inserted, visited.count <= Self.mostPagesByID else {
                 throw SluiceError(.brokenProtocol, "the service's next links lead in a circle", table: set.name)
             }
             let response = try await exchange.send(exchange.request(.get, path, for: request))
             guard response.status == 200 else { return response }
+            bytes += response.body.bytes.count
+            guard bytes / Self.mostKept <= request.context.limits.responseBytes else {
+                throw SluiceError(
+                    .tooLarge, "the rows of the set are too many to look through them for their ids", table: set.name)
+            }
             let part = try SetPage(try document(response), table: set.name)
             rows += part.rows.compactMap { form.record(of: $0) }
             guard let link = part.nextLink else { return page(evaluator.apply(to: rows), like: response) }

@@ -21,7 +21,7 @@ final class ODataTransport: Transport {
     }
 
     func send(_ request: Request) async throws -> Response {
-        guard exchange.endpoint.isOrigin(of: request.head) else { return try await exchange.passed(request) }
+        guard exchange.endpoint.isOrigin(of: request.head) else { return try await exchange.passedElsewhere(request) }
         do {
             let path = TablePath(request, endpoint: exchange.endpoint)
             switch path {

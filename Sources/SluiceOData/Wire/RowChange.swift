@@ -272,7 +272,7 @@ struct RowChange {
     /// The answer to a change that was carried out, with the row as it is now. Where the row cannot be read it is the
     /// service's own: that a change was carried out is not forgotten for the sake of a read.
     private func done(_ response: Response, _ key: EntityKey, _ id: RecordID) async -> Response {
-        if response.status != 204, let record = try? reader.record(in: response, as: id) {
+        if response.status != 204, let record = try? reader.record(in: response, as: id, key) {
             return ODataTransport.response(response.status == 201 ? 201 : 200, record, like: response)
         }
         // Who answers with something else has not said that it was done.
@@ -318,7 +318,7 @@ struct RowChange {
             return (nil, response)
         }
         guard form.contentVersion(of: entity) == tag else {
-            let record = try reader.record(in: response, as: id) ?? .null
+            let record = try reader.record(in: response, as: id, key) ?? .null
             return (nil, ODataTransport.response(412, record, like: response))
         }
         return (form.tag(of: entity) ?? response.head.headerFields[.eTag], nil)

@@ -33,7 +33,7 @@ struct RowRead {
         let get = exchange.request(.get, exchange.path(of: key, in: set), for: request, fields: fields)
         let response = try await exchange.send(get)
         guard response.status == 200 else { return response }
-        guard let record = try record(in: response, as: id) else {
+        guard let record = try record(in: response, as: id, key), id == nil || record["id"]?.textID == id else {
             throw SluiceError(
                 .brokenProtocol, "the service's answer is not the row that was asked for", table: set.name)
         }
@@ -41,11 +41,19 @@ struct RowRead {
     }
 
     /// The record of an answer with one entity; nil where there is none, or one without its key.
-    func record(in response: Response, as id: RecordID? = nil) throws -> JSON? {
+    ///
+    /// - Parameters:
+    ///   - id: what the record is called here.
+    ///   - key: the key of the row that was meant; nil while the service has not assigned it. The record of another row
+    ///     keeps its own id.
+    func record(in response: Response, as id: RecordID? = nil, _ key: EntityKey? = nil) throws -> JSON? {
         guard !response.body.isEmpty, let entity = SetPage.entity(try response.body.json) else { return nil }
         let tag = response.head.headerFields[.eTag]
         guard var record = form.record(of: entity, tag: tag) else { return nil }
-        if let id { record["id"] = JSON(id) }
+        guard let id else { return record }
+        let found = EntityKey(row: entity, in: set, version: form.version)
+        let isMeant = key.map { found?.isSame(as: $0) == true } ?? bears(id, entity)
+        if isMeant { record["id"] = JSON(id) }
         return record
     }
 
@@ -72,7 +80,19 @@ struct RowRead {
                 .brokenProtocol, "several rows of the service have the same \(property.text)", table: set.name,
                 recordID: id)
         }
-        if let row = rows.first { return EntityKey(row: row, in: set, version: form.version) }
-        return EntityKey(id: id, in: set)
+        guard let row = rows.first else { return EntityKey(id: id, in: set) }
+        guard bears(id, row) else {
+            throw SluiceError(
+                .brokenProtocol,
+                "the service does not heed the filter on \(property.text), so no row can be found by it",
+                table: set.name, recordID: id)
+        }
+        return EntityKey(row: row, in: set, version: form.version)
+    }
+
+    /// Whether the row does not say that it was made here for another record.
+    private func bears(_ id: RecordID, _ row: JSON) -> Bool {
+        guard let property = set.clientID, let held = row[property]?.string else { return true }
+        return held.hasSameBytes(as: id.text)
     }
 }

@@ -19,6 +19,8 @@ final class ServiceExchange: Sendable {
     private let inner: any Transport
     private let state = Mutex(State())
     private let fetching = SharedReading<String?>()
+    /// The cookies and tokens that the service gave: what it refuses may repeat them.
+    private let given = CredentialBook()
 
     init(version: ODataVersion, endpoint: Endpoint, inner: any Transport) {
         self.version = version
@@ -81,6 +83,7 @@ final class ServiceExchange: Sendable {
         guard response.status >= 400 else { return response }
         var response = response
         if let document = ServiceError.document(response.body) { response.body = Body(json: document) }
+        response.body = given.hiding(response.body)
         // Somebody holds a lock for a while (RFC 4918, section 11.3): the same request may be taken later.
         if response.status == 423 { response.head.status = .serviceUnavailable }
         return response
@@ -91,6 +94,10 @@ final class ServiceExchange: Sendable {
     private static func wantsToken(_ response: Response) -> Bool {
         csrf.flatMap { response.head.headerFields[$0] }?.lowercased() == "required"
     }
+
+    /// Sends a request to another origin: what the service has given is the service's alone, and what that origin gives is
+    /// not kept.
+    func passedElsewhere(_ request: Request) async throws -> Response { try await inner.send(request) }
 
     /// Sends a request with the service's cookies and token, as it is.
     func passed(_ request: Request) async throws -> Response {
@@ -104,9 +111,20 @@ final class ServiceExchange: Sendable {
         if let name = Self.csrf, let token, request.head.headerFields[name] == nil, request.head.method != .get {
             request.head.headerFields[name] = token
         }
+        noteGiven(token, cookies)
         let response = try await inner.send(request)
         keepCookies(of: response)
         return response
+    }
+
+    private func noteGiven(_ token: String?, _ cookies: [String: String]) {
+        guard token != nil || !cookies.isEmpty else { return }
+        var head = HTTPRequest(method: .get, scheme: nil, authority: nil, path: nil)
+        for value in cookies.values where HTTPField.isValidValue(value) {
+            head.headerFields.append(HTTPField(name: .cookie, value: value))
+        }
+        if let name = Self.csrf { head.headerFields[name] = token }
+        given.note(head)
     }
 
     private func keepCookies(of response: Response) {

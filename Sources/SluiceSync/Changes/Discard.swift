@@ -91,7 +91,8 @@ struct Discard {
         guard operation.kind == .update, let base = state?.base, base != state?.mirror else { return false }
         guard let mirror = state?.mirror else { return after.contains { $0.kind != .delete } }
         let result = operation.resultingRecord(local: local, mirror: mirror)
-        let foreign = ForeignChanges(of: mirror, since: base, isNew: false, in: operation.table, columns: columns)
+        let foreign = ForeignChanges(
+            of: mirror, since: base, base: base, isNew: false, in: operation.table, columns: columns)
         return foreign.collide(with: after, from: result, to: local)
     }
 

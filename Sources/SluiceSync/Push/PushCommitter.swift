@@ -271,7 +271,7 @@ struct PushCommitter {
         guard var next = successors.first else { return false }
         let before = sent?.local ?? operation.frozen
         let foreign = ForeignChanges(
-            of: server, since: item.made(by: sent, columns), isNew: item.operation.kind == .insert,
+            of: server, since: item.made(by: sent, columns), base: item.base, isNew: item.operation.kind == .insert,
             in: item.operation.table, columns: columns)
         guard foreign.collide(with: successors, from: before, to: try store.record(id, in: table)) else { return false }
         try noteAnswer(operation, item, queue)
@@ -300,7 +300,7 @@ struct PushCommitter {
         try noteAnswer(operation, item, queue)
         if isAbsorbed == false, !isReplaced {
             let foreign = ForeignChanges(
-                of: server, since: item.made(by: sent, columns), isNew: item.operation.kind == .insert,
+                of: server, since: item.made(by: sent, columns), base: item.base, isNew: item.operation.kind == .insert,
                 in: item.operation.table, columns: columns)
             if foreign.collide(with: successors, from: sent.local, to: try store.record(id, in: table)) {
                 // Said anew of the record that it was made on: the server refuses it, and the conflict is shown. What

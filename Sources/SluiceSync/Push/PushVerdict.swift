@@ -93,6 +93,9 @@ enum PushVerdict: Sendable, Hashable {
             // Refused as existing, and not there: the server's answers contradict each other.
             case .insert, .undelete:
                 let claimsSuccess = status < 300
+                // A service may answer a repeat from memory, and others have deleted the row since: it is made anew.
+                let mayBeRemembered = item.operation.isUncertain && item.operation.sentAsIs?.isIdentified == true
+                if status == 204, columns.takesNoContent, mayBeRemembered { return .idRefused }
                 return .later(claimsSuccess ? .brokenProtocol : .conflict, uncertain: claimsSuccess)
             }
         }
@@ -163,7 +166,8 @@ enum PushVerdict: Sendable, Hashable {
         }
         if mayBePast { return .conflict(server: record, isDeleted: false) }
         let foreign = ForeignChanges(
-            of: record, since: item.made(by: sent, columns), isNew: operation.kind == .insert, in: operation.table,
+            of: record, since: item.made(by: sent, columns), base: item.base, isNew: operation.kind == .insert,
+            in: operation.table,
             columns: columns)
         if operation.kind != .delete, foreign.collide(withEditFrom: sent.local, to: item.local) {
             return .conflict(server: record, isDeleted: false)

@@ -13,14 +13,16 @@ struct ForeignChanges {
     /// - Parameters:
     ///   - server: the record as the server has it.
     ///   - made: the record as our send left it; nil if that is not known.
+    ///   - base: the record as it was before that. What our send took away and the server still has cannot be taken away.
     ///   - isNew: whether our send made the record.
     ///   - table: whose record it is; what its server sets there by itself is nobody's change.
-    init(of server: JSON, since made: JSON?, isNew: Bool, in table: String, columns: PushColumns) {
+    init(of server: JSON, since made: JSON?, base: JSON?, isNew: Bool, in table: String, columns: PushColumns) {
         let columns = columns.judging(table)
         self.server = server
         names = Set(server.names).union(made?.names ?? []).filter { name in
             name != columns.id && !columns.system.contains(name)
                 && (server[name] ?? .null) != (made?[name] ?? .null)
+                && !(made?[name]?.isNull == true && server[name] == base?[name])
         }
         additions = isNew ? names.filter { made?[$0] == nil } : []
     }

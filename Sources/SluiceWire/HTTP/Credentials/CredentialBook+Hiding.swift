@@ -32,7 +32,7 @@ extension CredentialBook {
     }
 
     /// The body without credentials.
-    func hiding(_ body: Body) -> Body {
+    package func hiding(_ body: Body) -> Body {
         search.hiding(body.bytes).map { Body(bytes: $0, maximumValues: body.maximumValues) } ?? body
     }
 

@@ -57,19 +57,20 @@ struct PushDriver: Sendable {
         return PushPace(atOnce: options.concurrency * size, inRounds: size > 1)
     }
 
-    private func result(of end: PushEnd, _ tally: PushTally, waiting: Int = 0) async -> PushResult {
+    private func result(of end: PushEnd, _ tally: PushTally, waiting: Set<String> = []) async -> PushResult {
         var error: SluiceError?
         if case .stopped(let reason) = end { error = reason }
         let (now, user) = (options.environment.now(), options.user)
         let (failed, postponed) = (tally.failed, tally.postponed)
         var result = PushResult(
             end: .init(end), error: error, applied: tally.applied, conflicts: tally.conflicts, failures: [],
-            remaining: 0, waiting: waiting)
+            remaining: 0, waiting: waiting.count)
         // Only what is told is read: the queue may be long.
         let left = try? await store.read { reader in
             let queue = QueueReader(reader)
             return (
                 failures: try failed.compactMap { try queue.operation($0) }.filter { $0.failure != nil },
+                waiting: try waiting.filter { try queue.operation($0) != nil },
                 postponed: try postponed.filter { try queue.operation($0) != nil },
                 delayed: try queue.delayed().filter { $0.waits(at: now) }, remaining: try queue.count(),
                 ofOthers: try queue.count(notOf: user)
@@ -78,6 +79,7 @@ struct PushDriver: Sendable {
         guard let left else { return result }
         result.failures = left.failures.sorted { $0.sequence < $1.sequence }
         result.remaining = left.remaining
+        result.waiting = left.waiting.count
         result.postponed = left.postponed.union(left.delayed.map(\.id)).count
         result.ofOthers = left.ofOthers
         result.nextDue = left.delayed.compactMap(\.notBefore).min()

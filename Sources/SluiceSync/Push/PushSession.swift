@@ -64,9 +64,9 @@ struct PushSession: Sendable {
     /// How often it has looked for those.
     private var looks = 0
     private var passedBy: Set<String> = []
-    /// How many operations wait for the next push although nothing speaks against them: they came while it ran, or a
-    /// decision has put them elsewhere.
-    package var waiting: Int { passedBy.union(schedule.left).count }
+    /// The operations that wait for the next push although nothing speaks against them: they came while it ran, or a
+    /// decision has put them elsewhere. Some may have gone since, with a group that was given up.
+    package var waiting: Set<String> { passedBy.union(schedule.left) }
 
     package init(
         columns: PushColumns, pace: PushPace = PushPace(), dependencies: [TableDependency] = [],

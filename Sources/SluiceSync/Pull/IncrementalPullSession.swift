@@ -191,12 +191,26 @@ struct IncrementalPullSession: Sendable {
             return takeEnd()
         case .page(let page, let skip): return follow(page, skip: skip)
         case .proven(let earlier, let skip): return follow(earlier, skip: skip, isStored: true)
+        case .others(let page): return takeOthers(page)
         case .unproven:
             let fresh = page.rows.indices.filter { !group.holds(page.rows[$0]) }
             if fresh.isEmpty { return request() }
             passFoundNew = passFoundNew || fresh.contains { page.rows[$0].updatedAt == group.time }
             return commit(fresh)
         }
+    }
+
+    /// Takes rows that this pass has not come to. One of the group's time is stored at once, and the group is read once
+    /// more: a server without an order in it may show that row on none of the pass's pages.
+    private mutating func takeOthers(_ page: PullPage) -> PullEffect {
+        let times = page.rows.map { $0.updatedAt.flatMap { Timestamp($0) } }
+        let fresh = times.indices.filter {
+            times[$0] != nil && times[$0] == group.timestamp && !group.holds(page.rows[$0])
+        }
+        if fresh.isEmpty { return request() }
+        group.add(page, times)
+        passFoundNew = true
+        return commit(fresh)
     }
 
     /// Takes the answer to the question for a row that a page from its time on did not show. One that knows any row,

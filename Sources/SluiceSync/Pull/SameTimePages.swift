@@ -29,6 +29,8 @@ struct SameTimePages: Sendable {
         case proven(PullPage, skip: Int)
         /// There is nothing after what was taken; certainly, whatever the server's order.
         case end(isCertain: Bool)
+        /// Rows that are not known: those of the group's time are in it, wherever the pass meets them.
+        case others(PullPage)
         /// It proves nothing: ask on.
         case nothing
     }
@@ -90,7 +92,8 @@ struct SameTimePages: Sendable {
         case .along: return follow(page)
         case .others:
             if page.rows.isEmpty { return .end(isCertain: true) }
-            return goOn()
+            goOn()
+            return .others(page)
         case .beyond:
             // Rows that came in front have moved the known ones back: what begins with one of those misses none.
             if let row = page.rows.first, passed.contains(row) { return .page(page, skip: place) }
@@ -112,11 +115,7 @@ struct SameTimePages: Sendable {
     }
 
     /// Goes on without knowing of other rows.
-    @discardableResult
-    mutating func goOn() -> Answer {
-        step = isAlone ? .beyond : .along
-        return .nothing
-    }
+    mutating func goOn() { step = isAlone ? .beyond : .along }
 
     private mutating func follow(_ page: PullPage) -> Answer {
         step = .along

@@ -39,6 +39,42 @@ struct PullSessionTests {
         #expect(isFinished(session.handle(.page(PullPage(rows: [])))))
     }
 
+    @Test("a row of the group's time that the question for others shows is stored, and the group is read again")
+    func otherOfTheGroup() {
+        let (time, later) = ("2024-01-01T00:00:00Z", "2024-01-01T00:00:01Z")
+        var session = IncrementalPullSession(cursor: nil, pageSize: 4, commitLag: 0)
+        _ = session.handle(.began)
+        _ = session.handle(.page(PullPage(rows: ["a", "b", "c"].map { row($0, time) })))
+        #expect(request(session.handle(.committed))?.position == .changedSince(time))
+        #expect(
+            request(session.handle(.page(PullPage(rows: ["a", "b", "c"].map { row($0, time) }))))?.position
+                == .others(since: time, than: ["a", "b", "c"]))
+        let other = commit(session.handle(.page(PullPage(rows: [row("d", time)]))))
+        #expect(other?.rows == [0] && other?.cursor == time)
+        // One has moved away, and they come in another order: d is not on the page.
+        #expect(request(session.handle(.committed)) == PullRequest(position: .changedSince(time), skip: 2, top: 4))
+        let page = PullPage(rows: [row("c", time), row("a", later, version: "2")])
+        #expect(commit(session.handle(.page(page)))?.rows == [1])
+        #expect(
+            request(session.handle(.committed)) == PullRequest(position: .changedSince(time), skip: 0, top: 4),
+            "not from the later time on")
+    }
+
+    @Test("a later row that the question for others shows is left to the pages")
+    func laterOther() {
+        let (time, later) = ("2024-01-01T00:00:00Z", "2024-01-01T00:00:01Z")
+        var session = IncrementalPullSession(cursor: nil, pageSize: 4, commitLag: 0)
+        _ = session.handle(.began)
+        _ = session.handle(.page(PullPage(rows: [row("a", time)])))
+        _ = session.handle(.committed)
+        #expect(
+            request(session.handle(.page(PullPage(rows: [row("a", time)]))))?.position
+                == .others(since: time, than: ["a"]))
+        #expect(
+            request(session.handle(.page(PullPage(rows: [row("b", later)]))))
+                == PullRequest(position: .changedSince(time), skip: 1, top: 4))
+    }
+
     @Test(
         "rows without a time have a pass of their own: on a first pull if they may come last, and once there are such")
     func untimed() {

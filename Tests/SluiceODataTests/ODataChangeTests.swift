@@ -164,9 +164,33 @@ struct ODataChangeTests {
         #expect(changed["id"] == "a-1")
     }
 
-    @Test("such a row is not made where there is no property to find it by")
+    private static let unfindable = ODataSettings(
+        tables: ["Orders": .init(assignsKey: true, key: [.init("Number", .string)])])
+
+    @Test("where there is no property to find such a row by, its record has the key for an id")
     func unnamed() async throws {
-        let settings = ODataSettings(tables: ["Orders": .init(assignsKey: true, key: [.init("Number", .string)])])
+        let fixture = try ODataFixture(
+            .v4, Self.unfindable, [.row("4711", "W/\"1\"", #","Text":"t""#, status: 201), .row("4712", "W/\"1\"")])
+        let made = try await fixture.orders.insert(["id": "a-1", "Text": "t"])
+        #expect(try fixture.body(of: 0) == ["Text": "t"])
+        #expect(made["id"] == "4711")
+        // Nobody needs an id for it.
+        #expect(try await fixture.orders.insert(["Text": "t"])["id"] == "4712")
+    }
+
+    @Test("a lost answer is an error of its own then, and the retry filter does not repeat the request")
+    func lost() async throws {
+        let fixture = try ODataFixture(.v4, Self.unfindable, [.json(502, ""), .row("4711", "W/\"1\"", status: 201)])
+        let error = await #expect(throws: SluiceError.self) {
+            try await fixture.orders.insert(["id": "a", "Text": "t"])
+        }
+        #expect(error?.code == .maybeApplied)
+        #expect(fixture.sent == ["POST /Orders"])
+    }
+
+    @Test("an id that is no key is refused where nothing says that the service assigns keys")
+    func noKey() async throws {
+        let settings = ODataSettings(tables: ["Orders": .init(key: [.init("Number", .int32)])])
         let fixture = try ODataFixture(.v4, settings, [])
         let error = await #expect(throws: SluiceError.self) {
             try await fixture.orders.insert(["id": "a", "Text": "t"])

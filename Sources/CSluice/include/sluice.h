@@ -120,6 +120,7 @@ enum {
     SLUICE_ERROR_UNSUPPORTED = 53, /* it can be read, and is not done here */
     SLUICE_ERROR_NOT_COVERED = 54, /* no defining request holds all that was asked for */
     SLUICE_ERROR_NOT_AVAILABLE_OFFLINE = 55,
+    SLUICE_ERROR_MAYBE_APPLIED = 56, /* a creation went out, and its answer was lost: it may have taken effect */
 
     /* Of the local store. */
     SLUICE_ERROR_STORE_NOT_A_DATABASE = 60,
@@ -211,7 +212,8 @@ typedef struct sluice_options {
      *  "leaseTimeout": MILLISECONDS, "busyTimeout": MILLISECONDS, "readers": 1..64, "durability": "full"|"normal",
      *  "retries": 0..20, "dependencies": [{"child": TABLE, "parent": TABLE, "column": NAME}, ...]}
      * SQL sees a table's columns where `tables` declares them, and else only "id" and "record". Of the OData dialects
-     * alone: "odata": {"update": "merge"|"put", "tunnel": BOOLEAN, "batches": "automatic"|"multipart"|"json"|"off"}, and
+     * alone: "odata": {"update": "merge"|"put", "tunnel": BOOLEAN, "batches": "automatic"|"multipart"|"json"|"off",
+     * "remembersRequests": BOOLEAN}, and
      * in a table "odata": {"updatedAt": NAME, "clientID": NAME, "assignsKey": BOOLEAN, "delta": BOOLEAN,
      * "key": {NAME: EDM TYPE, ...}}, for what the service's metadata does not say. */
     const char *settings;

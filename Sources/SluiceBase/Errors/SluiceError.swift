@@ -26,6 +26,7 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
             case storeKeyRefused, storeEncrypted, storeNotEncrypted, storeLibraryMissing
             case refusedByHook, hookFailed, postponed
             case notCovered, notAvailableOffline
+            case maybeApplied
         }
         private let name: Name
 
@@ -115,6 +116,10 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
         public static let notCovered = Code(name: .notCovered)
         /// Only the service has the answer, and it is not asked or cannot be reached.
         public static let notAvailableOffline = Code(name: .notAvailableOffline)
+
+        /// A creation whose key the service assigns went out, its answer was lost, and nothing shows whether it took effect. It
+        /// is not sent again by itself.
+        public static let maybeApplied = Code(name: .maybeApplied)
 
         /// The code of that name.
         package init?(_ name: String) {

@@ -28,6 +28,7 @@ enum Codes {
         (SLUICE_ERROR_REFUSED_BY_HOOK, .refusedByHook), (SLUICE_ERROR_HOOK_FAILED, .hookFailed),
         (SLUICE_ERROR_POSTPONED, .postponed), (SLUICE_ERROR_UNSUPPORTED, .unsupported),
         (SLUICE_ERROR_NOT_COVERED, .notCovered), (SLUICE_ERROR_NOT_AVAILABLE_OFFLINE, .notAvailableOffline),
+        (SLUICE_ERROR_MAYBE_APPLIED, .maybeApplied),
         (SLUICE_ERROR_STORE_NOT_A_DATABASE, .storeNotADatabase), (SLUICE_ERROR_STORE_BUSY, .storeBusy),
         (SLUICE_ERROR_STORE_FULL, .storeFull), (SLUICE_ERROR_STORE_INPUT_OUTPUT, .storeInputOutput),
         (SLUICE_ERROR_STORE_CORRUPT, .storeCorrupt), (SLUICE_ERROR_STORE_SCHEMA, .storeSchema),

@@ -7,11 +7,12 @@ struct ODataMembers: Sendable {
 
     /// Reads the member `odata`.
     mutating func read(_ place: JSONPlace) throws(SluiceError) {
-        let members = try place.members(["update", "tunnel", "batches"])
+        let members = try place.members(["update", "tunnel", "batches", "remembersRequests"])
         if let update = try members["update"]?.choice(of: ODataSettings.Update.allCases.map(\.rawValue)) {
             settings.update = ODataSettings.Update(rawValue: update) ?? .merge
         }
         settings.tunnelsMethods = try members["tunnel"]?.flag() ?? false
+        settings.remembersRequests = try members["remembersRequests"]?.flag() ?? false
         if let batches = try members["batches"]?.choice(of: ODataSettings.Batches.allCases.map(\.rawValue)) {
             settings.batches = ODataSettings.Batches(rawValue: batches) ?? .automatic
         }

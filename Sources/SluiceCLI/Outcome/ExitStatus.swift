@@ -35,7 +35,8 @@ enum ExitStatus: Int32 {
         // A gateway says so when the server behind it is away; a server, when it has no time now.
         case .serverFailure where [408, 429, 502, 503, 504].contains(error.status): self = .network
         case .unauthorized, .forbidden: self = .unauthorized
-        case .conflict, .preconditionFailed, .aborted, .operationsPending, .removalsHeld: self = .attention
+        case .conflict, .preconditionFailed, .aborted, .operationsPending, .removalsHeld, .maybeApplied:
+            self = .attention
         case .brokenProtocol, .tooLarge, .limitReached, .serverFailure: self = .brokenProtocol
         case .filter: self = (error.cause as? SluiceError).map { ExitStatus($0) } ?? .brokenProtocol
         case let code where code.isStore: self = .store

@@ -13,7 +13,8 @@ enum QueueReport {
             rows: operations.map { operation in
                 [
                     operation.id, operation.kind.rawValue, operation.table, Plain.line(operation.recordID.text),
-                    operation.state.rawValue,
+                    operation.failure?.reason == .maybeApplied
+                        ? "\(operation.state.rawValue), maybe applied" : operation.state.rawValue,
                 ] + (hasTimes ? [operation.notBefore?.description ?? ""] : [])
                     + (hasUsers ? [SessionUser.text(operation.user)] : []) + [
                         String(operation.attempts), Plain.line(operation.failure?.message ?? ""),

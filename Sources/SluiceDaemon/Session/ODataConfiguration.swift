@@ -8,6 +8,7 @@ internal import SluiceConfiguration
 ///   update: merge                 # or put, which sends rows whole
 ///   tunnel: false                 # changes as POST with X-HTTP-Method, for networks that pass nothing else
 ///   batches: automatic            # or multipart, json, off
+///   remembers-requests: false     # whether it tells repeats by the request's id (Repeatable Requests)
 /// tables:
 ///   Orders:
 ///     odata:
@@ -20,11 +21,14 @@ internal import SluiceConfiguration
 enum ODataConfiguration {
     static func settings(_ node: ConfigurationNode?) throws -> ODataSettings {
         var settings = ODataSettings()
-        guard let members = try node?.members(["update", "tunnel", "batches"]) else { return settings }
+        guard let members = try node?.members(["update", "tunnel", "batches", "remembers-requests"]) else {
+            return settings
+        }
         if let update = try members["update"]?.choice(of: ODataSettings.Update.allCases.map(\.rawValue)) {
             settings.update = ODataSettings.Update(rawValue: update) ?? .merge
         }
         settings.tunnelsMethods = try members["tunnel"]?.flag() ?? false
+        settings.remembersRequests = try members["remembers-requests"]?.flag() ?? false
         if let batches = try members["batches"]?.choice(of: ODataSettings.Batches.allCases.map(\.rawValue)) {
             settings.batches = ODataSettings.Batches(rawValue: batches) ?? .automatic
         }

@@ -16,6 +16,8 @@ struct BatchChange {
         var sent: RowChange.Sent?
         /// Nil while its outcome is unknown.
         var answer: Response?
+        /// Whether it went before the batch, by itself.
+        var wentAlone = false
     }
 
     /// How often a change set is sent in another form.
@@ -58,7 +60,13 @@ struct BatchChange {
                 }
             }
             let batch = batch(parts, open)
-            let response = try await send(batch)
+            let response: Response
+            do {
+                response = try await send(batch)
+            } catch  where parts.contains(where: \.wentAlone) {
+                // What is known of those that went alone is not lost with the others' answer.
+                break
+            }
             guard (200..<300).contains(response.status) else {
                 // Refused as a whole: of what was answered before nothing is lost.
                 if rounds == 0, open == units { return response }
@@ -89,6 +97,10 @@ struct BatchChange {
         var inner = Request(head, body: element["body"].map { Body(json: $0) } ?? .empty)
         inner.context = RequestContext(
             source: request.context.source, attempt: request.context.attempt, limits: request.context.limits)
+        inner.context.mayBeApplied = request.context.partsInDoubt.contains(id)
+        let context = request.context
+        inner.context.noteSent = { context.noteSent?(id, $1) }
+        inner.context.noteCreated = { context.noteCreated?(id, $1) }
         let path = TablePath(inner, endpoint: exchange.endpoint)
         var part = Part(id: id, group: element["atomicityGroup"]?.string, path: path)
         let name: String
@@ -101,6 +113,11 @@ struct BatchChange {
         do {
             let change = RowChange(transport, try await transport.catalog.set(name, for: inner), inner)
             part.change = change
+            if case .table = path, part.group == nil, change.isSentOnce {
+                part.wentAlone = true
+                part.answer = await change.aloneInBatch(path)
+                return part
+            }
             switch try await change.plan(path, inBatch: true) {
             case .answered(let response): part.answer = response
             case .change(let sent): part.sent = sent

@@ -58,12 +58,16 @@ public struct ODataSettings: Sendable {
     public var tunnelsMethods: Bool
     /// How changes that are sent together go.
     public var batches: Batches
+    /// Whether the service remembers the ids of requests (OASIS Repeatable Requests), so that one which is sent twice takes
+    /// effect once. Default false: it is believed of a service only while its answers say so.
+    public var remembersRequests: Bool
 
     /// Settings.
     public init(
         tables: [String: Table] = [:], update: Update = .merge, tunnelsMethods: Bool = false,
-        batches: Batches = .automatic
+        batches: Batches = .automatic, remembersRequests: Bool = false
     ) {
+        self.remembersRequests = remembersRequests
         self.tables = tables
         self.update = update
         self.tunnelsMethods = tunnelsMethods

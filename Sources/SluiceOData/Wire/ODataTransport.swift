@@ -79,6 +79,7 @@ final class ServiceMemory: Sendable {
         var untagged: Set<String> = []
         var refusedMethods: Set<String> = []
         var takesNoJSONBatches = false
+        var knowsRequestIDs = false
     }
 
     /// Whether the service has issued no delta links for the set.
@@ -95,5 +96,9 @@ final class ServiceMemory: Sendable {
 
     /// Whether the service has refused a batch for being JSON.
     var takesNoJSONBatches: Bool { state.withLock { $0.takesNoJSONBatches } }
+    /// Whether an answer of the service has said what it makes of the request's id (OASIS Repeatable Requests).
+    var knowsRequestIDs: Bool { state.withLock { $0.knowsRequestIDs } }
+    func noteRequestIDs() { state.withLock { $0.knowsRequestIDs = true } }
+
     func noteNoJSONBatches() { state.withLock { $0.takesNoJSONBatches = true } }
 }

@@ -19,7 +19,7 @@ struct RowChange {
         reader = RowRead(transport, set, request)
     }
 
-    private var exchange: ServiceExchange { transport.exchange }
+    var exchange: ServiceExchange { transport.exchange }
     private var form: RowForm { reader.form }
 
     // MARK: Before the change is sent
@@ -62,7 +62,8 @@ struct RowChange {
 
     private func planInsert(inBatch: Bool) async throws -> Plan {
         let record = try body()
-        guard let id = record["id"]?.textID else {
+        // Who is not to be told apart from others by the id need not give one.
+        guard let id = record["id"]?.textID ?? (isSentOnce ? RecordID("new") : nil) else {
             return .answered(ODataTransport.refusal(400, "the record has no id"))
         }
         let ownKey = EntityKey(id: id, in: set)
@@ -77,14 +78,26 @@ struct RowChange {
     }
 
     /// A row whose key the service assigns. Nobody can tell two such rows apart except by a property that holds the
-    /// record's id; so one that may have been sent before is looked for first, and not sent again where it cannot be found.
+    /// record's id; so one that may have been sent before is looked for first. Where there is no such property it is sent
+    /// once (`CreateOnce`).
     private func planUnnamed(_ record: JSON, _ id: RecordID, inBatch: Bool) async throws -> Plan {
-        guard set.clientID != nil else {
+        guard set.clientID != nil || set.assignsKey else {
             return .answered(
                 ODataTransport.refusal(
                     422,
-                    "the service assigns the keys of \(set.name): name a property for the ids of new rows (clientID) in "
-                        + "the settings of the table, or give the record an id that is a key"))
+                    "the record's id is no key of \(set.name): say in the settings of the table that the service assigns "
+                        + "the keys, and best a property for the ids of new rows (clientID), or give it an id that is a key"
+                ))
+        }
+        guard set.clientID != nil else {
+            if inBatch {
+                return .answered(
+                    ODataTransport.refusal(
+                        422,
+                        "the service assigns the keys of \(set.name), and no property finds a row whose answer was lost: it "
+                            + "goes in no group"))
+            }
+            return .change(post(.unnamedInsert, id, nil, form.body(of: record, key: nil, clientID: id)))
         }
         let mayBeThere = inBatch || request.context.mayBeRepeat || request.context.attempt > 0
         if mayBeThere, let key = try await reader.key(of: id) {
@@ -148,6 +161,8 @@ struct RowChange {
     func answer(_ path: TablePath) async throws -> Response {
         switch try await plan(path) {
         case .answered(let response): return response
+        case .change(let sent) where sent.kind == .unnamedInsert && isSentOnce:
+            return try await CreateOnce(self, sent).answer()
         case .change(var sent):
             note(sent)
             var response = try await exchange.send(sent.request)
@@ -160,7 +175,10 @@ struct RowChange {
         }
     }
 
-    private func note(_ sent: Sent) {
+    /// Whether a creation in the set makes a row that nobody can find again if its answer is lost.
+    var isSentOnce: Bool { self.set.assignsKey && self.set.clientID == nil }
+
+    func note(_ sent: Sent) {
         request.context.noteSent?(nil, SentRequest(sent.request, to: exchange.endpoint))
     }
 
@@ -264,7 +282,7 @@ struct RowChange {
 
     /// The key in the address that a creation without a body is answered with. Only the key counts: the host may be
     /// another one.
-    private func location(of response: Response) -> EntityKey? {
+    func location(of response: Response) -> EntityKey? {
         let entityID = HTTPField.Name("OData-EntityId").flatMap { response.head.headerFields[$0] }
         return (entityID ?? response.head.headerFields[.location]).flatMap { EntityKey(address: $0, in: set) }
     }

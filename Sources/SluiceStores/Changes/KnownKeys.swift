@@ -4,15 +4,25 @@ internal import SluiceSync
 /// Keys that the service has assigned to records, so that what refers to a record by its id does so by its key.
 struct KnownKeys {
     private let references: [AssignedReference]
+    /// Those that hold numbers: an id is a text.
+    private let numbers: Set<AssignedReference>
     private var keys: [AssignedReference: [JSON: JSON]] = [:]
 
-    init(_ tables: [TableSchema]) { references = AssignedReference.all(in: tables) }
+    init(_ tables: [TableSchema]) {
+        references = AssignedReference.all(in: tables) + AssignedReference.byID(in: tables)
+        numbers = Set(
+            references.filter { reference in
+                tables.first { $0.name == reference.child }?.column(reference.column)?.type == .integer
+            })
+    }
 
     /// Takes in a record as the service made it, which was called `id` before.
     mutating func note(_ record: JSON, as id: JSON?, in table: String) {
         guard let id else { return }
         for reference in references where reference.parent == table {
-            if let key = record[reference.key], !key.isNull { keys[reference, default: [:]][id] = key }
+            guard let key = record[reference.key], !key.isNull, key != id else { continue }
+            let number = numbers.contains(reference) ? key.string.flatMap { Int64($0) } : nil
+            keys[reference, default: [:]][id] = number.map { JSON($0) } ?? key
         }
     }
 

@@ -61,6 +61,7 @@ public final class SyncContext: Sendable {
         var options = options
         options.environment.changes = hub
         options.assignedReferences = AssignedReference.all(in: tables)
+        options.idReferences = AssignedReference.byID(in: tables)
         options.dependencies += TableDependency.along(tables, declared: options.dependencies)
         self.options = options
         if !migrations.isEmpty {

@@ -79,6 +79,9 @@ public struct SyncQueue: Sendable {
 
     /// Has the next push try a parked or dead operation again, and all of its group.
     ///
+    /// A creation that is held as `maybeApplied` is sent once more, under the same request id: where its first send took
+    /// effect after all, and the service does not remember ids, there are then two rows.
+    ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` for an id that is not in the queue.
     public func retry(_ id: String) async throws {
         try await context.shared.write(at: .localChange, context.options.environment) { writer in
@@ -86,19 +89,21 @@ public struct SyncQueue: Sendable {
             var operation = try Self.find(id, queue.reader)
             if let group = operation.group { return try queue.revive(group) }
             guard operation.state != .inFlight else { return }
+            if operation.isMaybeApplied { operation.forgetDoubt() }
             operation.revive()
             try queue.put(operation)
         }
     }
 
-    /// Has the next push try all parked and dead operations again that the filter takes, with their groups.
+    /// Has the next push try all parked and dead operations again that the filter takes, with their groups. Creations that
+    /// are held as `maybeApplied` stay: each of them is a decision of its own, ``retry(_:)``.
     ///
     /// - Returns: how many they are, those of the groups not counted.
     @discardableResult
     public func retryAll(_ filter: QueueFilter = QueueFilter()) async throws -> Int {
         try await context.shared.write(at: .localChange, context.options.environment) { writer in
             let queue = QueueWriter(writer)
-            let held = try queue.reader.all(filter).filter(\.isHeld)
+            let held = try queue.reader.all(filter).filter { $0.isHeld && !$0.isMaybeApplied }
             for var operation in held {
                 operation.revive()
                 try queue.put(operation)

@@ -12,11 +12,22 @@ package struct AssignedReference: Sendable, Hashable {
     /// The property there that the service assigns.
     package let key: PropertyName
 
-    /// Those of the tables' references.
+    /// Those of the tables' references that are by a key which the service assigns.
     package static func all(in tables: [TableSchema]) -> [AssignedReference] {
+        all(in: tables) { $0.isAssigned }.filter { $0.key != "id" }
+    }
+
+    /// Those that are by the record's id, which is the key once the service has assigned it.
+    package static func byID(in tables: [TableSchema]) -> [AssignedReference] {
+        all(in: tables) { _ in true }.filter { $0.key == "id" }
+    }
+
+    private static func all(
+        in tables: [TableSchema], where isTaken: (TableSchema.Reference) -> Bool
+    ) -> [AssignedReference] {
         var found: [AssignedReference] = []
         for table in tables {
-            for reference in table.references where reference.isAssigned {
+            for reference in table.references where isTaken(reference) {
                 let one =
                     reference.isCollection
                     ? AssignedReference(
@@ -25,7 +36,7 @@ package struct AssignedReference: Sendable, Hashable {
                     : AssignedReference(
                         child: table.name, column: reference.column, parent: reference.table,
                         key: reference.targetColumn)
-                if one.key != "id", !found.contains(one) { found.append(one) }
+                if !found.contains(one) { found.append(one) }
             }
         }
         return found

@@ -48,6 +48,8 @@ public struct SyncOptions: Sendable {
     public var localOnly: LocalOnly
     /// The references by keys that the service assigns: those of a context's tables.
     package var assignedReferences: [AssignedReference] = []
+    /// The references of tables by ids, which follow where the service's key becomes a record's id.
+    var idReferences: [AssignedReference] = []
     /// How many operations of a long queue a push reads at a time.
     package var queuePart = 2000
     /// Decide when a ``SyncScheduler`` runs, asked in this order.

@@ -14,7 +14,7 @@ struct AssignedKeys {
         }
     }
 
-    private func replace(_ id: RecordID, by key: JSON, along reference: AssignedReference) throws {
+    func replace(_ id: RecordID, by key: JSON, along reference: AssignedReference) throws {
         let (table, column) = (reference.child, reference.column)
         let placeholder = JSON(id.text)
         // Only what waits in the queue can hold an id: it was put there on this device, and the service has not seen it.

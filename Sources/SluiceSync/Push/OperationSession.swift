@@ -240,8 +240,10 @@ struct OperationSession: Sendable {
     }
 
     private mutating func fail(_ item: PushItem, _ error: SluiceError, wasSent: Bool) -> Effect {
+        // Sent once more it might be there twice: that is for a person to decide.
         keep(
-            item, .pending, TableOperation.Failure(error), uncertain: wasSent,
+            item, error.code == .maybeApplied ? .parked : .pending, TableOperation.Failure(error),
+            uncertain: wasSent || error.code == .maybeApplied,
             then: error.isEndOfPush ? .stopped(error) : .kept)
     }
 

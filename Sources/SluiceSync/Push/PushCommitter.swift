@@ -11,11 +11,14 @@ struct PushCommitter {
     package let maximumAttempts: Int
     /// The references by keys that the service assigns.
     let references: [AssignedReference]
+    /// The references by ids.
+    let idReferences: [AssignedReference]
 
     package init(
         columns: PushColumns, environment: SyncEnvironment, maximumAttempts: Int = 10,
-        references: [AssignedReference] = []
+        references: [AssignedReference] = [], idReferences: [AssignedReference] = []
     ) {
+        self.idReferences = idReferences
         self.references = references
         self.columns = columns
         self.environment = environment
@@ -82,7 +85,14 @@ struct PushCommitter {
         let queue = QueueWriter(store)
         switch commit {
         case .applied(let item, let server):
-            guard let operation = try current(item, queue) else { return .done }
+            guard var operation = try current(item, queue) else { return .done }
+            var item = item
+            if case .assigned(let id, let key)? = item.created, id != operation.recordID {
+                let assigned = AssignedID(references: idReferences, store: store, queue: queue)
+                operation = try assigned.take(operation, id, key, columns)
+                item.operation = operation
+                item.local?[columns.id] = JSON(id)
+            }
             if let server, let state = try doubted(operation, answered: server, queue) {
                 return .doubtful(newest: state.mirror)
             }

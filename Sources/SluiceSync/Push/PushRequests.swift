@@ -35,6 +35,7 @@ struct PushRequests {
         request.context.tags = operation.tags
         request.context.operationID = operation.requestID
         request.context.mayBeRepeat = !operation.sent.isEmpty
+        request.context.mayBeApplied = operation.isUncertain
         return request
     }
 

@@ -39,11 +39,15 @@ enum PushVerdict: Sendable, Hashable {
         case 200..<300:
             if operation.kind == .delete { return judge(deleteOf: item, answer, columns: columns) }
             guard let record = answer.record else { return .readBack }
-            guard columns.id(record) == operation.recordID else {
+            guard columns.id(record) == item.recordID else {
                 return .refused(.brokenProtocol, uncertain: true)
             }
             // The record as it was, or the request's own body: something on the way has answered, and done nothing.
             if item.isOld(record, columns) { return .readBack }
+            // The key in it is new, and can be read by no other id.
+            if item.recordID != operation.recordID {
+                return .done(item.completing(record, by: operation.sentAsIs, columns))
+            }
             // Under a version that nobody has seen, and with nothing of what was sent: it may be another's.
             if !isTombstone, item.isUntaken(record, columns) { return .readBack }
             return isTombstone

@@ -15,7 +15,7 @@ struct PushWorker: Sendable {
     private var committer: PushCommitter {
         PushCommitter(
             columns: columns, environment: options.environment, maximumAttempts: options.maximumAttempts,
-            references: options.assignedReferences)
+            references: options.assignedReferences, idReferences: options.idReferences)
     }
 
     func perform(_ effect: PushSession.Effect) async -> PushSession.Event {
@@ -147,6 +147,7 @@ struct PushWorker: Sendable {
             let (store, committer, environment) = (store, committer, options.environment)
             let (endpoint, isAdapted) = (client.endpoint, client.dialect.adapter != nil)
             request.context.noteSent = { _, sent in sealed.withLock { $0.item.request = sent } }
+            request.context.noteCreated = { _, note in sealed.withLock { $0.item.created = note } }
             request.context.seal = { final in
                 let (current, wasUnsent) = sealed.withLock { ($0.item, $0.wasUnsent) }
                 let outgoing = try await store.write(at: .sealed, environment) {
@@ -169,6 +170,9 @@ struct PushWorker: Sendable {
             try await options.environment.reached(.answered, .after)
             var item = sealed.withLock { $0.item }
             item.answeredBy += response.madeBy
+            if case .unknown(let reason)? = item.created {
+                return .unanswered(item, SluiceError(.maybeApplied, reason), wasSent: true)
+            }
             return .answered(item, answer(response, for: item))
         } catch {
             let last = sealed.withLock { $0 }

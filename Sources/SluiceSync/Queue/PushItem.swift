@@ -18,6 +18,8 @@ struct PushItem: Sendable, Hashable {
     var answeredBy: [String] = []
     /// What went over the wire for it the last time; nil where nothing did.
     var request: SentRequest?
+    /// What became of it, where it makes a row whose key the service assigns.
+    var created: AssignedKeyNote?
     /// How the server is known to write the values of properties otherwise than they are sent.
     package var forms: [PropertyName: Set<WrittenForm>] = [:]
 
@@ -25,6 +27,12 @@ struct PushItem: Sendable, Hashable {
         self.operation = operation
         self.local = local
         self.base = base
+    }
+
+    /// What the record is called from now on, where the service has assigned its key.
+    var recordID: RecordID {
+        if case .assigned(let id, _)? = created { return id }
+        return operation.recordID
     }
 
     /// Whose word the server's answer is, where plugins have made or rewritten it.

@@ -39,7 +39,7 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     /// The table.
     public let table: String
     /// The record.
-    public let recordID: RecordID
+    public internal(set) var recordID: RecordID
     /// What it does.
     public var kind: Kind
     /// Where it stands.
@@ -83,6 +83,8 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     public struct Failure: Sendable, Hashable {
         /// The reason's code, as ``SluiceError/Code`` prints it.
         public var code: String
+        /// The reason as a value; nil for a code of another version.
+        public var reason: SluiceError.Code? { SluiceError.Code(code) }
         /// The reason, for a person.
         public var message: String
         /// The status of the server's answer.
@@ -163,6 +165,12 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
         if let index = sent.lastIndex(where: { $0.revision == revision }) { sent[index].mayBeDone = true }
     }
 
+    /// Takes it for never done, on somebody's word: what was sent may go out again as it was.
+    mutating func forgetDoubt() {
+        isUncertain = false
+        for index in sent.indices { sent[index].mayBeDone = false }
+    }
+
     /// Whether it may have made a record on the server that was never seen here.
     ///
     /// - Parameter mirror: the newest record that is known from the server.
@@ -176,6 +184,9 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
         frozen = nil
         revive()
     }
+
+    /// Whether it is held because it may have made a row that nobody can find.
+    var isMaybeApplied: Bool { isHeld && failure?.reason == .maybeApplied }
 
     /// Ready to be sent again, whatever it waited for before.
     mutating func revive() {

@@ -51,8 +51,10 @@ extension Dialect {
         guard let id = recordID(in: record), !id.isEmpty else {
             throw error(.brokenProtocol, "the server's answer is not a record with an id", context, response)
         }
+        // An adapter names a row as the service does whose key the service has assigned.
+        let mayBeNamed = adapter != nil && context.action == .insert
         // An address does not tell a text from an integer.
-        if let asked = context.recordID, !asked.text.hasSameBytes(as: id.text) {
+        if let asked = context.recordID, !mayBeNamed, !asked.text.hasSameBytes(as: id.text) {
             throw error(
                 .brokenProtocol, "the server answered with another record than was asked for", context, response)
         }

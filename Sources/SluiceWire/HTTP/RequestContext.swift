@@ -52,6 +52,14 @@ public struct RequestContext: Sendable {
     package var batchMember: String?
     /// Whether a request for the same change may have reached the server before.
     package var mayBeRepeat = false
+    /// Whether a request for the same change may have taken effect before: it went out, and no answer shows what became
+    /// of it.
+    package var mayBeApplied = false
+    /// The parts of a batch of which that is so.
+    package var partsInDoubt: Set<String> = []
+    /// Told by an adapter what became of a creation whose key the service assigns, or of the part of that id where it is
+    /// one of a batch.
+    package var noteCreated: (@Sendable (_ part: String?, AssignedKeyNote) -> Void)?
     /// Which system columns to ask for, by the wire's names, in the place of the client's selection; nil leaves it.
     package var systemProperties: [PropertyName]?
     /// The bounds that transports keep to; the limits filter sets them.
@@ -77,6 +85,14 @@ public struct RequestContext: Sendable {
         self.limits = limits
         self.features = features
     }
+}
+
+/// What became of a creation whose key the service assigns, where no property of the row holds the record's id.
+package enum AssignedKeyNote: Sendable, Hashable {
+    /// The row is there, and its record has that id from now on; the value is the key as a property has it.
+    case assigned(RecordID, JSON)
+    /// It may be there; why that is not known, for a person.
+    case unknown(String)
 }
 
 /// What is left of a list from a page on.

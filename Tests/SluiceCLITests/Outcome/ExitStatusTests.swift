@@ -17,7 +17,7 @@ private typealias Status = SluiceCLI.ExitStatus
             (.storeInputOutput, .store), (.brokenProtocol, .brokenProtocol), (.tooLarge, .brokenProtocol),
             (.serverFailure, .brokenProtocol), (.notFound, .usage), (.rejected, .usage), (.invalidQuery, .usage),
             (.invalidRecord, .usage), (.invalidTable, .usage), (.invalidArgument, .usage), (.recordExists, .usage),
-            (.recordMissing, .usage), (.operationRefused, .usage),
+            (.recordMissing, .usage), (.operationRefused, .usage), (.maybeApplied, .attention),
         ])
     fileprivate func codes(_ code: SluiceError.Code, _ status: Status) {
         #expect(Status(SluiceError(code, "")) == status)

@@ -12,10 +12,19 @@ final class AssigningService: Transport {
         var version = 0
         var log: [(call: String, body: JSON)] = []
         var fault: Fault?
+        var requestIDs: [String] = []
+        /// The answers to requests that had an id; nil where none is remembered.
+        var remembered: [String: Response]?
     }
 
     /// What happens to the next creation of an order.
-    enum Fault: Sendable { case refuse, loseAnswer }
+    enum Fault: Sendable, Equatable {
+        case refuse, loseAnswer
+        /// It is not carried out, and answered so.
+        case fail(Int, retryAfter: String? = nil)
+        /// It is carried out, and answered so.
+        case doneBut(Int, entityID: Bool = false)
+    }
 
     private let state = Mutex(State())
 
@@ -23,6 +32,11 @@ final class AssigningService: Transport {
     var changes: [String] { state.withLock { $0.log.map(\.call) } }
     /// The bodies of the changes so far.
     var bodies: [JSON] { state.withLock { $0.log.map(\.body) } }
+    /// The ids of the requests that were to make an order.
+    var requestIDs: [String] { state.withLock { $0.requestIDs } }
+    var orders: [JSON] { state.withLock { $0.orders } }
+    /// Has it remember the ids of requests, and say so.
+    func remember() { state.withLock { $0.remembered = [:] } }
     var items: [JSON] { state.withLock { $0.items } }
     func next(_ fault: Fault) { state.withLock { $0.fault = fault } }
     func clear() { state.withLock { $0.log = [] } }
@@ -30,7 +44,18 @@ final class AssigningService: Transport {
     func send(_ request: Request) async throws -> Response {
         let path = PercentEncoded.text(request.head.path ?? "").dropFirst("/svc/".count)
         let body = request.body.isEmpty ? JSON.null : try request.body.json
-        let answer = state.withLock { $0.answer(request.head.method, String(path), body) }
+        let id = HTTPField.Name("Repeatability-Request-ID").flatMap { request.head.headerFields[$0] } ?? ""
+        let answer = state.withLock { state -> Response? in
+            if request.head.method == .post, path == "Orders" { state.requestIDs.append(id) }
+            if let known = state.remembered?[id] { return known }
+            let isLost = state.fault == .loseAnswer
+            if isLost, state.remembered != nil { state.fault = nil }
+            var answer = state.answer(request.head.method, String(path), body)
+            guard state.remembered != nil, request.head.method != .get, !id.isEmpty else { return answer }
+            if let name = HTTPField.Name("Repeatability-Result") { answer?.head.headerFields[name] = "accepted" }
+            state.remembered?[id] = answer
+            return isLost ? nil : answer
+        }
         guard let answer else { throw SluiceError(.network, "the answer was lost") }
         return answer
     }
@@ -50,10 +75,32 @@ extension AssigningService.State {
             let fault = fault
             self.fault = nil
             if fault == .refuse { return Self.json(422, ["error": ["message": "not now"]]) }
+            if case .fail(let status, let retryAfter)? = fault {
+                var answer = Self.json(status, ["error": ["message": "no"]])
+                answer.head.headerFields[.retryAfter] = retryAfter
+                return answer
+            }
             number += 1
             row["Number"] = JSON(number)
             orders.append(row)
+            if case .doneBut(let status, let hasID)? = fault {
+                var answer = Response(.init(status: .init(code: status)))
+                if hasID { answer.head.headerFields[.location] = "http://other.test/x/Orders(\(number))" }
+                return answer
+            }
             return fault == .loseAnswer ? nil : Self.json(201, row)
+        }
+        if isOrders {
+            let number = path.drop { $0 != "(" }.dropFirst().prefix { $0 != ")" }
+            guard let index = orders.firstIndex(where: { $0["Number"]?.int.map(String.init) == String(number) }) else {
+                return Self.json(404, .object)
+            }
+            if method == .delete {
+                orders.remove(at: index)
+                return Response(.init(status: .noContent))
+            }
+            for (name, value) in row.members ?? [] { orders[index][name] = value }
+            return Self.json(200, orders[index])
         }
         let key = path.drop { $0 != "'" }.dropFirst().prefix { $0 != "'" }
         let old = items.firstIndex { $0["Code"]?.string == String(key) }

@@ -60,6 +60,9 @@ struct BatchRequest: Sendable {
         if let first = parts.first { context.limits = first.request.context.limits }
         let notes = Dictionary(parts.map { ($0.id, $0.request.context.noteSent) }) { first, _ in first }
         context.noteSent = { id, sent in (id.flatMap { notes[$0] } ?? nil)?(nil, sent) }
+        let created = Dictionary(parts.map { ($0.id, $0.request.context.noteCreated) }) { first, _ in first }
+        context.noteCreated = { id, note in (id.flatMap { created[$0] } ?? nil)?(nil, note) }
+        context.partsInDoubt = Set(parts.filter(\.request.context.mayBeApplied).map(\.id))
         return Request(head, body: Body(json: ["requests": JSON(parts.map(json))]), context: context)
     }
 

@@ -1,0 +1,112 @@
+internal import HTTPTypes
+internal import SluiceBase
+internal import SluiceWire
+
+/// A creation whose key the service assigns, where no property of the row holds the record's id: a row that is there by a
+/// send whose answer was lost could not be told from another's.
+///
+/// So it is sent once. Where its answer was lost the error says `maybeApplied`, and whoever sends it again has to say so.
+/// A service that remembers the ids of requests is asked again as any other.
+struct CreateOnce {
+    private let change: RowChange
+    private let sent: RowChange.Sent
+
+    init(_ change: RowChange, _ sent: RowChange.Sent) {
+        self.change = change
+        self.sent = sent
+    }
+
+    private static let requestID = HTTPField.Name("Repeatability-Request-ID")
+    private static let result = HTTPField.Name("Repeatability-Result")
+
+    /// Whether the service tells a repeat by the request's id.
+    private var isRepeatable: Bool {
+        guard let name = Self.requestID, change.request.head.headerFields[name] != nil else { return false }
+        return change.transport.settings.remembersRequests || change.transport.memory.knowsRequestIDs
+    }
+
+    /// The answer with the record under the id that is its key.
+    ///
+    /// - Throws: ``SluiceError`` of code `maybeApplied` where it may have taken effect and that cannot be found out.
+    func answer() async throws -> Response {
+        let isRepeatable = isRepeatable
+        if change.request.context.mayBeApplied, !isRepeatable {
+            throw unknown("it was sent before, and its answer was lost")
+        }
+        change.note(sent)
+        let response: Response
+        do {
+            response = try await change.exchange.send(sent.request)
+        } catch let error as SluiceError where error.cause is RequestNotSent || error.code == .cancelled {
+            throw error
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            if isRepeatable { throw error }
+            throw unknown("its answer was lost", cause: error)
+        }
+        if let name = Self.result, response.head.headerFields[name] != nil { change.transport.memory.noteRequestIDs() }
+        guard (200..<300).contains(response.status) else {
+            if !isRepeatable, Self.mayBeDone(response) {
+                throw unknown("the service answered \(response.status)", status: response.status)
+            }
+            return response
+        }
+        return try await made(response)
+    }
+
+    /// Whether the service may have made the row although it says that it failed. A service that says when to come again
+    /// has not begun.
+    private static func mayBeDone(_ response: Response) -> Bool {
+        if response.status == 503, response.head.headerFields[.retryAfter] != nil { return false }
+        return response.status == 408 || response.status >= 500
+    }
+
+    private func made(_ response: Response) async throws -> Response {
+        if let record = try? change.reader.record(in: response), let id = record["id"]?.textID {
+            return answer(record, id, like: response, 201)
+        }
+        guard response.body.isEmpty, let key = change.location(of: response) else {
+            throw unknown("the service answered \(response.status) without the row's key", status: response.status)
+        }
+        let id = key.id(in: change.set)
+        guard let there = try? await change.reader.read(key, as: nil), there.status == 200,
+            let record = try? there.body.json
+        else {
+            throw unknown("the service has made it with the key \(id), and it cannot be read", status: response.status)
+        }
+        return answer(record, id, like: there, 200)
+    }
+
+    private func answer(_ record: JSON, _ id: RecordID, like response: Response, _ status: Int) -> Response {
+        let key = change.set.singleKey.flatMap { record[$0.name] } ?? JSON(id)
+        change.request.context.noteCreated?(nil, .assigned(id, key))
+        return ODataTransport.response(status, record, like: response)
+    }
+
+    private func unknown(_ reason: String, status: Int? = nil, cause: (any Error)? = nil) -> SluiceError {
+        SluiceError(
+            .maybeApplied,
+            "\(reason): the row may be there, and nothing shows which one it is. It is not sent again by itself",
+            table: change.set.name, recordID: change.request.context.recordID, status: status, cause: cause)
+    }
+}
+
+extension RowChange {
+    /// The answer to a creation of that kind in a batch: it goes before the batch, by itself, since an answer that was lost
+    /// would leave open what became of it. What failed is said in an answer too, so that the others' are not lost.
+    func aloneInBatch(_ path: TablePath) async -> Response {
+        do {
+            return try await answer(path)
+        } catch let error as SluiceError where error.code == .maybeApplied {
+            request.context.noteCreated?(nil, .unknown(error.description))
+            return ODataTransport.refusal(500, error.message)
+        } catch {
+            if case let error as SluiceError = error, error.cause is RequestNotSent {
+                return ODataTransport.refusal(503, error.message)
+            }
+            request.context.noteCreated?(nil, .unknown("it was broken off after it was sent"))
+            return ODataTransport.refusal(500, "it was broken off after it was sent")
+        }
+    }
+}

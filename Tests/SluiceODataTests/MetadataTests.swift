@@ -151,6 +151,25 @@ struct MetadataTests {
         #expect(ServiceError.document(Body(bytes: Array("<error><m".utf8) + [0xC7] + Array("/></error>".utf8))) == nil)
     }
 
+    @Test(
+        "an instruction without content ends nothing, wherever it stands",
+        arguments: [
+            "<?p?>", "<?p  ?>", "<!-- <?p?> -->", "<?p q?><?p?>", "<?p <?p?>", "<??>", "<?p?",
+        ])
+    func instruction(_ text: String) throws {
+        let whole = text + #"<Edmx Version="4.0"><Schema Namespace="N"><EntityType Name="B"/></Schema></Edmx>"#
+        let names = (try? model(whole))?.structures.map(\.name)
+        #expect(names == ["N.B"] || text == "<??>" || text == "<?p?")
+        #expect(ServiceError.document(Body(bytes: Array("<error>\(text)</error>".utf8))) == nil || names != nil)
+    }
+
+    @Test("an encoding that hides signs of ASCII is refused")
+    func encoding() throws {
+        let rest = #"<Edmx Version="4.0"><Schema Namespace="N"><EntityType Name="B"/></Schema></Edmx>"#
+        #expect(throws: SluiceError.self) { try model("<?xml version='1.0' encoding='UTF-7'?>+ADw-?p?+AD4-" + rest) }
+        #expect(try model("<?xml version='1.0' encoding = \"ISO-8859-1\"?>" + rest).structures.count == 1)
+    }
+
     @Test("a description of 10 MB is read, and one that is too large is not", .timeLimit(.minutes(1)))
     func large() throws {
         var text = #"<Edmx Version="4.0" xmlns:sap="http://www.sap.com/Protocols/SAPData"><Schema Namespace="N">"#

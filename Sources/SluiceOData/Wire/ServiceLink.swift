@@ -8,7 +8,8 @@ package enum ServiceLink {
     ///
     /// - Throws: ``SluiceError`` of code `brokenProtocol` for a link to another origin.
     package static func path(of link: String, endpoint: Endpoint) throws(SluiceError) -> String {
-        let text = String(link.unicodeScalars.prefix { $0 != "#" })
+        // In ASCII every sign is one character: a mark after a slash would be one with it.
+        let text = PercentEncoding.ascii(String(link.unicodeScalars.prefix { $0 != "#" }))
         var rest = text[...]
         if let separator = text.firstRange(of: "://"), text[..<separator.lowerBound].allSatisfy(\.isLetter) {
             let afterScheme = text[separator.upperBound...]
@@ -25,7 +26,7 @@ package enum ServiceLink {
         }
         let path = rest.prefix { $0 != "?" }
         let query = rest.dropFirst(path.count + 1)
-        guard !path.split(separator: "/").contains(where: { $0 == ".." || $0.lowercased() == "%2e%2e" }) else {
+        guard !path.split(separator: "/").contains(where: { PercentEncoding.decoded($0) == ".." }) else {
             throw SluiceError(.brokenProtocol, "the service's answer links to an address with a step upwards")
         }
         // PercentEncoding's mending keeps escapes as they are.

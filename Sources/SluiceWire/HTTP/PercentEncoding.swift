@@ -55,7 +55,7 @@ package enum PercentEncoding {
     }
 
     /// The text with everything but ASCII encoded.
-    static func ascii(_ text: String) -> String {
+    package static func ascii(_ text: String) -> String {
         text.utf8.allSatisfy { $0 < 0x80 } ? text : encode(text) { $0 < 0x80 }
     }
 

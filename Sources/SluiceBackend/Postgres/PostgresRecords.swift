@@ -108,6 +108,11 @@ struct PostgresRecords: RecordStorage {
         return rows.count > 0 ? try record(rows, 0) : nil
     }
 
+    private static func refuseLinks(_ query: Query) throws(SluiceError) {
+        guard query.related != nil else { return }
+        throw SluiceError(.unsupported, "filters and orders along links are not run on PostgreSQL", table: query.table)
+    }
+
     func records(matching query: Query, on connection: any StorageConnection) throws -> [JSON] {
         var records: [JSON] = []
         try forEach(query, on: connection) { record in
@@ -122,6 +127,7 @@ struct PostgresRecords: RecordStorage {
         _ query: Query, on connection: any StorageConnection, _ body: (JSON) throws -> Bool
     ) throws {
         let transaction = try Self.postgres(connection)
+        try Self.refuseLinks(query)
         let evaluator = try QueryEvaluator(query, schema: schema)
         guard Set(query.order.map(\.expression)).count <= Self.mostKeys else {
             throw SluiceError(.invalidQuery, "the query sorts by more than \(Self.mostKeys) keys", table: schema.name)
@@ -175,6 +181,7 @@ struct PostgresRecords: RecordStorage {
     }
 
     func count(matching query: Query, on connection: any StorageConnection) throws -> Int {
+        try Self.refuseLinks(query)
         let whole = Query(query.table, filter: query.filter)
         // Refuses what means nothing, by the one rule for every store.
         _ = try QueryEvaluator(whole, schema: schema)

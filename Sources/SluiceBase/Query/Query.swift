@@ -49,6 +49,8 @@ public struct Query: Sendable, Hashable {
     public var includesDeleted: Bool
     /// Further parameters for the server, which a local store does not look at.
     public var parameters: [Parameter]
+    /// The other tables, where paths follow navigation properties and a database is to run them.
+    package var related: QueryRelatives?
 
     /// A further parameter for the server.
     public struct Parameter: Sendable, Hashable {

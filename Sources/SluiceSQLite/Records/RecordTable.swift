@@ -209,9 +209,8 @@ package struct RecordTable: Sendable {
     func selection(_ query: Query, _ chosen: RecordTable? = nil) throws -> SQLText {
         var sql = SQLText((chosen ?? self).selectSQL)
         sql.append(try condition(query))
-        let printer = SQLQueryPrinter(dialect: .sqlite, schema: schema, extraColumn: Self.extra)
         sql.append(" ORDER BY ")
-        sql.append(try printer.ordering(query.order))
+        sql.append(try printer(query).ordering(query.order))
         if query.top != nil || query.skip > 0 {
             sql.append(" LIMIT ")
             sql.append(.integer(Int64(query.top ?? -1)), .sqlite)
@@ -230,12 +229,22 @@ package struct RecordTable: Sendable {
     /// ` WHERE …`, or nothing where the query has no filter.
     func condition(_ query: Query) throws -> SQLText {
         // Refuses what means nothing, by the one rule for every store.
-        _ = try QueryEvaluator(query, schema: schema)
+        if let related = query.related {
+            _ = try QueryEvaluator(query, schema: related.main, relations: related)
+        } else {
+            _ = try QueryEvaluator(query, schema: schema)
+        }
         guard let filter = query.filter else { return SQLText() }
-        let printer = SQLQueryPrinter(dialect: .sqlite, schema: schema, extraColumn: Self.extra)
         var sql = SQLText(" WHERE ")
-        sql.append(try printer.condition(filter))
+        sql.append(try printer(query).condition(filter))
         return sql
+    }
+
+    private func printer(_ query: Query) throws -> SQLQueryPrinter {
+        guard let related = query.related else {
+            return SQLQueryPrinter(dialect: .sqlite, schema: schema, extraColumn: Self.extra)
+        }
+        return try SQLQueryPrinter(dialect: .sqlite, related: related, extraColumn: Self.extra)
     }
 
     /// The record in the row of a statement that begins with ``selectSQL``.

@@ -33,8 +33,10 @@ struct EntityReads: Sendable {
     func count(_ set: EntitySet, _ options: QueryOptions, within step: Place.Step?) async throws -> Int {
         var query = Query(set.table.name, filter: .all(options.query.filter, Self.condition(step, set)), top: 0)
         query.includesCount = true
+        query.related = options.query.related
+        query = try await seeing(query)
         let parameters = ListParameters(query, later: nil, deltaToken: nil, pageSize: 1)
-        guard case .records(_, let count?, _) = try await RecordReads(call.tableRequest(set)).find(parameters) else {
+        guard case .records(_, let count?, _) = try await found(set, parameters) else {
             throw Refusal(.internalServerError, "the records were not counted")
         }
         return count
@@ -59,11 +61,14 @@ struct EntityReads: Sendable {
             if case .rows(let rows) = token.place { query.skip = rows }
             if case .change(let change) = token.place { deltaToken = change }
         }
+        if query.related != nil, deltaToken != nil {
+            throw Refusal(.notImplemented, "changes are not followed where a filter leads along links")
+        }
+        query = try await seeing(query)
         let pageSize = min(set.table.rules.pageSize, limit ?? .max)
         let parameters = ListParameters(
             query, later: options.skipToken?.condition(set), deltaToken: deltaToken, pageSize: pageSize)
-        let found = try await RecordReads(call.tableRequest(set, tracksChanges: tracksChanges)).find(parameters)
-        switch found {
+        switch try await found(set, parameters, tracksChanges: tracksChanges && query.related == nil) {
         case .records(let records, let count, let hasMore):
             var list = EntityList(entities: try entities(records, set, options), count: count)
             if hasMore, let base {
@@ -95,6 +100,34 @@ struct EntityReads: Sendable {
             }
             return list
         }
+    }
+
+    private func found(
+        _ set: EntitySet, _ parameters: ListParameters, tracksChanges: Bool = false
+    ) async throws -> RecordReads.Found {
+        do {
+            return try await RecordReads(call.tableRequest(set, tracksChanges: tracksChanges)).find(parameters)
+        } catch let error as SluiceError where error.code == .unsupported {
+            throw Refusal(.notImplemented, error.message)
+        }
+    }
+
+    /// The query with what the request may see of the tables that its filter and order lead to: what it would see if it
+    /// read them. Who may not read one of them may not ask about it either.
+    private func seeing(_ query: Query) async throws -> Query {
+        guard var related = query.related else { return query }
+        var query = query
+        for name in try related.used(by: query) {
+            guard let set = call.model.set(ofTable: name) else { throw Refusal.missing }
+            let session = try await call.tableRequest(set).session(.read)
+            var scope = try await session.willRead(query: Query(name))
+            if set.table.rules.softDelete {
+                scope.narrow(to: .binary(.eq, .column(SystemColumn.deleted), .literal(.bool(false))))
+            }
+            related.tables[name]?.scope = scope.filter ?? .literal(.bool(true))
+        }
+        query.related = related
+        return query
     }
 
     private func entities(_ records: [JSON], _ set: EntitySet, _ options: QueryOptions) throws -> [Entity] {

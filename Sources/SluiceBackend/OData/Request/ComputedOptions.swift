@@ -11,9 +11,10 @@ struct ComputedOptions {
     /// - Parameters:
     ///   - text: the value of `$compute`.
     ///   - given: the values of all options, by their names without the `$`.
+    ///   - schema: the table's, with its links, which are not followed here.
     /// - Throws: ``Refusal`` (400) with the reason and the place; 501 for what is read and cannot be computed.
-    init(_ text: String, _ given: [String: String], _ table: TableRequest) throws {
-        let (schema, undeclared) = (table.table.schema, table.undeclaredColumns)
+    init(_ text: String, _ given: [String: String], _ table: TableRequest, _ schema: TableSchema) throws {
+        let undeclared = table.undeclaredColumns
         let names = try ListParameters.reading("$compute") {
             try ODataOptions([(name: "$compute", value: text)]).compute.map(\.name)
         }
@@ -32,6 +33,12 @@ struct ComputedOptions {
             let options = try ODataOptions(values, columns: columns)
             let read = try ODataRead(options, of: schema)
             (properties, filter, order) = (options.compute, read.query.filter, read.query.order)
+            let links = Set(schema.references.map(\.name))
+            for property in properties {
+                if let link = property.expression.columns.intersection(links).first {
+                    throw SluiceError(.unsupported, "$compute: the link \(link) is not followed here")
+                }
+            }
         } catch let error as QuerySyntaxError {
             throw Refusal(error.isUnsupported ? .notImplemented : .badRequest, "\(error)")
         } catch let error as SluiceError {

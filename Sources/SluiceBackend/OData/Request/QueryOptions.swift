@@ -74,8 +74,9 @@ struct QueryOptions: Sendable {
         self.init(set)
         self.parameters = parameters
         let table = call.tableRequest(set)
-        let (schema, undeclared) = (table.table.schema, table.undeclaredColumns)
+        let undeclared = table.undeclaredColumns
         let columns: ODataColumns = { table.column($0) }
+        let related = call.relatives(of: set)
         var given: [String: String] = [:]
         var paths: [(link: String, rest: String)] = []
         for (name, value) in parameters {
@@ -89,7 +90,9 @@ struct QueryOptions: Sendable {
             guard depth == 0 else { throw Refusal(.notImplemented, "$apply is served for the whole request alone") }
             return
         }
-        let computing = try (call.version == .v2 ? nil : given["compute"]).map { try ComputedOptions($0, given, table) }
+        let computing = try (call.version == .v2 ? nil : given["compute"]).map {
+            try ComputedOptions($0, given, table, related.main)
+        }
         computed = computing?.properties ?? []
         for (name, value) in parameters {
             guard let option = Self.option(name, call.version, isNested: depth > 0) else { continue }
@@ -98,11 +101,13 @@ struct QueryOptions: Sendable {
                 continue
             case "filter":
                 query.filter = try ListParameters.reading(name) {
-                    try QueryExpression(odata: value, for: schema, undeclared: undeclared, columns: columns)
+                    try QueryExpression(
+                        odata: value, for: related.main, undeclared: undeclared, relations: related, columns: columns)
                 }
             case "orderby":
                 query.order = try ListParameters.reading(name) {
-                    try Query.order(odata: value, for: schema, undeclared: undeclared, columns: columns)
+                    try Query.order(
+                        odata: value, for: related.main, undeclared: undeclared, relations: related, columns: columns)
                 }
             case "select": paths = try select(value, call, set, table)
             case "expand": expansions = try Self.expand(value, call, set, depth)
@@ -118,6 +123,11 @@ struct QueryOptions: Sendable {
             case "levels" where call.version != .v2 && depth > 0: levels = try Self.levels(value)
             default: throw Refusal(.notImplemented, "the query option \(name) is not served")
             }
+        }
+        do {
+            if try !related.used(by: query).isEmpty { query.related = related }
+        } catch {
+            throw Refusal(error.code == .unsupported ? .notImplemented : .badRequest, error.message)
         }
         if let computing {
             query.filter = .all(computing.filter, query.filter)

@@ -177,6 +177,7 @@ struct PathEvaluation {
     }
 
     private func related(_ reference: TableSchema.Reference, to record: JSON) -> [JSON] {
+        if relations is EmbeddedRelations { return record[reference.name]?.elements ?? [] }
         guard let relations, let value = record[reference.column], !value.isNull else { return [] }
         return relations.records(of: reference.table, where: reference.targetColumn, equals: value)
     }

@@ -12,12 +12,12 @@ extension Query {
     /// - Throws: ``QuerySyntaxError`` with the place, also for an undeclared column, if those are refused.
     package static func order(
         odata text: String, for schema: TableSchema?, undeclared: UndeclaredColumns = .allowed,
-        columns: @escaping ODataColumns = { $0 }
+        relations: (any QueryRelations)? = nil, columns: @escaping ODataColumns = { $0 }
     ) throws(QuerySyntaxError) -> [SortKey] {
         var parser = try ODataParser(
             text, maximumLength: 8192, maximumDepth: QueryChecker.maximumDepth, columns: columns)
         let keys = try orderKeys(&parser)
-        let checker = QueryChecker(schema: schema, undeclared: undeclared)
+        let checker = QueryChecker(schema: schema, undeclared: undeclared, relations: relations)
         for (key, places) in keys {
             do { _ = try checker.key(key.expression, at: places) } catch { throw error.syntaxError }
         }

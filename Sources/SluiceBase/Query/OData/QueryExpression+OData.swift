@@ -28,13 +28,15 @@ extension QueryExpression {
     /// - Throws: ``QuerySyntaxError`` with the place, for whatever `QueryEvaluator` would refuse as well.
     package init(
         odata text: String, for schema: TableSchema?, undeclared: UndeclaredColumns = .allowed,
+        relations: (any QueryRelations)? = nil,
         maximumLength: Int = 8192, maximumDepth: Int = 64, columns: @escaping ODataColumns = { $0 }
     ) throws(QuerySyntaxError) {
         var parser = try ODataParser(
             text, maximumLength: maximumLength, maximumDepth: maximumDepth, columns: columns)
         let (expression, places) = try parser.parse()
         do {
-            _ = try QueryChecker(schema: schema, undeclared: undeclared).filter(expression, at: places)
+            _ = try QueryChecker(schema: schema, undeclared: undeclared, relations: relations).filter(
+                expression, at: places)
         } catch {
             throw error.syntaxError
         }

@@ -7,18 +7,15 @@ internal import Synchronization
 /// SQL knows too, with the same meaning.
 struct QueryProgram: Sendable {
     private let expression: TypedExpression
-    private let columns: [TableSchema.Column]
-    private let properties: [PropertyName]
+    private let row: QueryRow
+    private let relations: EmbeddedRelations?
 
     /// The text that a statement carries: the expression, the columns in the order of their values, and the names that
     /// the JSON object of the other properties is searched for.
     static func text(
         _ expression: QueryExpression, columns: [TableSchema.Column], properties: [PropertyName]
     ) -> String {
-        let parts: [JSON] = [
-            JSON(expression.odata(.v4)), JSON(columns.map { JSON([JSON($0.name), JSON($0.type.rawValue)]) }),
-            JSON(properties.map { JSON($0) }),
-        ]
+        let parts = [JSON(expression.odata(.v4))] + QueryRow(columns: columns, properties: properties).parts
         return JSON(parts).description
     }
 
@@ -38,44 +35,21 @@ struct QueryProgram: Sendable {
     private static let cache = Mutex<[QueryText: QueryProgram]>([:])
 
     private init?(_ text: String) {
-        guard let parts = (try? JSON(parsing: text))?.elements, parts.count == 3, let odata = parts[0].string else {
-            return nil
-        }
-        columns =
-            parts[1].elements?.compactMap { column in
-                guard let name = column[0]?.string, let type = column[1]?.string.flatMap(TableSchema.ColumnType.init)
-                else { return nil }
-                return TableSchema.Column(PropertyName(name), type)
-            } ?? []
-        properties = parts[2].elements?.compactMap { $0.string.map { PropertyName($0) } } ?? []
+        guard let parts = (try? JSON(parsing: text))?.elements, let odata = parts.first?.string,
+            let row = QueryRow(parts[1...])
+        else { return nil }
+        self.row = row
+        relations = parts.count > 4 ? EmbeddedRelations(parts[4]) : nil
         // The printer's parentheses are levels of their own.
         let read = try? QueryExpression(odata: odata, maximumLength: .max, maximumDepth: 512)
-        guard let read, let typed = try? QueryChecker(schema: TableSchema("", columns: columns)).expression(read) else {
+        let schema = TableSchema("", columns: row.columns, references: relations?.references ?? [])
+        guard let read, let typed = try? QueryChecker(schema: schema, relations: relations).expression(read) else {
             return nil
         }
         expression = typed
     }
 
     private func value(_ values: ArraySlice<SQLValue>) -> QueryValue {
-        var record = JSON.object
-        if case .text(let object)? = values.first {
-            for name in properties {
-                if let value = JSONProperty.json(of: name.text, in: object) { record[name] = value }
-            }
-        }
-        for (column, value) in zip(columns, values.dropFirst()) {
-            if let value = Self.json(value, column.type) { record[column.name] = value }
-        }
-        return QueryEvaluation.value(of: expression, record, nil, nil)
-    }
-
-    /// What a record has for what a declared column holds.
-    private static func json(_ value: SQLValue, _ type: TableSchema.ColumnType) -> JSON? {
-        switch value {
-        case .null, .blob: nil
-        case .integer(let number): type == .boolean ? JSON(number != 0) : JSON(number)
-        case .real(let number): JSON(number)
-        case .text(let text): type == .json ? try? JSON(parsing: text) : JSON(text)
-        }
+        QueryEvaluation.value(of: expression, row.record(values), nil, relations)
     }
 }

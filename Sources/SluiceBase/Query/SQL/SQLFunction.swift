@@ -15,7 +15,7 @@ extension QueryFunctions {
     }
 
     /// Every function that a printed query may call: register each, as deterministic.
-    package static let sqlFunctions: [SQLFunction] = conversions + comparisons + arithmetic + calls + [program]
+    package static let sqlFunctions: [SQLFunction] = conversions + comparisons + arithmetic + calls + [program, row]
 
     private static let conversions: [SQLFunction] = [
         // The property of the JSON object of properties without a column, in the form that tells its kind.
@@ -93,6 +93,12 @@ extension QueryFunctions {
         guard case .text(let text)? = arguments.first else { return .null }
         let value = QueryProgram.value(of: text, arguments.dropFirst())
         return SQLValue(value.point == nil ? value : .other)
+    }
+
+    /// A record of another table as JSON.
+    private static let row = SQLFunction(name: sqlName("row"), argumentCount: -1) { arguments in
+        guard case .text(let text)? = arguments.first else { return .null }
+        return QueryRow.text(of: text, arguments.dropFirst()).map { .text($0) } ?? .null
     }
 
     private static let calls: [SQLFunction] = QueryFunction.allCases.flatMap { function in

@@ -5,9 +5,12 @@
 /// does itself as queries mean it, it does; for the rest it calls ``QueryFunctions/sqlFunctions``.
 package struct SQLQueryPrinter: Sendable {
     let dialect: SQLDialect
-    private let schema: TableSchema?
-    private let extraColumn: String
+    let schema: TableSchema?
+    let extraColumn: String
     private let checker: QueryChecker
+    /// The other tables, and the conditions for what may be seen of them.
+    let related: QueryRelatives?
+    let scopes: [String: SQLText]
 
     /// A printer for a table; `extraColumn` is the text column with the properties that have none.
     package init(
@@ -17,6 +20,26 @@ package struct SQLQueryPrinter: Sendable {
         self.schema = schema
         self.extraColumn = extraColumn
         checker = QueryChecker(schema: schema, undeclared: undeclared)
+        (related, scopes) = (nil, [:])
+    }
+
+    /// A printer for queries whose paths may follow navigation properties to the other tables.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidQuery` where what may be seen of them means nothing.
+    package init(
+        dialect: SQLDialect, related: QueryRelatives, extraColumn: String
+    ) throws(SluiceError) {
+        self.dialect = dialect
+        self.extraColumn = extraColumn
+        self.related = related
+        schema = related.main
+        checker = QueryChecker(schema: related.main, relations: related)
+        var scopes: [String: SQLText] = [:]
+        for (name, table) in related.tables {
+            scopes[name] = try SQLQueryPrinter(dialect: dialect, schema: table.stored, extraColumn: extraColumn)
+                .condition(table.scope)
+        }
+        self.scopes = scopes
     }
 
     /// The filter as the condition of a `WHERE`: true for the rows that match.
@@ -156,7 +179,11 @@ package struct SQLQueryPrinter: Sendable {
             if isMoment { sql.append(QueryFunctions.sqlName("ticks") + "(") }
             append(computed: expression, to: &sql)
             if isMoment { sql.append(")") }
-        case .path(_, let source), .isElement(_, let source): append(program: source, of: expression.type, to: &sql)
+        case .path(_, let source), .isElement(_, let source):
+            // A moment comes in the form that tells its kind.
+            if expression.type == .date { sql.append(QueryFunctions.sqlName("ticks") + "(") }
+            append(program: source, of: expression, to: &sql)
+            if expression.type == .date { sql.append(")") }
         case .not, .membership: append(condition: expression, exact: true, to: &sql)
         }
     }
@@ -176,7 +203,14 @@ package struct SQLQueryPrinter: Sendable {
     }
 
     /// An expression that the evaluator runs on the columns that it needs.
-    private func append(program source: QueryExpression, of type: QueryType, to sql: inout SQLText) {
+    private func append(program source: QueryExpression, of expression: TypedExpression, to sql: inout SQLText) {
+        let type = expression.type
+        if expression.hasNavigation {
+            if type == .bool { sql.append(QueryFunctions.sqlName("bool") + "(") }
+            append(related: expression, source, to: &sql)
+            if type == .bool { sql.append(")") }
+            return
+        }
         let names = source.columns.sorted { $0.text.utf8.lexicographicallyPrecedes($1.text.utf8) }
         let declared = names.compactMap { name in
             name == "id" ? TableSchema.Column("id", .string) : schema?.column(name)
@@ -284,6 +318,8 @@ package struct SQLQueryPrinter: Sendable {
         switch (expression.node, expression.type) {
         case (.constant(let value), _): sql.append(SQLValue(value), dialect)
         case (.column(let name, _), .date): wrapped("any_date") { $0.append(identifier: name.text, dialect) }
+        case (.path(_, let source), .date), (.path(_, let source), .json):
+            append(program: source, of: expression, to: &sql)
         case (_, .json): wrapped("any_json") { append(expression, to: &$0) }
         case (.call, .date), (.binary, .date), (.choice, .date): append(computed: expression, to: &sql)
         case (_, .bool): wrapped("any_bool") { append(condition: expression, exact: true, to: &$0) }

@@ -1,0 +1,94 @@
+/// Paths that follow navigation properties: the evaluator runs them on the record, with the linked records that subqueries
+/// give, each as a JSON object of the properties that are asked for. A subquery reads what the query may see, and no more.
+extension SQLQueryPrinter {
+    /// An expression that follows links.
+    func append(related expression: TypedExpression, _ source: QueryExpression, to sql: inout SQLText) {
+        guard let related else { return sql.append("NULL") }
+        let tree = NavigationTree()
+        tree.note(expression)
+        let row = row(of: related.main, source.columns, tree)
+        let parts = [JSON(source.odata(.v4))] + row.parts + [EmbeddedRelations.json(related, tree.tables)]
+        sql.append(QueryFunctions.sqlName("eval") + "(")
+        sql.append(.text(JSON(parts).description), dialect)
+        var aliases = 0
+        append(
+            row, of: nil, in: related.main, linkedBy: tree, names: source.propertyNames, &aliases, to: &sql)
+        sql.append(")")
+    }
+
+    /// What of a record is given.
+    private func row(of schema: TableSchema, _ names: Set<PropertyName>, _ tree: NavigationTree) -> QueryRow {
+        let names = names.filter { schema.reference($0) == nil }
+            .sorted { $0.text.utf8.lexicographicallyPrecedes($1.text.utf8) }
+        let columns = names.compactMap { $0 == "id" ? TableSchema.Column("id", .string) : schema.column($0) }
+        return QueryRow(
+            columns: columns, properties: names.filter { name in !columns.contains { $0.name == name } },
+            links: tree.branches.map(\.reference.name))
+    }
+
+    /// The values of a row, each after a comma.
+    private func append(
+        _ row: QueryRow, of alias: String?, in schema: TableSchema, linkedBy tree: NavigationTree,
+        names: Set<PropertyName>, _ aliases: inout Int, to sql: inout SQLText
+    ) {
+        let table = dialect.quoted(alias ?? schema.name)
+        sql.append(", ")
+        if row.properties.isEmpty { sql.append("NULL") } else { sql.append("\(table).\(dialect.quoted(extraColumn))") }
+        for column in row.columns { sql.append(", \(table).\(dialect.quoted(column.name.text))") }
+        for (reference, inner) in tree.branches {
+            sql.append(", ")
+            append(linked: reference, from: table, schema, inner, names, &aliases, to: &sql)
+        }
+    }
+
+    /// The records at the end of a link as the text of a JSON array; null for none.
+    private func append(
+        linked reference: TableSchema.Reference, from table: String, _ schema: TableSchema, _ tree: NavigationTree,
+        _ names: Set<PropertyName>, _ aliases: inout Int, to sql: inout SQLText
+    ) {
+        guard let target = related?.tables[reference.table], let scope = scopes[reference.table],
+            let here = Self.type(of: reference.column, in: schema),
+            let there = Self.type(of: reference.targetColumn, in: target.stored)
+        else { return sql.append("NULL") }
+        aliases += 1
+        // No table's name holds a slash.
+        let name = "/\(aliases)"
+        let alias = dialect.quoted(name)
+        let row = row(of: target.schema, names, tree)
+        sql.append("(SELECT '[' || group_concat(\"/row\", ',') || ']' FROM (SELECT ")
+        sql.append(QueryFunctions.sqlName("row") + "(")
+        sql.append(.text(row.text), dialect)
+        var inner = target.stored
+        inner.references = target.schema.references
+        append(row, of: name, in: inner, linkedBy: tree, names: names, &aliases, to: &sql)
+        sql.append(") AS \"/row\" FROM ")
+        sql.append(identifier: target.stored.name, dialect)
+        sql.append(" AS \(alias) WHERE \(alias).\(dialect.quoted(reference.targetColumn.text)) = ")
+        // So that the index of what is looked for serves.
+        let value = "\(table).\(dialect.quoted(reference.column.text))"
+        switch (here, there) {
+        case (.integer, .string): sql.append("CAST(\(value) AS TEXT)")
+        case (.string, .integer): sql.append("CAST(\(value) AS INTEGER)")
+        default: sql.append(value)
+        }
+        sql.append(" AND ")
+        sql.append(scope)
+        // One more than the evaluator looks at.
+        sql.append(" LIMIT 100001))")
+    }
+
+    private static func type(of name: PropertyName, in schema: TableSchema) -> TableSchema.ColumnType? {
+        name == "id" ? .string : schema.column(name)?.type
+    }
+}
+
+extension QueryExpression {
+    /// Every name in the expression that a property of some record may have.
+    fileprivate var propertyNames: Set<PropertyName> {
+        var names = children.reduce(into: columns) { $0.formUnion($1.propertyNames) }
+        if case .path(let path) = self {
+            for case .property(let name) in path.steps { names.insert(name) }
+        }
+        return names
+    }
+}

@@ -23,10 +23,9 @@ enum Collapse: Sendable, Hashable {
     ///   - isMergeable: whether the new change may become part of another.
     ///   - group: the group of the new change: one merges only with itself.
     ///   - user: whose change the new one is: it does not merge with one of another user.
-    ///   - isOnServer: whether the server is known to have a live record of that id.
     package static func decide(
         queued: TableOperation, new: TableOperation.Kind, isMergeable: Bool = true, group: String? = nil,
-        user: String = "", isOnServer: Bool = false
+        user: String = ""
     ) -> Collapse {
         guard queued.state != .inFlight, queued.isMergeable, isMergeable, queued.group == group,
             queued.belongs(to: user)
@@ -37,9 +36,8 @@ enum Collapse: Sendable, Hashable {
         case (.insert, .insert), (.update, .insert), (.undelete, .insert): return refuse(exists)
         case (.insert, .update), (.update, .update): return absorb
         // An insert that was never sent, or was refused for certain, is unknown to the server, so nothing has to be
-        // sent. Of any other the server may have the record, so the delete is sent. No refusal is certain where the
-        // server has a record of that id: the insert may have brought it, and it would come back unasked.
-        case (.insert, .delete): return queued.wasSent && (isOnServer || !queued.wasRefused) ? become(.delete) : vanish
+        // sent. Of any other the server may have the record, so the delete is sent.
+        case (.insert, .delete): return queued.wasSent && !queued.wasRefused ? become(.delete) : vanish
         // After the deletes of children that were queued meanwhile.
         case (.update, .delete): return moveToEnd(.delete)
         // The row is there on the server, so the new record replaces it; once sent, the delete stands for itself.

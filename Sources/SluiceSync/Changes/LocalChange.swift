@@ -64,12 +64,7 @@ struct LocalChange: Sendable {
             try append(kind, to: queue, environment: environment)
             return try write(changed(local, nil), to: queue)
         }
-        let mayTakeBack = kind == .delete && newest.kind == .insert
-        let isOnServer = try mayTakeBack && queue.reader.state(of: recordID, in: table)?.mirror != nil
-        let collapse = Collapse.decide(
-            queued: newest, new: kind, isMergeable: options.isMergeable, group: group, user: user,
-            isOnServer: isOnServer)
-        switch collapse {
+        switch Collapse.decide(queued: newest, new: kind, isMergeable: options.isMergeable, group: group, user: user) {
         case .refuse(let reason): throw refusal(reason)
         case .append:
             guard group == nil || newest.group != group else {

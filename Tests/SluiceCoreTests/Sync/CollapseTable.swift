@@ -72,7 +72,18 @@ enum CollapseTable {
 
         /// What the engine decides.
         func decide(_ new: TableOperation.Kind) -> String {
-            switch Collapse.decide(queued: CollapseTable.operation(queued, situation), new: new) {
+            var operation = CollapseTable.operation(queued)
+            operation.attempts = situation == .neverSent ? 0 : 1
+            switch situation {
+            case .neverSent, .sent: break
+            case .uncertain: operation.isUncertain = true
+            case .inFlight: operation.state = .inFlight
+            case .parked: operation.state = .parked
+            case .parkedUncertain: (operation.state, operation.isUncertain) = (.parked, true)
+            case .dead: operation.state = .dead
+            case .deadUncertain: (operation.state, operation.isUncertain) = (.dead, true)
+            }
+            return switch Collapse.decide(queued: operation, new: new) {
             case .append: "successor"
             case .absorb: "merge"
             case .become(let kind): "→ \(kind.rawValue)"
@@ -96,20 +107,5 @@ enum CollapseTable {
     static func operation(_ kind: TableOperation.Kind) -> TableOperation {
         TableOperation(
             id: "op", sequence: 1, table: "todos", recordID: "a", kind: kind, createdAt: Timestamp(ticks: 0))
-    }
-
-    static func operation(_ kind: TableOperation.Kind, _ situation: Situation) -> TableOperation {
-        var operation = operation(kind)
-        operation.attempts = situation == .neverSent ? 0 : 1
-        switch situation {
-        case .neverSent, .sent: break
-        case .uncertain: operation.isUncertain = true
-        case .inFlight: operation.state = .inFlight
-        case .parked: operation.state = .parked
-        case .parkedUncertain: (operation.state, operation.isUncertain) = (.parked, true)
-        case .dead: operation.state = .dead
-        case .deadUncertain: (operation.state, operation.isUncertain) = (.dead, true)
-        }
-        return operation
     }
 }

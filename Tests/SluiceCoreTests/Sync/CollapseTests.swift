@@ -45,21 +45,6 @@ struct CollapseTests {
         }
     }
 
-    @Test("a delete is said where the server has a record of the id that an insert was sent for")
-    func isOnServer() {
-        for situation in CollapseTable.Situation.allCases {
-            for queued in CollapseTable.kinds {
-                for new in CollapseTable.kinds {
-                    let operation = CollapseTable.operation(queued, situation)
-                    let known = Collapse.decide(queued: operation, new: new, isOnServer: true)
-                    let isSaid = queued == .insert && new == .delete && ![.neverSent, .inFlight].contains(situation)
-                    let expected = isSaid ? .become(.delete) : Collapse.decide(queued: operation, new: new)
-                    #expect(known == expected, "\(queued.rawValue) \(situation.rawValue) + \(new.rawValue)")
-                }
-            }
-        }
-    }
-
     @Test("a group merges with itself", arguments: CollapseTable.kinds)
     func group(_ queued: TableOperation.Kind) {
         let alone = CollapseTable.operation(queued)

@@ -7,17 +7,8 @@ extension OracleState {
         // Edits after an insert that was refused become part of it.
         let ends = [before.first, before.last].compactMap { $0?.kind }
         guard edit.kind == .delete, ends.contains("insert") || ends.contains("undelete") else { return false }
-        if before.last.map({ wasAnsweredByRecord($0, on: device) }) ?? false { return false }
         return leavesDeleted(edit.key, on: device)
             || before.allSatisfy { effective.isDisjoint(with: heritages[$0.id] ?? []) }
-    }
-
-    /// Whether the operation is an insert that went out, and the device knows a record of that id at the server: its
-    /// deletion would bring that here unasked, whoever made it.
-    private func wasAnsweredByRecord(_ operation: OperationView, on device: Int) -> Bool {
-        let id = RecordState.id(operation.key.table, operation.key.id)
-        let mirror = devices[device].tables[RecordState.schema.name]?[id]?["mirror"]
-        return operation.kind == "insert" && (operation.record["attempts"]?.int ?? 0) > 0 && mirror?.kind == .object
     }
 
     /// Whether the last that the device did on the server was to delete the record, and nobody is known here to have

@@ -7,14 +7,12 @@ internal import SluiceBase
 struct ForeignChanges {
     private let server: JSON
     private let names: Set<PropertyName>
-    /// Those of a new record that our send did not have: the server may have given them their first value.
-    private let additions: Set<PropertyName>
 
     /// - Parameters:
     ///   - server: the record as the server has it.
     ///   - made: the record as our send left it; nil if that is not known.
     ///   - base: the record as it was before that. What our send took away and the server still has cannot be taken away.
-    ///   - isNew: whether our send made the record.
+    ///   - isNew: whether our send made the record. Where its id is a property of the service too, that one has come of it.
     ///   - table: whose record it is; what its server sets there by itself is nobody's change.
     init(of server: JSON, since made: JSON?, base: JSON?, isNew: Bool, in table: String, columns: PushColumns) {
         let columns = columns.judging(table)
@@ -23,13 +21,13 @@ struct ForeignChanges {
             name != columns.id && !columns.system.contains(name)
                 && (server[name] ?? .null) != (made?[name] ?? .null)
                 && !(made?[name]?.isNull == true && server[name] == base?[name])
+                && !(isNew && made?[name] == nil && server[name]?.textID == columns.id(server))
         }
-        additions = isNew ? names.filter { made?[$0] == nil } : []
     }
 
     /// Whether an edit from the one record to the other sets a property to another value than they do.
     func collide(withEditFrom before: JSON?, to after: JSON?) -> Bool {
-        guard let after else { return !names.isSubset(of: additions) }
+        guard let after else { return !names.isEmpty }
         return names.contains { name in
             let value = after[name] ?? .null
             return value != (before?[name] ?? .null) && value != (server[name] ?? .null)

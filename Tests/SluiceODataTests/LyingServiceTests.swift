@@ -1,0 +1,117 @@
+import HTTPTypes
+import SluiceCore
+import SluiceTesting
+import Testing
+
+@testable import SluiceOData
+
+@Suite("OData services that answer with something else than was asked")
+struct LyingServiceTests {
+    private static func page(_ rows: String...) -> ScriptedTransport.Step {
+        .json(200, #"{"value":[\#(rows.joined(separator: ","))]}"#)
+    }
+    private static let a = #"{"@odata.etag":"W/\"1\"","Number":"a","Text":"A","Done":false}"#
+    private static let b = #"{"@odata.etag":"W/\"9\"","Number":"b","Text":"B","Done":true}"#
+
+    private func device(
+        _ steps: [ScriptedTransport.Step], settings: ODataSettings? = nil, batch: Int = 1
+    ) async throws -> (SyncContext, ODataFixture) {
+        let start = [Self.page(Self.a), Self.page()]
+        let fixture = try ODataFixture(.v4, settings, start + steps)
+        let context = try await SyncContext(
+            client: fixture.client, store: MemoryStore(), tables: [],
+            options: SyncOptions(conflictPolicy: .hold, batchSize: batch))
+        try await context.table("Orders").pull()
+        #expect(fixture.sent.count == 2)
+        return (context, fixture)
+    }
+
+    @Test(
+        "another row's record in an answer to a change is not the record's",
+        arguments: [
+            [ScriptedTransport.Step.json(200, b)], [.json(412, ""), .json(200, b)],
+            [.json(204, "", ["ETag": "W/\"9\""]), .json(200, b), Self.page(a)],
+        ])
+    func otherRow(_ answers: [ScriptedTransport.Step]) async throws {
+        let (context, _) = try await device(answers)
+        let orders = try context.table("Orders")
+        try await orders.update(["id": "a", "Done": true])
+        let result = try? await context.push()
+        #expect(result?.applied ?? 0 == 0)
+        #expect(try await context.queue.operations().count == 1, "the change waits")
+        #expect(try await orders.lookup(id: "a")?["Text"] == "A")
+    }
+
+    @Test("a row that was made under another key is not the one that was sent")
+    func otherKey() async throws {
+        let (context, _) = try await device([.json(201, Self.b)])
+        try await context.table("Orders").insert(["id": "c", "Text": "C"])
+        _ = try await context.push()
+        #expect(try await context.queue.operations().count == 1)
+        #expect(try await context.table("Orders").lookup(id: "c")?["Text"] == "C")
+    }
+
+    @Test("a row that a filter on the client's id was not asked for is not changed")
+    func ignoredFilter() async throws {
+        var table = ODataFixture.orders
+        table.clientID = "Ref"
+        let fixture = try ODataFixture(
+            .v4, ODataSettings(tables: ["Orders": table]),
+            [Self.page(#"{"@odata.etag":"W/\"9\"","Number":"7","Ref":"other"}"#)])
+        await #expect(throws: SluiceError.self) {
+            _ = try await fixture.orders.update(["id": "mine", "Text": "a", "__version": "W/\"1\""])
+        }
+        #expect(fixture.sent.allSatisfy { $0.hasPrefix("GET") })
+    }
+
+    private static func batch(_ parts: (id: Int, answer: String)...) -> ScriptedTransport.Step {
+        let text = parts.map {
+            "--r\r\nContent-Type: application/http\r\nContent-ID: \($0.id)\r\n\r\nHTTP/1.1 \($0.answer)\r\n\r\n\r\n"
+        }
+        return .json(200, text.joined() + "--r--\r\n", ["Content-Type": "multipart/mixed; boundary=r"])
+    }
+
+    @Test("the answers of a batch belong to the changes whose Content-ID they repeat")
+    func order() async throws {
+        let settings = ODataSettings(tables: ["Orders": ODataFixture.orders], batches: .multipart)
+        let (context, _) = try await device(
+            [Self.batch((2, "403 Forbidden"), (1, "400 Bad Request")), .json(404, "")], settings: settings, batch: 10)
+        for id in ["x", "y"] { try await context.table("Orders").insert(["id": JSON(id)]) }
+        _ = try? await context.push()
+        let waiting = try await context.queue.operations()
+        #expect(waiting.map(\.recordID) == ["x", "y"])
+        #expect(waiting.map { $0.failure?.status } == [400, 403])
+    }
+
+    @Test("of a change that a batch leaves out without a failure before it nothing is known")
+    func leftOut() async throws {
+        let settings = ODataSettings(tables: ["Orders": ODataFixture.orders], batches: .multipart)
+        let (context, _) = try await device([Self.batch((1, "204 No Content"))], settings: settings, batch: 10)
+        for id in ["x", "y"] { try await context.table("Orders").insert(["id": JSON(id)]) }
+        _ = try? await context.push()
+        let waiting = try await context.queue.operations()
+        #expect(waiting.map(\.isUncertain) == [true, true])
+    }
+
+    @Test("another origin gets none of the service's cookies, and gives none")
+    func otherOrigin() async throws {
+        let script = ScriptedTransport([
+            .json(200, Self.a, ["Set-Cookie": "session=SECRET-77"]),
+            .json(200, "{}", ["Set-Cookie": "session=EVIL"]),
+            .json(400, #"{"error":{"message":"no session SECRET-77"}}"#),
+        ])
+        let transport = ODataTransport(
+            version: .v4, settings: ODataSettings(tables: ["Orders": ODataFixture.orders]),
+            endpoint: try Endpoint(ODataFixture.base), inner: script)
+        func get(_ authority: String, _ path: String) async throws -> Response {
+            let head = HTTPRequest(method: .get, scheme: "http", authority: authority, path: path)
+            return try await transport.send(Request(head))
+        }
+        _ = try await get("odata.example", "/svc/tables/Orders/a")
+        _ = try await get("elsewhere.example", "/steal")
+        let refusal = try await get("odata.example", "/svc/tables/Orders/a")
+        #expect(script.requests.map { $0.head.headerFields[.cookie] } == [nil, nil, "session=SECRET-77"])
+        #expect(refusal.status == 400)
+        #expect(!String(decoding: refusal.body.bytes, as: UTF8.self).contains("SECRET-77"))
+    }
+}

@@ -68,8 +68,8 @@ struct BatchChange {
                 break
             }
             guard (200..<300).contains(response.status) else {
-                // Refused as a whole: of what was answered before nothing is lost.
-                if rounds == 0, open == units { return response }
+                // Refused as a whole, it says nothing of any change; what was answered without it is found out again.
+                if rounds == 0 { return response }
                 for index in open.joined() { parts[index].answer = response }
                 break
             }

@@ -204,7 +204,10 @@ struct RowChange {
     func settled(_ sent: Sent, _ response: Response) async throws -> Response {
         guard (200..<300).contains(response.status) else {
             // Services say in many ways that a row of that key is there, which an earlier send may have made.
-            let mayTell = sent.kind == .insert ? [400, 409, 412, 422, 500] : [409, 412]
+            // A failure (500) may come after it was done: what that says of a row which others change too is unknown,
+            // and the repeat finds out.
+            let isRepeat = request.context.source != .push || request.context.mayBeRepeat
+            let mayTell = sent.kind == .insert ? [400, 409, 412, 422] + (isRepeat ? [500] : []) : [409, 412]
             guard sent.kind != .unnamedInsert, mayTell.contains(response.status) else { return response }
             return try await reason(sent, response) ?? response
         }

@@ -290,6 +290,11 @@ struct OperationSession: Sendable {
             rounds += 1
             return rounds > Self.maximumRounds
                 ? keep(item, .parked, failure(.rejected), answer: answer) : commit(.unidentified(item), then: .again)
+        case .renew:
+            rounds += 1
+            return rounds > Self.maximumRounds
+                ? keep(item, .pending, failure(.brokenProtocol), uncertain: true, answer: answer)
+                : commit(.renewed(item), then: .again)
         case .skipped: return keep(item, .pending, nil, then: .skipped)
         case .refused(let code, let uncertain):
             var failure = failure(code)

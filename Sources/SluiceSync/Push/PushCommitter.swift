@@ -126,6 +126,12 @@ struct PushCommitter {
             operation.revision += 1
             operation.state = .pending
             try queue.put(operation)
+        case .renewed(let item):
+            guard var operation = try current(item, queue) else { return .done }
+            operation.doubt()
+            operation.revision += 1
+            operation.state = .pending
+            try queue.put(operation)
         case .unneeded(let item):
             guard let operation = try current(item, queue) else { return .done }
             try end(operation, queue)

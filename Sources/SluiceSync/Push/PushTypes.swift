@@ -62,6 +62,8 @@ enum PushCommit: Sendable {
     case rebased(PushItem, server: JSON, sent: SentBody)
     /// The server does not take its request id: it is sent again under none.
     case unidentified(PushItem)
+    /// The server's answer is that to an earlier send, and what that has made is gone: it is sent again as another revision.
+    case renewed(PushItem)
     /// The record is what its base was: there is nothing to send.
     case unneeded(PushItem)
     /// The operation stays in that state with that failure.
@@ -79,7 +81,7 @@ enum PushCommit: Sendable {
         case .applied(let item, _), .confirmed(let item, _, _), .found(let item, _, _), .gone(let item),
             .rebased(let item, _, _), .held(let item, _, _, _), .decided(let item, _, _):
             item.operation.table
-        case .unidentified, .unneeded, .kept, .hooked: nil
+        case .unidentified, .renewed, .unneeded, .kept, .hooked: nil
         }
     }
 }

@@ -25,6 +25,8 @@ enum PushVerdict: Sendable, Hashable {
     case skipped
     /// The server does not take the request's id: it is to be sent without.
     case idRefused
+    /// The server remembers an earlier send, and what that has made is gone: it is to be sent under another id.
+    case renew
     /// The push ends: the credentials are not good.
     case unauthorized
 
@@ -99,7 +101,7 @@ enum PushVerdict: Sendable, Hashable {
                 let claimsSuccess = status < 300
                 // A service may answer a repeat from memory, and others have deleted the row since: it is made anew.
                 let mayBeRemembered = item.operation.isUncertain && item.operation.sentAsIs?.isIdentified == true
-                if status == 204, columns.takesNoContent, mayBeRemembered { return .idRefused }
+                if status == 204, columns.takesNoContent, mayBeRemembered { return .renew }
                 return .later(claimsSuccess ? .brokenProtocol : .conflict, uncertain: claimsSuccess)
             }
         }

@@ -37,6 +37,7 @@ struct OperationSessionTests {
         case .commit(.rebased): "rebased"
         case .commit(.unneeded): "unneeded"
         case .commit(.unidentified): "unidentified"
+        case .commit(.renewed): "renewed"
         case .commit(.held(_, let state, let failure, _)): "held \(state.rawValue) \(failure.code)"
         case .commit(.kept(_, let state, let failure, let uncertain)):
             "kept \(state.rawValue) \(failure?.code ?? "")\(uncertain ? " uncertain" : "")"

@@ -64,6 +64,20 @@ struct LyingServiceTests {
         #expect(fixture.sent.allSatisfy { $0.hasPrefix("GET") })
     }
 
+    @Test("another row at the address that a creation is answered with is not what was made")
+    func otherAddress() async throws {
+        var table = ODataFixture.orders
+        table.assignsKey = true
+        let fixture = try ODataFixture(
+            .v4, ODataSettings(tables: ["Orders": table]),
+            [.json(204, "", ["OData-EntityId": "Orders('a')"]), .json(200, Self.b)])
+        let error = await #expect(throws: SluiceError.self) {
+            _ = try await fixture.orders.insert(["Text": "mine"])
+        }
+        #expect(error?.code == .maybeApplied)
+        #expect(fixture.sent == ["POST /Orders", "GET /Orders('a')"])
+    }
+
     private static func batch(_ parts: (id: Int, answer: String)...) -> ScriptedTransport.Step {
         let text = parts.map {
             "--r\r\nContent-Type: application/http\r\nContent-ID: \($0.id)\r\n\r\nHTTP/1.1 \($0.answer)\r\n\r\n\r\n"

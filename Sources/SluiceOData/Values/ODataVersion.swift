@@ -1,4 +1,4 @@
-import SluiceBase
+internal import SluiceBase
 
 /// Which generation of OData a service speaks.
 public enum ODataVersion: String, Sendable, Hashable, CaseIterable {

@@ -68,9 +68,11 @@ struct BatchChange {
                 break
             }
             guard (200..<300).contains(response.status) else {
-                // Refused as a whole, it says nothing of any change; what was answered without it is found out again.
-                if rounds == 0 { return response }
-                for index in open.joined() { parts[index].answer = response }
+                // Refused as a whole, it says nothing of any change; what was answered without it is found out again,
+                // except for those that went alone: what became of them is told, and the others come with the next push.
+                let wentAlone = parts.contains(where: \.wentAlone)
+                if rounds == 0, !wentAlone { return response }
+                for index in open.joined() { parts[index].answer = rounds == 0 ? Self.skipped : response }
                 break
             }
             var next: [Range<Int>] = []

@@ -45,15 +45,14 @@ struct RowRead {
     /// - Parameters:
     ///   - id: what the record is called here.
     ///   - key: the key of the row that was meant; nil while the service has not assigned it. The record of another row
-    ///     keeps its own id.
+    ///     keeps its own id, and is none where it has no name here.
     func record(in response: Response, as id: RecordID? = nil, _ key: EntityKey? = nil) throws -> JSON? {
         guard !response.body.isEmpty, let entity = SetPage.entity(try response.body.json) else { return nil }
         let tag = response.head.headerFields[.eTag]
         guard var record = form.record(of: entity, tag: tag) else { return nil }
-        guard let id else { return record }
         let found = EntityKey(row: entity, in: set, version: form.version)
-        let isMeant = key.map { found?.isSame(as: $0) == true } ?? bears(id, entity)
-        if isMeant { record["id"] = JSON(id) }
+        if let key, found?.isSame(as: key) != true { return id == nil ? nil : record }
+        if let id, key != nil || bears(id, entity) { record["id"] = JSON(id) }
         return record
     }
 

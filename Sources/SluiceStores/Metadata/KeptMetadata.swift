@@ -1,4 +1,4 @@
-import SluiceBase
+internal import SluiceBase
 public import SluiceOData
 public import SluiceSync
 public import SluiceWire

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import SluiceCore
 import SluiceOData
 import SluiceSQLite
@@ -260,5 +261,30 @@ import Testing
         let members = try await device.queue.operations().filter { $0.group != nil }
         #expect(members.contains { $0.failure?.message.contains("it goes in no group") == true })
         #expect(service.orders.count == 3 && service.items.isEmpty)
+    }
+
+    /// Refuses every batch as a whole.
+    private struct NoBatches: Transport {
+        let service: AssigningService
+        let status: Int
+
+        func send(_ request: Request) async throws -> Response {
+            guard request.head.path?.hasSuffix("$batch") == true else { return try await service.send(request) }
+            return Response(HTTPResponse(status: .init(code: status)))
+        }
+    }
+
+    @Test("a batch that is refused as a whole leaves what went before it alone as it is", arguments: [404, 501, 503])
+    func refusedBatch(_ status: Int) async throws {
+        let service = AssigningService()
+        let device = try await Self.device(NoBatches(service: service, status: status), batchSize: 10)
+        try await device.table("Items").insert(["id": "i", "Amount": 1])
+        try await device.table("Orders").insert(["id": "a", "Text": "a"])
+        try await device.table("Items").insert(["id": "j", "Amount": 2])
+        for _ in 0..<3 { _ = try? await device.push() }
+        #expect(service.orders.count == 1, "it is not sent again")
+        #expect(try await texts(device) == ["4711": "a"])
+        let waiting = try await device.queue.operations().map(\.recordID.text)
+        #expect(waiting == (status == 503 ? ["i", "j"] : []))
     }
 }

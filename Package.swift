@@ -260,7 +260,7 @@ let package = Package(
         .testTarget(
             name: "SluiceLuaTests",
             dependencies: [
-                "SluiceConfiguration", "SluiceCore", "SluiceLua", "SluicePluginTools", "SluiceTesting",
+                "SluiceConfiguration", "SluiceCore", "SluiceLua", "SluicePluginTools", "SluiceTesting", "SluiceTestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
             ]),

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SluiceDaemon
 
-@Suite(.timeLimit(.minutes(1))) struct TokenTests {
+@Suite(.timeLimit(.minutes(10))) struct TokenTests {
     /// An OAuth server that keeps what it was asked.
     private final class TokenServer: Transport {
         let requests = Mutex<[Request]>([])

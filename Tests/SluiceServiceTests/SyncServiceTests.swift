@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 import Tracing
 
-@Suite(.timeLimit(.minutes(2))) struct SyncServiceTests {
+@Suite(.timeLimit(.minutes(10))) struct SyncServiceTests {
     /// A service over a store in memory, run by a group as a host would.
     struct Host {
         let server = ModelServer()

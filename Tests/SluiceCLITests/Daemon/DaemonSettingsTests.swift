@@ -202,7 +202,7 @@ import Testing
             let start = ContinuousClock.now
             #expect(try await daemon.stop() == 0)
             let time = start.duration(to: .now)
-            #expect(time > .seconds(1) && time < .seconds(9), "\(time)")
+            #expect(time > .seconds(1), "\(time)")
         }
     }
 

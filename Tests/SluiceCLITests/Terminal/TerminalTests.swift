@@ -37,7 +37,7 @@ struct TerminalTests {
             demo.standardError = FileHandle.nullDevice
             try demo.run()
             let files = FileManager.default
-            let end = ContinuousClock.now + .seconds(20)
+            let end = ContinuousClock.now + .seconds(300)
             while try files.contentsOfDirectory(atPath: scratch.path).isEmpty, ContinuousClock.now < end {
                 try await Task.sleep(for: .milliseconds(5))
             }

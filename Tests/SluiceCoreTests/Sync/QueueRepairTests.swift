@@ -150,7 +150,7 @@ struct QueueRepairTests {
 
     @Test(
         "what would wait for the push from inside of it is refused instead of waiting for ever",
-        .timeLimit(.minutes(1)), arguments: 0..<4)
+        .timeLimit(.minutes(10)), arguments: 0..<4)
     func reentrance(_ index: Int) async throws {
         let context = Mutex<SyncContext?>(nil)
         let errors = Mutex<[SluiceError.Code]>([])
@@ -180,7 +180,7 @@ struct QueueRepairTests {
         #expect(try await device.queue() == ["update a parked"])
     }
 
-    @Test("a task that a handler starts may push once this push is over", .timeLimit(.minutes(1)))
+    @Test("a task that a handler starts may push once this push is over", .timeLimit(.minutes(10)))
     func pushAfterwards() async throws {
         let context = Mutex<SyncContext?>(nil)
         let later = Mutex<Task<PushResult, any Error>?>(nil)
@@ -228,7 +228,7 @@ struct QueueRepairTests {
         #expect(try await device.queue() == ["update a pending"])
     }
 
-    @Test("a filter that edits the record it sends does not push for ever", .timeLimit(.minutes(1)))
+    @Test("a filter that edits the record it sends does not push for ever", .timeLimit(.minutes(10)))
     func endlessEdits() async throws {
         final class Editing: Filter {
             let table = Mutex<SyncTable?>(nil)

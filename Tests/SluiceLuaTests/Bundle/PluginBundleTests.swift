@@ -1,6 +1,7 @@
 import Foundation
 import SluiceCore
 import SluiceLua
+import SluiceTestSupport
 import Testing
 
 @Suite("Bundles")
@@ -97,9 +98,8 @@ struct PluginBundleTests {
     func tooManyFiles() throws {
         try folder.write("", to: "lib/a.lua")
         for index in 0..<10_000 { close(open(folder.path + "/lib/f\(index).lua", O_CREAT | O_WRONLY, 0o600)) }
-        let start = ContinuousClock.now
-        #expect(refusal().contains("expected at most"))
-        #expect(ContinuousClock.now - start < .seconds(2))
+        let time = processorTime { #expect(refusal().contains("expected at most")) }
+        #expect(time < .seconds(2))
     }
 
     @Test("257 files are one too many")

@@ -1,5 +1,6 @@
 import Foundation
 import SluiceCore
+import SluiceTestSupport
 import Testing
 
 @testable import SluiceLua
@@ -62,9 +63,8 @@ struct SafePatternTests {
             "((a?){100}){100}",
         ])
     func bombs(pattern: String) {
-        let start = ContinuousClock.now
-        #expect(refusal(pattern) != nil)
-        #expect(ContinuousClock.now - start < .seconds(1))
+        let time = processorTime { #expect(refusal(pattern) != nil) }
+        #expect(time < .seconds(1))
     }
 
     @Test(
@@ -72,9 +72,9 @@ struct SafePatternTests {
         arguments: ["^(a+)+$", "^(a|a)*$", "^(a*)*b", "^(a|aa)+$", "^(([a-z])+.)+[A-Z]([a-z])+$", "(.*)*(.*)*x$"])
     func catastrophic(pattern: String) throws {
         let program = try SafePattern(pattern)
-        let start = ContinuousClock.now
-        #expect(!program.matches(String(repeating: "a", count: 3_000) + "!"))
-        #expect(ContinuousClock.now - start < .seconds(10))
+        let text = String(repeating: "a", count: 3_000) + "!"
+        let time = processorTime { #expect(!program.matches(text)) }
+        #expect(time < .seconds(10))
     }
 
     @Test("random patterns find what Foundation's expressions find", arguments: 1...40)

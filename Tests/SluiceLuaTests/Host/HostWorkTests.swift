@@ -1,4 +1,5 @@
 import SluiceCore
+import SluiceTestSupport
 import SluiceTesting
 import Testing
 
@@ -89,9 +90,10 @@ struct HostWorkTests {
             edited.append(("f\(index)", JSON(1e17 + Double(count - 1 - index) * 1024)))
         }
         let check = RecordCheck(dialect: .azureV3, schema: nil)
-        let start = ContinuousClock.now
-        _ = try check.checked(JSON(members: edited), from: [JSON(members: record)], id: "1")
+        let time = try processorTime {
+            _ = try check.checked(JSON(members: edited), from: [JSON(members: record)], id: "1")
+        }
         // The square of it took 40 s in a release build.
-        #expect(ContinuousClock.now - start < .seconds(5))
+        #expect(time < .seconds(5))
     }
 }

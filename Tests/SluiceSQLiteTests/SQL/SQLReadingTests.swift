@@ -93,13 +93,14 @@ struct SQLReadingTests {
     func parallel() async throws {
         let fixture = try await SQLFixture()
         let store = fixture.store
-        let reading = Task { try await store.sql(SQLFixture.endless, options: .init(timeLimit: .seconds(3))) }
+        let reading = Task { try await store.sql(SQLFixture.endless, options: .init(timeLimit: .seconds(300))) }
         try await Task.sleep(for: .milliseconds(100))
-        let start = ContinuousClock.now
         try await store.write { try $0.put(["id": "f9", "title": "new"], in: "films") }
         #expect(try await store.read { try $0.record("f9", in: "films") } != nil)
-        #expect(ContinuousClock.now - start < .seconds(2))
-        await #expect(throws: SluiceError.self) { try await reading.value }
+        // It was still under way: it would have ended with its time limit.
+        reading.cancel()
+        let error = await #expect(throws: SluiceError.self) { try await reading.value }
+        #expect(error?.code == .cancelled)
         #expect(try await store.sql("SELECT count(*) FROM films").rows == [[3]])
     }
 }

@@ -64,12 +64,10 @@ struct SQLiteStoreTests {
         try await store.write { try $0.put(["id": "1"], in: "t") }
         let other = try SQLiteConnection(path: path)
         try other.execute("BEGIN IMMEDIATE")
-        let started = ContinuousClock.now
         let error = await #expect(throws: SluiceError.self) {
             try await store.write { try $0.put(["id": "2"], in: "t") }
         }
         #expect(error?.code == .storeBusy)
-        #expect(ContinuousClock.now - started < .seconds(5))
         #expect(try await store.read { try $0.count(matching: Query("t")) } == 1)
         try other.execute("ROLLBACK")
         try await store.write { try $0.put(["id": "2"], in: "t") }

@@ -1,6 +1,7 @@
 import Foundation
 import SluiceCore
 import SluiceStores
+import SluiceTestSupport
 import Testing
 
 @Suite("Which requests defining requests cover") struct CoverageTests {
@@ -146,10 +147,12 @@ import Testing
     @Test("a comparison that would take too many cases is not covered, and does not take long")
     func tooManyCases() throws {
         let terms = (0..<40).map { "(a\($0) eq 1 or b\($0) eq 1)" }.joined(separator: " and ")
-        let start = ContinuousClock.now
-        let coverage = try Self.coverage("$filter=\(terms)", by: ["Agencies?$filter=(\(terms)) and (c eq 1 or d eq 1)"])
-        #expect(!coverage.isCovered)
-        #expect(ContinuousClock.now - start < .seconds(60))
+        let time = try processorTime {
+            let defining = ["Agencies?$filter=(\(terms)) and (c eq 1 or d eq 1)"]
+            let coverage = try Self.coverage("$filter=\(terms)", by: defining)
+            #expect(!coverage.isCovered)
+        }
+        #expect(time < .seconds(60))
     }
 
     /// 900 pairs; 102,000 with `SLUICE_ALL_SEEDS`.

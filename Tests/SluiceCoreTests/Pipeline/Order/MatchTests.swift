@@ -1,5 +1,6 @@
 import HTTPTypes
 import SluiceCore
+import SluiceTestSupport
 import SluiceTesting
 import Testing
 
@@ -160,8 +161,7 @@ struct MatchTests {
     func worstPattern() throws {
         let match = try Match(tables: Array(repeating: String(repeating: "*a", count: 63) + "b", count: 64))
         let name = String(repeating: "a", count: 255)
-        let start = ContinuousClock.now
-        #expect(!match.matches(MatchSubject(table: name)))
-        #expect(ContinuousClock.now - start < .seconds(5))
+        let time = processorTime { #expect(!match.matches(MatchSubject(table: name))) }
+        #expect(time < .seconds(5))
     }
 }

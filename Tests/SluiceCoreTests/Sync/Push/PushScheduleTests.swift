@@ -1,4 +1,5 @@
 import SluiceCore
+import SluiceTestSupport
 import Testing
 
 @testable import SluiceBase
@@ -260,15 +261,16 @@ struct PushScheduleTests {
         let count: Int64 = 10_000
         var queue = (1...count).map { operation($0, .insert, "items/\($0)", of: "p\($0 % 100)") }
         queue += (1...count).map { operation(count + $0, .insert, "lists/p\($0)") }
-        let start = ContinuousClock.now
-        var schedule = PushSchedule(dependencies: [items], selection: PushSelection())
-        schedule.add(queue)
         var begun = 0
-        while let operation = schedule.start(PushPace()).first {
-            begun += 1
-            schedule.end(operation.sequence, .done)
+        let time = processorTime {
+            var schedule = PushSchedule(dependencies: [items], selection: PushSelection())
+            schedule.add(queue)
+            while let operation = schedule.start(PushPace()).first {
+                begun += 1
+                schedule.end(operation.sequence, .done)
+            }
         }
         #expect(begun == queue.count)
-        #expect(ContinuousClock.now - start < .seconds(10))
+        #expect(time < .seconds(10))
     }
 }

@@ -162,6 +162,8 @@ private struct RescueScan {
     private(set) var found: [RecordID: JSON] = [:]
     /// Whether nothing was met that could not be read.
     private(set) var isWhole = true
+    /// The statement of the last clause: a hole is read with the same one 100,000 times.
+    private var last: (clause: String, statement: SQLiteStatement)?
 
     init(_ table: RecordTable, _ connection: SQLiteConnection) {
         self.table = table
@@ -184,7 +186,11 @@ private struct RescueScan {
     }
 
     private mutating func read(_ clause: String, _ values: [SQLValue], _ number: inout Int64?) throws {
-        let statement = try connection.statement("\(table.numberedSelectSQL) NOT INDEXED \(clause)")
+        let statement =
+            if let last, last.clause == clause { last.statement } else {
+                try connection.statement("\(table.numberedSelectSQL) NOT INDEXED \(clause)")
+            }
+        last = (clause, statement)
         defer { statement.reset() }
         try statement.bind(values)
         while try statement.step() {

@@ -20,7 +20,7 @@ extension Conflict {
         guard maybeApplied else { return what }
         // A server may write a value otherwise than it was sent: a number as a text, or rounded.
         let differences = differences
-        return what + "; but an answer was lost, so this may be our own change, which may have been applied"
+        return what + "; but this may be our own change, which may have been applied"
             + (differences.isEmpty ? "" : " (\(differences.joined(separator: "; ")))")
             + ": decide server if the server's record is what was meant, client to send the change again"
     }

@@ -267,9 +267,13 @@ struct OperationSession: Sendable {
             // The record that a delete found gone is there again: it may have been deleted by that very
             // delete.
             let wasGone = operation.kind == .delete && (status == 404 || status == 410)
+            // Something on the way may have sent an insert twice.
+            let mayBeOwn =
+                operation.kind == .insert && !isDeleted
+                && server.map { SentRevisionEvidence(item, columns: columns.judging(item.operation.table)).mayBeOwn($0) } ?? false
             let conflict = Conflict(
                 operation: operation, client: item.local, server: server, base: item.base,
-                maybeApplied: operation.isUncertain || status < 300 || wasGone, status: status,
+                maybeApplied: operation.isUncertain || status < 300 || wasGone || mayBeOwn, status: status,
                 isDeletedOnServer: isDeleted)
             rounds += 1
             if rounds > Self.maximumRounds {

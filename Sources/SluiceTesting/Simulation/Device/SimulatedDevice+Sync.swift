@@ -80,28 +80,40 @@ extension SimulatedDevice {
         if service?.has(.emptiesOldLinks) ?? false, parts.server.hasRestarted { return }
         // It says nothing of rows that were deleted before the first page of a read: only of those that the query has held.
         let isTold = service == nil || parts.setting.tracksChanges
+        // After its restart it is asked for the rows that there are, and what another query holds stays until its own pull.
+        let kept = service != nil && parts.server.hasRestarted ? heldByOthers(than: name, of: query.table) : []
         let rows = parts.server.rows(query.table).filter { row in
             guard row.commit <= before, group == nil || row.fields["group"]?.int == group.map({ Int64($0) }) else {
                 return false
             }
-            return service == nil || !row.isDeleted || isTold && held.contains(row.id)
+            return service == nil || !row.isDeleted || isTold && held.contains(row.id) && !kept.contains(row.id)
         }
         parts.oracle.pulled(rows, of: query.table, named: name != nil, on: index)
     }
 
     /// The records that the named query held here when it was last pulled; none before its first pull.
     private func held(by name: String?, of table: String) -> Set<RecordID> {
+        held(of: table) { $0 == name }
+    }
+
+    /// The records that queries of other names hold here.
+    private func heldByOthers(than name: String?, of table: String) -> Set<RecordID> {
+        held(of: table) { $0 != name }
+    }
+
+    private func held(of table: String, by isWanted: @Sendable (String?) -> Bool) -> Set<RecordID> {
         parts.oracle.view(of: index) { view in
-            let cursor = (view.tables[Cursor.schema.name] ?? [:]).values.first {
-                $0["table"]?.string == table && $0["name"]?.string == name && $0["grade"]?.isNull == false
+            let cursors = (view.tables[Cursor.schema.name] ?? [:]).values.filter {
+                $0["table"]?.string == table && isWanted($0["name"]?.string) && $0["grade"]?.isNull == false
             }
-            guard let key = cursor?["key"]?.int else { return [] }
+            let keys = Set(cursors.compactMap { $0["key"]?.int })
             // Of a whole table none is noted.
-            guard key != 0 else { return Set((view.tables[table] ?? [:]).keys) }
+            guard !keys.contains(0) else { return Set((view.tables[table] ?? [:]).keys) }
             return Set(
                 (view.tables[Membership.schema.name] ?? [:]).keys.compactMap { member in
                     let parts = member.text.split(separator: "/", maxSplits: 1)
-                    return parts.count == 2 && parts[0] == "\(key)" ? RecordID(String(parts[1])) : nil
+                    let isHeld = parts.count == 2 && Int64(parts[0]).map(keys.contains) ?? false
+                    return isHeld ? RecordID(String(parts[1])) : nil
                 })
         }
     }

@@ -1,3 +1,4 @@
+import HTTPTypes
 import SluiceCore
 import Testing
 
@@ -79,5 +80,46 @@ struct WrittenFormTests {
         #expect(try await device.context.push().conflicts == 1)
         #expect(WrittenForm.allCases.allSatisfy { !$0.leads(from: 5, to: "6") && !$0.leads(from: 5, to: .null) })
         #expect(!WrittenForm.rounded.leads(from: 5, to: 5) && !WrittenForm.rounded.leads(from: 5, to: 6))
+    }
+
+    /// Something on the way that sends each insert twice, and passes on what the second is answered.
+    private struct Repeating: Transport {
+        let server: Changing
+
+        func send(_ request: Request) async throws -> Response {
+            if request.head.method == .post { _ = try await server.send(request) }
+            return try await server.send(request)
+        }
+    }
+
+    @Test(
+        "an insert that is refused with its own record, written otherwise, may have been applied: its delete is kept",
+        arguments: StoreKind.allCases)
+    func refusedByItsOwn(_ kind: StoreKind) async throws {
+        let server = ModelServer()
+        let changing = Changing(server: server, change: Self.cases[0].change)
+        let device = try await Device(kind, server: server, transport: Repeating(server: changing))
+        try await device.todos.insert(["id": "a", "n": 5])
+        let result = try await device.context.push()
+        #expect(result.conflicts == 1 && result.failures.first?.failure?.message.contains("may have been applied") == true)
+        try await device.todos.delete(id: "a")
+        let held = try #require(try await device.context.push().failures.first)
+        #expect(held.kind == .delete && held.failure?.serverRecord?["n"] == "5")
+        #expect(try await device.local("a") == nil)
+        try await device.context.queue.resolve(held.id, .client)
+        #expect(try await device.context.push().isClean)
+        #expect(device.remote("a") == nil)
+    }
+
+    @Test("an insert that is refused with another's record is taken back by its delete", arguments: StoreKind.allCases)
+    func refusedByAnothers(_ kind: StoreKind) async throws {
+        let server = ModelServer()
+        let device = try await Device(kind, server: server, transport: server)
+        server.seed("todos", [["id": "a", "n": "6"]])
+        try await device.todos.insert(["id": "a", "n": 5])
+        #expect(try await device.context.push().conflicts == 1)
+        try await device.todos.delete(id: "a")
+        #expect(try await device.context.push().isClean)
+        #expect(device.remote("a")?["n"] == "6")
     }
 }

@@ -260,7 +260,8 @@ let package = Package(
         .testTarget(
             name: "SluiceLuaTests",
             dependencies: [
-                "SluiceConfiguration", "SluiceCore", "SluiceLua", "SluicePluginTools", "SluiceTesting", "SluiceTestSupport",
+                "SluiceConfiguration", "SluiceCore", "SluiceLua", "SluicePluginTools", "SluiceTesting",
+                "SluiceTestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
             ]),

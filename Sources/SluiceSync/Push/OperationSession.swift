@@ -267,10 +267,9 @@ struct OperationSession: Sendable {
             // The record that a delete found gone is there again: it may have been deleted by that very
             // delete.
             let wasGone = operation.kind == .delete && (status == 404 || status == 410)
-            // Something on the way may have sent an insert twice.
-            let mayBeOwn =
-                operation.kind == .insert && !isDeleted
-                && server.map { SentRevisionEvidence(item, columns: columns.judging(item.operation.table)).mayBeOwn($0) } ?? false
+            // Something on the way may have sent it twice, and others have changed the record before it was read.
+            let columns = columns.judging(operation.table)
+            let mayBeOwn = !isDeleted && server.map { item.mayHaveLeft($0, columns) } ?? false
             let conflict = Conflict(
                 operation: operation, client: item.local, server: server, base: item.base,
                 maybeApplied: operation.isUncertain || status < 300 || wasGone || mayBeOwn, status: status,

@@ -119,19 +119,11 @@ struct PushCommitter {
         case .unidentified(let item):
             guard var operation = try current(item, queue) else { return .done }
             for index in operation.sent.indices { operation.sent[index].isIdentified = false }
-            // An undelete's is what the application saw when it edited the restored record.
-            if operation.kind != .undelete { operation.frozen = operation.sentAsIs?.local }
             // The effect may be older than what the server remembers.
-            operation.doubt()
-            operation.revision += 1
-            operation.state = .pending
-            try queue.put(operation)
+            try sendAnew(&operation, queue)
         case .renewed(let item):
             guard var operation = try current(item, queue) else { return .done }
-            operation.doubt()
-            operation.revision += 1
-            operation.state = .pending
-            try queue.put(operation)
+            try sendAnew(&operation, queue)
         case .unneeded(let item):
             guard let operation = try current(item, queue) else { return .done }
             try end(operation, queue)
@@ -180,6 +172,16 @@ struct PushCommitter {
     private func keep(_ operation: TableOperation, _ item: PushItem, _ queue: QueueWriter) throws {
         var operation = operation
         operation.isUncertain = operation.isUncertain || item.operation.isUncertain
+        try queue.put(operation)
+    }
+
+    /// Has the operation sent under another id, with what it was sent with: the record may have been changed since.
+    private func sendAnew(_ operation: inout TableOperation, _ queue: QueueWriter) throws {
+        // An undelete's is what the application saw when it edited the restored record.
+        if operation.kind != .undelete { operation.frozen = operation.sentAsIs?.local }
+        operation.doubt()
+        operation.revision += 1
+        operation.state = .pending
         try queue.put(operation)
     }
 

@@ -32,6 +32,17 @@ extension PushItem {
             }
     }
 
+    /// Whether the record has some value that was sent and was not there before, though perhaps in a form in which this
+    /// server was not seen to write.
+    func mayHaveLeft(_ record: JSON, _ columns: PushColumns) -> Bool {
+        guard operation.kind == .insert || operation.kind == .update else { return false }
+        return operation.sentAsIs?.final.members?.contains { name, value in
+            guard name != columns.id, !columns.system.contains(name), !value.isNull, (base?[name] ?? .null) != value
+            else { return false }
+            return columns.holds(record, JSON(members: [(name, value)]), [name: Set(WrittenForm.allCases)])
+        } ?? false
+    }
+
     /// The server's record by its answer to the change. What the answer leaves out is as that send left it: some
     /// servers answer with the properties that were sent alone. A property that comes in other letters' case was not
     /// left out.

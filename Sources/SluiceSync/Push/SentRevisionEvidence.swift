@@ -12,19 +12,12 @@ struct SentRevisionEvidence {
 
     /// The newest send whose effect the record shows, or nil.
     func newestSend(shownBy record: JSON) -> SentBody? {
-        item.operation.sent.reversed().first { shows(record, $0, item.forms) }
+        item.operation.sent.reversed().first { shows(record, $0) }
     }
 
-    /// Whether the record may be what a send has made, though in a form in which this server was not seen to write: a
-    /// number as a text, for one.
-    func mayBeOwn(_ record: JSON) -> Bool {
-        let forms = Dictionary(record.names.map { ($0, Set(WrittenForm.allCases)) }) { first, _ in first }
-        return item.operation.sent.contains { shows(record, $0, forms) }
-    }
-
-    private func shows(_ record: JSON, _ sent: SentBody, _ forms: [PropertyName: Set<WrittenForm>]) -> Bool {
+    private func shows(_ record: JSON, _ sent: SentBody) -> Bool {
         // A body that a filter dropped or encoded names nothing that could be found again.
-        guard sent.final.kind == .object, columns.holds(record, sent.final, forms) else { return false }
+        guard sent.final.kind == .object, columns.holds(record, sent.final, item.forms) else { return false }
         let others: Set<PropertyName>
         if item.operation.kind == .delete {
             // A delete may only follow on a record that is exactly what an edit before it sent, and no one else's.

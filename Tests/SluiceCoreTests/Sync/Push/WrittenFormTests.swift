@@ -101,7 +101,8 @@ struct WrittenFormTests {
         let device = try await Device(kind, server: server, transport: Repeating(server: changing))
         try await device.todos.insert(["id": "a", "n": 5])
         let result = try await device.context.push()
-        #expect(result.conflicts == 1 && result.failures.first?.failure?.message.contains("may have been applied") == true)
+        #expect(
+            result.conflicts == 1 && result.failures.first?.failure?.message.contains("may have been applied") == true)
         try await device.todos.delete(id: "a")
         let held = try #require(try await device.context.push().failures.first)
         #expect(held.kind == .delete && held.failure?.serverRecord?["n"] == "5")

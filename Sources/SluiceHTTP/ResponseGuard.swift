@@ -42,7 +42,7 @@ final class ResponseGuard: ChannelInboundHandler {
             // Switching protocols, which was not asked for, is final: the client closes the connection after it.
             case 101, 200...: hasHead = true
             case 100..<200: return
-            default: return refuse("the status \(head.status.code) is none of HTTP's", context)
+            default: return refuse("HTTP has no status \(head.status.code)", context)
             }
         case .body: guard hasHead else { return refuse("a body came before its head", context) }
         case .end:

@@ -42,7 +42,7 @@ package struct PostgresFailure: Error, Sendable, Hashable, CustomStringConvertib
         case _ where isTransient: return (.storeBusy, "the database \(address) is busy; try again")
         case "28": return (.storeInputOutput, "the database \(address) does not let this user in")
         case "3D": return (.storeInputOutput, "there is no database \(address)")
-        case "22", "54": return (.invalidRecord, "a value is none that PostgreSQL holds (\(state))")
+        case "22", "54": return (.invalidRecord, "PostgreSQL cannot hold a value (\(state))")
         case "23": return (.invalidRecord, "a constraint of the database refuses the record (\(state))")
         case "53":
             return state == "53100"

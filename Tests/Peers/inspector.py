@@ -105,9 +105,14 @@ schedule: {{ interval: 1h, spread: 0s, change-delay: 10ms, first-pause: 0s }}
 inspector: {{ port: 0 }}
 """)
     daemon = subprocess.Popen(
-        [SLUICE, "daemon", "--config", str(config)], stdout=subprocess.PIPE, stderr=open(folder / "log", "w"), text=True)
+        [SLUICE, "daemon", "--config", str(config)], stdout=subprocess.DEVNULL, stderr=open(folder / "log", "w"), text=True)
     started.append(daemon)
-    address = re.match(r"inspector: (http://\S+)", daemon.stdout.readline()).group(1)
+    address = None
+    while not address:
+        assert daemon.poll() is None, (folder / "log").read_text()
+        said = subprocess.run([SLUICE, "inspector", "--config", str(config)], capture_output=True, text=True).stdout
+        address = re.search(r"http://\S+", said)
+    address = address.group(0)
     local, other = ["--config", str(config)], ["--store", str(folder / "other.db"), "--endpoint", direct]
 
     # A conflict: both change qty and title of the same row.

@@ -18,12 +18,12 @@ struct RowScope: Sendable {
             narrow(to: .binary(.eq, .column(column), .literal(.string(principal.user))))
         } else {
             owner = nil
-            // No user owns no record.
+            // Without a user no record is visible.
             if rules.perUser != nil { filter = .literal(.bool(false)) }
         }
         if let interval = rules.recordsExpire {
             let border = Timestamp(ticks: now.ticks - ExpiryInterval.ticks(interval))
-            // The tombstones stay to be heard of.
+            // Tombstones stay visible, so that clients learn of deletions.
             narrow(
                 to: .binary(
                     .or, .binary(.eq, .column(SystemColumn.deleted), .literal(.bool(true))),

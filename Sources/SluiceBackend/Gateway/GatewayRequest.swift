@@ -28,29 +28,42 @@ struct GatewayRequest: Sendable {
         // The store keeps no tombstones: a record that was deleted is gone from it.
         query.includesDeleted = false
         query.top = parameters.page + (parameters.wantsMore ? 1 : 0)
-        let (rows, count) = try await context.store.read { [query] reader in
-            (try reader.records(matching: query), query.includesCount ? try reader.count(matching: query) : nil)
+        let (rows, versions, count) = try await context.store.read { [query, table] reader in
+            let rows = try reader.records(matching: query)
+            let waiting = try QueueReader(reader).recordIDs(in: table, among: rows.compactMap { $0["id"]?.textID })
+            let versions = try rows.map { row throws -> String? in
+                guard let id = row["id"]?.textID, waiting.contains(id) else { return nil }
+                // The row may be a part of the record.
+                return try reader.record(id, in: table).map { GatewayVersion.pending(columns.canonical($0)) }
+            }
+            return (rows, versions, query.includesCount ? try reader.count(matching: query) : nil)
         }
         let hasMore = rows.count > parameters.page
-        let shown = rows.prefix(parameters.page).map { wire.record(columns.canonical($0), asked: asked) }
+        let shown = zip(rows, versions).prefix(parameters.page).map { row, version in
+            var stored = columns.canonical(row)
+            if let version { stored[SystemColumn.version] = JSON(version) }
+            return wire.record(stored, asked: asked)
+        }
         var reply = ListReply(wire: wire, target: target, options: []).page(
             shown, count: count, next: hasMore ? parameters.next : nil)
-        mark(&reply, pending: try await pending(nil))
+        mark(&reply, pending: try await self.pending(nil))
         return reply
     }
 
     func lookup(_ id: RecordID) async throws -> Reply {
         guard let record = try await context.table(table).lookup(id: id) else { throw Refusal.missing }
+        let pending = try await self.pending(id)
         let stored = columns.canonical(record)
+        let shown = GatewayVersion.shown(stored, isPending: pending > 0)
         var reply: Reply
-        switch conditions.check(stored, reading: true) {
-        case .met: reply = wire.reply(.ok, stored, asked: asked)
-        case .failed: throw Refusal(.preconditionFailed, .record(stored))
+        switch conditions.check(shown, reading: true, orIf: { GatewayVersion.isSame($0, as: stored) }) {
+        case .met: reply = wire.reply(.ok, shown, asked: asked)
+        case .failed: throw Refusal(.preconditionFailed, .record(shown))
         case .known:
             reply = Reply(.notModified)
-            reply.tag(stored)
+            reply.tag(shown)
         }
-        mark(&reply, pending: try await pending(id))
+        mark(&reply, pending: pending)
         return reply
     }
 
@@ -75,7 +88,8 @@ struct GatewayRequest: Sendable {
             guard let id = record["id"]?.textID, let there = try await context.table(table).lookup(id: id) else {
                 throw Refusal(.conflict, error.message)
             }
-            throw Refusal(.conflict, .record(columns.canonical(there)))
+            let isPending = try await pending(there["id"]?.textID) > 0
+            throw Refusal(.conflict, .record(GatewayVersion.shown(columns.canonical(there), isPending: isPending)))
         }
     }
 
@@ -91,25 +105,28 @@ struct GatewayRequest: Sendable {
             wire.comparesVersionInBody && !conditions.expectsVersion
             ? body[SystemColumn.version]?.string : nil
         let stored = try await context.write { transaction -> JSON in
-            guard let current = try transaction.lookup(id: id, in: table) else { throw Refusal.missing }
-            let stored = columns.canonical(current)
-            guard conditions.check(stored) == .met else { throw Refusal(.preconditionFailed, .record(stored)) }
-            if let version, version != stored[SystemColumn.version]?.string {
-                throw Refusal(.conflict, .record(stored))
+            let (local, stored, shown) = try current(id, transaction)
+            func isSame(_ version: String) -> Bool { GatewayVersion.isSame(version, as: stored) }
+            guard conditions.check(shown, orIf: isSame) == .met else {
+                throw Refusal(.preconditionFailed, .record(shown))
+            }
+            if let version, version != shown[SystemColumn.version]?.string, !isSame(version) {
+                throw Refusal(.conflict, .record(shown))
             }
             return try transaction.update(
-                columns.changes(id, given, to: current, replacing: replacing), in: table)
+                columns.changes(id, given, to: local, replacing: replacing), in: table)
         }
         return try await answer(.ok, stored)
     }
 
     func delete(_ id: RecordID) async throws -> Reply {
         if let held = try await held(id) { throw Refusal(.preconditionFailed, .record(held.server)) }
-        let (conditions, columns, table) = (conditions, columns, table)
+        let (conditions, table) = (conditions, table)
         try await context.write { transaction in
-            guard let current = try transaction.lookup(id: id, in: table) else { throw Refusal.missing }
-            let stored = columns.canonical(current)
-            guard conditions.check(stored) == .met else { throw Refusal(.preconditionFailed, .record(stored)) }
+            let (_, stored, shown) = try current(id, transaction)
+            guard conditions.check(shown, orIf: { GatewayVersion.isSame($0, as: stored) }) == .met else {
+                throw Refusal(.preconditionFailed, .record(shown))
+            }
             try transaction.delete(id: id, in: table)
         }
         var reply = Reply(.noContent)
@@ -126,6 +143,16 @@ struct GatewayRequest: Sendable {
             return reply
         }
         return try await answer(.created, record)
+    }
+
+    /// The record as the store has it, by the names that the wires know, and as it is shown.
+    private func current(
+        _ id: RecordID, _ transaction: LocalTransaction
+    ) throws -> (local: JSON, stored: JSON, shown: JSON) {
+        guard let local = try transaction.lookup(id: id, in: table) else { throw Refusal.missing }
+        let stored = columns.canonical(local)
+        let isPending = try !QueueReader(transaction.store).all(on: id, in: table).isEmpty
+        return (local, stored, GatewayVersion.shown(stored, isPending: isPending))
     }
 
     // MARK: Conflicts
@@ -166,8 +193,10 @@ struct GatewayRequest: Sendable {
         // What only the server sets is left out of what a write gives back, and stands in the store.
         var stored = record
         if let id, let found = try await context.table(table).lookup(id: id) { stored = found }
-        var reply = wire.reply(status, columns.canonical(stored), asked: asked)
-        mark(&reply, pending: try await pending(id))
+        let pending = try await self.pending(id)
+        var reply = wire.reply(
+            status, GatewayVersion.shown(columns.canonical(stored), isPending: pending > 0), asked: asked)
+        mark(&reply, pending: pending)
         if status == .created, let id {
             reply.headers[HTTPField.Name.location] =
                 "\(target.origin)/tables/\(PercentEncoding.segment(table))/\(PercentEncoding.segment("\(id)"))"
@@ -177,10 +206,9 @@ struct GatewayRequest: Sendable {
 
     private func pending(_ id: RecordID?) async throws -> Int {
         try await context.store.read { [table] reader in
-            let queue = QueueReader(reader)
-            if let id { return try queue.all(on: id, in: table).count }
-            let waiting = Query(TableOperation.schema.name).where(column("table") == QueryTerm(table))
-            return try reader.count(matching: waiting)
+            if let id { return try QueueReader(reader).all(on: id, in: table).count }
+            return try reader.count(
+                matching: Query(TableOperation.schema.name).where(column("table") == QueryTerm(table)))
         }
     }
 

@@ -32,13 +32,15 @@ struct EntityConditions: Sendable {
     var expectsVersion: Bool { !ifMatch.isEmpty }
 
     /// Holds the conditions against a stored record. `reading`: what the client has already is no failure then.
-    func check(_ stored: JSON, reading: Bool = false) -> Outcome {
+    ///
+    /// - Parameter isSame: whether the record was the same when it had that other version.
+    func check(_ stored: JSON, reading: Bool = false, orIf isSame: (String) -> Bool = { _ in false }) -> Outcome {
         let version = stored[SystemColumn.version]?.string ?? ""
         // Fields of this kind know whole seconds only.
         let time = stored[SystemColumn.updatedAt]?.string.flatMap { Timestamp($0) }
             .flatMap { Timestamp($0.text(fractionDigits: 0)) }
         if expectsVersion {
-            guard allows(version) else { return .failed }
+            guard allows(version, orIf: isSame) else { return .failed }
         } else if let unmodifiedSince, let time, time > unmodifiedSince {
             return .failed
         }
@@ -52,10 +54,11 @@ struct EntityConditions: Sendable {
     /// Whether `If-Match` allows a change of a record that has this version. `*` does; one strong tag does if it is
     /// the version, and so does the version without quotes on a lenient wire; several tags, weak ones and what is no
     /// tag match nothing.
-    private func allows(_ version: String) -> Bool {
+    private func allows(_ version: String, orIf isSame: (String) -> Bool) -> Bool {
         guard let field = ifMatch.first, ifMatch.count == 1 else { return false }
-        if field == "*" || Self.version(field) == version { return true }
-        return isLenient && field == version && !version.isEmpty
+        if field == "*" { return true }
+        guard let named = Self.version(field) ?? (isLenient && !field.isEmpty ? field : nil) else { return false }
+        return named == version || isSame(named)
     }
 
     /// Whether `If-None-Match` says that the client has this version.

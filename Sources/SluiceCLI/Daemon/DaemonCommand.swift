@@ -46,7 +46,7 @@ struct SettingsOptions: ParsableArguments {
 
     /// Where the configuration comes from.
     ///
-    /// - Throws: a usage failure for a `--set` that is none.
+    /// - Throws: a usage failure for a `--set` that is not valid.
     func source() throws -> SettingsSource {
         var flags: [String: [String]] = [:]
         for text in set {

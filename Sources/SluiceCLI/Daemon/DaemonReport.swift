@@ -21,6 +21,9 @@ enum DaemonReport {
             lines.append(state)
             lines.append("  queue: \(queue(endpoint["queue"]))")
             if let run = endpoint["lastRun"], run != .null { lines.append("  last run: \(words(run))") }
+            if let run = endpoint["lastSent"], let count = run["sent"]?.int {
+                lines.append("  last sent: \(Plain.count(Int(count), "change")) at \(text(run["startedAt"]))")
+            }
             if let plugins = endpoint["plugins"] {
                 let names = (plugins["names"]?.elements ?? []).map { text($0) }.joined(separator: ", ")
                 lines.append("  plugins: \(names); \(Plain.count(Int(plugins["errors"]?.int ?? 0), "error"))")
@@ -72,8 +75,12 @@ enum DaemonReport {
     }
 
     static func drained(_ json: JSON) -> Outcome {
-        var outcome = Outcome(json: json, text: ["the daemon is drained and paused; sluice ctl resume lets it go on"])
-        for endpoint in json["drained"]?.elements ?? [] {
+        let endpoints = json["drained"]?.elements ?? []
+        let isEmpty = endpoints.allSatisfy { $0["remaining"]?.int ?? 0 == 0 }
+        var outcome = Outcome(
+            json: json,
+            text: ["the daemon is \(isEmpty ? "drained and " : "")paused; sluice ctl resume lets it go on"])
+        for endpoint in endpoints {
             guard let count = endpoint["remaining"]?.int, count > 0 else { continue }
             let reason = endpoint["error"]?.string.map { ": \($0)" } ?? ""
             outcome.add(

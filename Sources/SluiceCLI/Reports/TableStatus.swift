@@ -17,7 +17,7 @@ struct TableStatus {
         let configured = session.settings.tables.map(\.name) + cursors.map(\.table)
         let context = session.context
         return try await context.store.read { reader in
-            // The engine's own tables are none that a context gives out.
+            // A context gives out no table of the engine's own.
             let names = Set(configured + (try reader.tables().map(\.name))).filter { (try? context.table($0)) != nil }
             func count(_ table: String, _ states: [TableOperation.State]) throws -> Int {
                 let state = column("state").isIn(states.map { QueryTerm($0.rawValue) })

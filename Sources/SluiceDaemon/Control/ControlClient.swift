@@ -16,6 +16,12 @@ package enum ControlAddress {
 /// Asks a running daemon over its control socket.
 package struct ControlClient: Sendable {
     private static let mostBytes = 16 << 20
+    /// A socket that nobody listens on stays so: nothing is gained by trying again.
+    private static let client: HTTPClient = {
+        var configuration = HTTPClient.Configuration()
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }()
 
     private let path: String
 
@@ -73,7 +79,7 @@ package struct ControlClient: Sendable {
         if let body { request.body = .bytes(body.bytes()) }
         let response: HTTPClientResponse
         do {
-            response = try await HTTPClient.shared.execute(
+            response = try await Self.client.execute(
                 request, timeout: .nanoseconds(limit.wholeNanoseconds))
         } catch {
             throw SluiceError(

@@ -90,7 +90,9 @@ package enum Examination {
         let held = status.parked + status.dead
         var findings = [
             held == 0
-                ? Finding(.queue, "queue", .good, "\(status.pending.counted("change")) waiting, none held")
+                ? Finding(
+                    .queue, "queue", .good, "\((status.pending + status.inFlight).counted("change")) waiting, none held"
+                )
                 : Finding(
                     .queue, "queue", .fault, "\(held.counted("change")) held for a decision",
                     advice: "sluice queue list --state parked; then sluice queue retry, resolve or discard")

@@ -108,6 +108,7 @@ extension Installation {
             json["error"] = JSON(CommandText.reason(error))
         }
         json["lastRun"] = lastRun.map { self.json($0) } ?? .null
+        json["lastSent"] = lastSent.map { self.json($0) } ?? .null
         if let plugins = session.plugins {
             let figures = await plugins.metrics
             json["plugins"] = [

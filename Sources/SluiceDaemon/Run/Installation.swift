@@ -12,11 +12,12 @@ final class Installation: Sendable {
     private let followsNetwork: Bool
     private let followers: [ChangeFollower]
     private let task = Mutex<Task<Void, Never>?>(nil)
-    /// The last run that ended.
-    private let last = Mutex<ScheduledRun?>(nil)
+    /// The last run that ended, and the last that sent something.
+    private let last = Mutex<(run: ScheduledRun?, sent: ScheduledRun?)>((nil, nil))
 
     var name: String { session.settings.name }
-    var lastRun: ScheduledRun? { last.withLock { $0 } }
+    var lastRun: ScheduledRun? { last.withLock { $0.run } }
+    var lastSent: ScheduledRun? { last.withLock { $0.sent } }
 
     /// Opens an endpoint's store, loads its plugins and runs their fixtures. Nothing is synced yet.
     static func open(
@@ -34,6 +35,7 @@ final class Installation: Sendable {
         let gate = ScheduleGate(windows: windows)
         var additions = ClientSession.Additions()
         additions.logger = instruments.logger
+        additions.metrics = instruments.metrics
         additions.scheduleHooks = [gate]
         additions.runsFixtures = true
         if let inspection = instruments.inspection {
@@ -77,7 +79,9 @@ final class Installation: Sendable {
         let work = Task { [self] in
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { [self] in
-                    for await run in runs { last.withLock { $0 = run } }
+                    for await run in runs {
+                        last.withLock { $0 = (run, run.push?.applied ?? 0 > 0 ? run : $0.sent) }
+                    }
                 }
                 if let plugins = session.plugins {
                     group.addTask { [self] in await plugins.tell(of: session.context) }

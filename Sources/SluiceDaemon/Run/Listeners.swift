@@ -50,8 +50,8 @@ struct Listeners: Sendable {
         }
         if let inspection = daemon.instruments.inspection, let port = values.number("inspector.port") {
             let routes = InspectorRoutes(daemon, inspection)
-            // What a service manager gets of the output is kept: an address with a ticket does not belong there.
-            let isWatched = !daemon.manager.isPresent
+            // Output that goes to a file or a service manager is kept: an address with a ticket does not belong there.
+            let isWatched = !daemon.manager.isPresent && isatty(STDOUT_FILENO) == 1
             let logger = daemon.logger
             all.append(
                 LocalListener(

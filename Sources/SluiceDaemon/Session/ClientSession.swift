@@ -1,3 +1,4 @@
+package import CoreMetrics
 internal import Foundation
 package import Logging
 package import Sluice
@@ -17,6 +18,8 @@ package struct ClientSession: Sendable {
     /// What a daemon adds to a session.
     package struct Additions: Sendable {
         package var logger: Logger?
+        /// Where what plugins do is counted; nil for nowhere.
+        package var metrics: (any MetricsFactory)?
         package var filters: [any Filter] = []
         package var scheduleHooks: [any ScheduleHook] = []
         /// Whether the plugins' fixtures run before the plugins serve.

@@ -23,6 +23,7 @@ package struct PluginSettings: Sendable {
             logger: additions.logger ?? Logger(label: "sluice.plugins"), transport: transport, store: store,
             storage: try await StoredPluginValues(store), secret: { try folder?.secret($0) },
             dialect: settings.dialect, tables: settings.tables)
+        options.metrics = additions.metrics
         options.keepsInputs = additions.keepsInputs
         if additions.runsFixtures { options.gate = FixtureRunner.gate }
         return try await Plugins(policy: policy, options: options)

@@ -8,7 +8,7 @@ internal import SluiceConfiguration
 package enum SessionUser {
     private static let mark = "credential:"
 
-    /// The `iss` and `sub` of a JSON Web Token, as one text; nil for a credential that is none. Nobody has checked its
+    /// The `iss` and `sub` of a JSON Web Token, as one text; nil for a credential that is not one. Nobody has checked its
     /// signature: it is the server that decides who this is, and here it only keeps what is one user's from another's.
     static func named(by token: String) -> String? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)

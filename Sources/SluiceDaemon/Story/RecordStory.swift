@@ -6,7 +6,7 @@ internal import SluicePluginTools
 /// One record's story: its copies, the changes that wait for it, and what happened to it, the oldest first.
 package enum RecordStory {
     /// The story as JSON: `table`, `id`, `local`, `base`, `server`, `operations` and `events`, each of those with `at`,
-    /// `what` and `text`. A copy that there is none of is null; `base` and `server` are kept only while changes wait.
+    /// `what` and `text`. A copy that is not there is null; `base` and `server` are kept only while changes wait.
     ///
     /// - Parameter decisions: what plugins decided; those about other records are left out.
     package static func json(

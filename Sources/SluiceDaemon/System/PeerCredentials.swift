@@ -8,7 +8,7 @@ struct PeerCredentials: Sendable, Hashable {
     var user: UInt32
     var group: UInt32
 
-    /// The peer of a connection; nil where it is none of a Unix socket.
+    /// The peer of a connection; nil where that is no Unix socket.
     static func of(_ channel: any Channel) async -> PeerCredentials? {
         guard case .unixDomainSocket = channel.localAddress, let channel = channel as? any SocketOptionProvider else {
             return nil

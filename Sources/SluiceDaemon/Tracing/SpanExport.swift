@@ -52,7 +52,7 @@ struct SpanExport: Sendable {
 
     /// The export that the configuration asks for; nil where it asks for none.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` for an address that is none.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for an address that is not valid.
     init?(_ values: SettingValues, logger: Logger, metrics: any MetricsFactory) throws {
         guard let address = values.text("tracing.endpoint") else { return nil }
         guard let parts = URLComponents(string: address), ["http", "https"].contains(parts.scheme), parts.host != nil

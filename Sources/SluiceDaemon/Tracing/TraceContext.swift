@@ -14,7 +14,7 @@ struct TraceContext: Sendable, Hashable {
         span = Self.chance(1)
     }
 
-    /// Reads a `traceparent` field (W3C Trace Context, section 3.2); nil where it is none.
+    /// Reads a `traceparent` field (W3C Trace Context, section 3.2); nil if it is not valid.
     init?(parent text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count >= 4, Self.isDigits(parts[0], 2), parts[0] != "ff", Self.isDigits(parts[1], 32),
@@ -38,7 +38,7 @@ struct TraceContext: Sendable, Hashable {
     private static func chance(_ words: Int) -> String {
         var generator = SystemRandomNumberGenerator()
         return (0..<words).map { _ in
-            // An identifier of zeros alone is none.
+            // An identifier of zeros alone is not valid.
             let text = String(UInt64.random(in: 1 ... .max, using: &generator), radix: 16)
             return String(repeating: "0", count: 16 - text.utf8.count) + text
         }.joined()

@@ -61,7 +61,7 @@ enum DurationText {
     /// What refusals say of it.
     static let expectation = "a length of time such as \"250ms\", \"30s\", \"5m\", \"2h\" or \"7d\""
 
-    /// The milliseconds; nil where the text is none. At most 10,000 days.
+    /// The milliseconds; nil if the text is no length of time. At most 10,000 days.
     static func milliseconds(_ text: String) -> Int64? {
         guard text.utf8.count <= 16 else { return nil }
         let digits = text.utf8.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }

@@ -10,7 +10,7 @@ enum HookLimit: String, CaseIterable {
         return ["fuel", "burst"] + (budget.cpu == nil ? [] : ["cpu"]) + (budget.wall == nil ? [] : ["wall"])
     }
 
-    /// Lowers the limit. What was expected, where the value is none or above what there is.
+    /// Lowers the limit. Returns what was expected, where the value is not valid or above the limit.
     func lower(_ budget: inout HookBudget, to value: JSON) -> String? {
         switch self {
         case .fuel:

@@ -37,7 +37,7 @@ extension PluginDecision {
 
     /// Reads an entry.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` where it is none.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` where it is not valid.
     public init(_ json: JSON, document: String = "decisions") throws(SluiceError) {
         let place = JSONPlace(json, in: document)
         guard let at = json["at"]?.string.flatMap({ Timestamp($0) }), let plugin = json["plugin"]?.string,

@@ -1,7 +1,7 @@
 /// Takes a `multipart/mixed` body apart (RFC 2046, section 5.1). Lines may end with LF alone, and what stands before the
 /// first boundary is passed over.
 package enum MultipartReader {
-    /// Why a body is none: `has more than 1000 parts`.
+    /// Why a body is refused: `has more than 1000 parts`.
     package struct Refusal: Error, CustomStringConvertible {
         package let reason: String
         package var description: String { "the multipart body \(reason)" }

@@ -183,7 +183,7 @@ struct ServiceBatch {
             if !ids.isEmpty, own == nil, ids.contains(where: { id in names.contains { $0.contains(id) } }) {
                 throw Self.broken("mixes the answers of several changes")
             }
-            // An id that is none of the batch's own is as good as none.
+            // An id that is not of this batch is as good as none.
             hasUnnamed = hasUnnamed || own == nil
             isMoved = isMoved || (own != nil && own != index)
             places.append(own ?? index)

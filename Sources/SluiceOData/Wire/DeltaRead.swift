@@ -91,8 +91,8 @@ struct DeltaRead {
         return delta.map { .changes($0) }
     }
 
-    /// A refusal of a link is one of the token: the service has forgotten it. A first read that is refused is one of a
-    /// service that does not know the wish.
+    /// A refusal of a link means that the service has forgotten its token. One of a first read means that the service
+    /// does not track changes.
     private func refusal(_ response: Response, isFirst: Bool) -> Response? {
         if isFirst { return [400, 406, 501].contains(response.status) ? nil : response }
         guard [400, 404, 410].contains(response.status) else { return response }

@@ -12,7 +12,7 @@ enum DeltaToken: Sendable, Hashable {
     /// What has changed since.
     case changes(String)
 
-    /// Reads a saved token; nil for what is none.
+    /// Reads a saved token; nil if it is not valid.
     init?(_ text: String) {
         guard let json = try? JSON(parsing: Array(text.utf8)) else { return nil }
         if let link = json["next"]?.string {

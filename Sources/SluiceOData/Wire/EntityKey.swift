@@ -10,7 +10,7 @@ package struct EntityKey: Sendable, Hashable {
     /// The plain texts of the key's properties, in their order.
     package let values: [String]
 
-    /// The key of a record with that id; nil where the id is none of the set's.
+    /// The key of a record with that id; nil where the id is no key of the set.
     package init?(id: RecordID, in set: EntitySet) {
         if set.singleKey != nil {
             self.init(values: [id.text], in: set)

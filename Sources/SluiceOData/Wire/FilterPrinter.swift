@@ -9,7 +9,7 @@ struct FilterPrinter: Sendable {
     /// The text, not percent-encoded.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery` for what the version has no words for, and for a constant that
-    ///   is none of its property's type.
+    ///   is not of its property's type.
     func text(of expression: QueryExpression) throws(SluiceError) -> String {
         switch expression {
         case .binary(let operation, let left, let right) where operation == .and || operation == .or:

@@ -8,7 +8,7 @@ struct RowForm: Sendable {
     let set: EntitySet
     let version: ODataVersion
 
-    /// What begins a version that is none of the service's: a digest of the row, where the service gives no tag.
+    /// What begins a version that is not the service's: a digest of the row, where the service gives no tag.
     static let contentMark = "content:"
 
     /// The entity's tag; nil where the service gives none.

@@ -29,7 +29,7 @@ struct SetPage {
         count = number?.int ?? number?.string.flatMap { Int64($0) }
     }
 
-    /// The one entity of an answer: `{"d": {…}}`, or the object itself. Nil for what is none.
+    /// The one entity of an answer: `{"d": {…}}`, or the object itself. Nil if there is none.
     static func entity(_ body: JSON) -> JSON? {
         let entity = body["d"].flatMap { $0.kind == .object ? $0 : nil } ?? body
         return entity.kind == .object ? entity : nil

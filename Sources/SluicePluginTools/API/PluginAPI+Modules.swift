@@ -104,7 +104,8 @@ extension PluginAPI {
                     "HMAC-SHA-256. The key may be a secret's handle; an empty one is an error."),
                 function("base64", [("text", "string|sluice.Body")], "string", "The text in base64."),
                 function(
-                    "base64_decode", [("text", "string")], "string?", "The text that base64 says; nil for what is none."
+                    "base64_decode", [("text", "string")], "string?",
+                    "The text that base64 says; nil if the text is not base64."
                 ),
                 function("hex", [("text", "string|sluice.Body")], "string", "The bytes as hexadecimal digits."),
                 function("uuid", [], "string", "A new UUID. Needs the permission `random`."),

@@ -30,7 +30,7 @@ public struct PluginConvergence: Sendable {
     /// Plays.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` where there is no handler, nothing to make records of, the
-    ///   configuration does not fit, or a field that is exempt is none of the records'.
+    ///   configuration does not fit, or no record has a field that is exempt.
     public func run() async throws -> ConvergenceReport {
         guard let source = schema.map(ConflictSource.init) ?? ConflictSource(bundle, dialect) else {
             throw SluiceError(

@@ -5,7 +5,7 @@ public import SluiceLua
 public struct FixtureResult: Sendable {
     /// The file in the bundle.
     public let path: String
-    /// What was to be so.
+    /// The expectation.
     public let name: String
     /// The hook; nil for a spec.
     public let hook: HookKind?

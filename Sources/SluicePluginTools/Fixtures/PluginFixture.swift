@@ -6,7 +6,7 @@ public import SluiceLua
 public struct PluginFixture: Sendable {
     /// The file in the bundle, or what it was called.
     public let path: String
-    /// What is to be so.
+    /// The expectations.
     public let name: String
     /// The hook.
     public let hook: HookKind

@@ -9,7 +9,7 @@ enum LinkFreeFile {
         let path: String
         let code: CInt
         var description: String {
-            // A link in the place of a folder is none, to the system.
+            // To the system a link in the place of a folder is no folder.
             code == ELOOP || code == ENOTDIR
                 ? "\(path) is a symbolic link, or no folder" : "\(path): \(String(cString: strerror(code)))"
         }

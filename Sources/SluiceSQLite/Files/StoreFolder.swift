@@ -31,7 +31,7 @@ enum StoreFolder {
     /// By its byte: with a mark of a letter after it, it would be another character.
     private static func slash(in path: String) -> String.Index? { path.utf8.lastIndex(of: UInt8(ascii: "/")) }
 
-    /// Where the symbolic link leads to; nil for what is none.
+    /// Where the symbolic link leads to; nil if it is no link.
     static func target(ofLink path: String) -> String? {
         var target = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
         return readlink(path, &target, target.count - 1) > 0

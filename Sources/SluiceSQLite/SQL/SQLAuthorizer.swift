@@ -51,7 +51,7 @@ final class SQLAuthorizer {
         if StoreRules.folded(name).starts(with: "sqlite_".utf8) {
             return "the table \(name) belongs to SQLite; SQL cannot read it here"
         }
-        return "the table \(name) is none of the store's tables of records; SQL cannot read it here"
+        return "the table \(name) is not one of the store's tables of records; SQL cannot read it here"
     }
 
     private func refuse(_ code: SluiceError.Code, _ message: String, table: String? = nil) -> Bool {

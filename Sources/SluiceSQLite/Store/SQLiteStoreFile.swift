@@ -47,7 +47,7 @@ package struct SQLiteStoreFile: Sendable {
     }
 
     /// - Returns: the number of the format of a store.
-    /// - Throws: ``SluiceError`` of code `storeSchema` for what is none, or has a newer format.
+    /// - Throws: ``SluiceError`` of code `storeSchema` for what is no store, or has a newer format.
     @discardableResult
     static func checkFormat(of connection: SQLiteConnection) throws -> Int64 {
         guard try connection.integer("PRAGMA application_id") == applicationID else {

@@ -32,7 +32,8 @@ struct StoreConversion {
         environment: SyncEnvironment
     ) throws {
         guard let library = source?.library ?? target?.library else {
-            throw SluiceError(.invalidArgument, "the store \(path) is not encrypted, and is not to be")
+            throw SluiceError(
+                .invalidArgument, "the store \(path) is not encrypted, and no key was given to encrypt it")
         }
         self.path = path
         self.source = source

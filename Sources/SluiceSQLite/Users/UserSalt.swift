@@ -15,7 +15,7 @@ enum UserSalt {
 
     /// The key of the store: of the secret and of the salt, which is made where it is missing.
     ///
-    /// - Throws: ``SluiceError`` of code `storeCorrupt` for a salt that is none, `storeLibraryMissing`,
+    /// - Throws: ``SluiceError`` of code `storeCorrupt` for a salt that is not valid, `storeLibraryMissing`,
     ///   `storeInputOutput`.
     static func key(_ secret: StoreEncryption, beside store: String) throws -> StoreKey {
         if try read(beside: store) == nil, StoreFolder.size(of: store) > 0 {

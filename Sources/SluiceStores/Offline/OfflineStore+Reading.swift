@@ -5,7 +5,7 @@ extension OfflineStore: TableReader {
     func answer(_ read: TableRead, _ options: ReadOptions) async throws -> TableAnswer {
         try state.require()
         if read.table == ErrorArchive.name { return try await archived(read) }
-        // The engine's own tables are none of the service's.
+        // The service does not have the engine's own tables.
         try SyncTables.validate(read.table)
         let (asked, isAboutState) = try await StatePredicates(context: context).resolved(read)
         let (whole, finding) = try await complete(asked)

@@ -51,7 +51,7 @@ struct LinkValue: Sendable, Hashable {
         }
     }
 
-    /// Whether the column can hold it: one of numbers holds no text that is none.
+    /// Whether the column can hold it: one of numbers holds no other text.
     func fits(_ column: PropertyName, of schema: TableSchema) -> Bool {
         switch column == "id" ? nil : schema.column(column)?.type {
         case .integer, .real: Int64(text) != nil

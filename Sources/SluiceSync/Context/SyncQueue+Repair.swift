@@ -78,6 +78,18 @@ extension SyncQueue {
         }
     }
 
+    /// The properties, except for the server's own, that the record of an operation has wherever it is known, here and on
+    /// the server. What takes its place and does not name them removes them.
+    package func properties(of id: String) async throws -> [PropertyName] {
+        let system = context.dialect.pushColumns.system
+        guard let operation = try await context.shared.read({ try QueueReader($0).operation(id) }) else { return [] }
+        let copies = try await copies(of: operation)
+        let sides = [copies.local, copies.mirror].compactMap { $0 }
+        return (sides.first?.names ?? []).filter { name in
+            name != "id" && !system.contains(name) && sides.allSatisfy { !($0[name] ?? .null).isNull }
+        }
+    }
+
     /// Takes back all that waits for a record: it is again as the server last had it, and a record that was made here
     /// is gone. Of its groups all is given up. The audit keeps what was taken back. Waits for a push that is under way.
     ///

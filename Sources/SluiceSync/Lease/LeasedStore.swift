@@ -45,8 +45,8 @@ struct LeasedStore: LocalStore {
 
 /// Who synchronised the store last: the one record of ``schema``.
 ///
-/// The lock that keeps others out is the kernel's, and a kernel's lock can be got around: a process that stands still
-/// is told off by hand, a lock's file is deleted, a network's file system forgets. So each holder also writes itself
+/// The lock that keeps others out is the kernel's, and a kernel's lock can be got around: someone breaks the
+/// lock of a process that hangs, a lock's file is deleted, a network's file system forgets. So each holder also writes itself
 /// down here with its first commit, and each of its commits looks whether that still stands.
 struct LeaseRecord: Sendable, Hashable {
     /// How often the lease has changed hands.

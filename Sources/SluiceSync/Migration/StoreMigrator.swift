@@ -85,7 +85,7 @@ struct StoreMigrator {
             staying = staying.following([change], in: table)
         }
         guard changed.kind == .object else {
-            throw SluiceError(.invalidRecord, "a migration made of a record something that is none")
+            throw SluiceError(.invalidRecord, "a migration returned a value that is no record")
         }
         for name in columns.system.union([columns.id, "id"]).sorted() { changed[name] = copy[name] }
         return changed

@@ -59,7 +59,7 @@ struct FullPullSession: Sendable {
         case (.waiting, .page(let page)): return isChecking ? takeCheck(page) : take(page)
         case (.waiting, .failed(let error)) where isChecking && error.mayRefuseQuestion: return takeCheck(nil)
         case (_, .failed(let error)): return finish(error)
-        default: return finish(SluiceError(.brokenProtocol, "the pull was told something out of turn"))
+        default: return finish(SluiceError(.brokenProtocol, "the pull got an event that does not fit its state"))
         }
     }
 

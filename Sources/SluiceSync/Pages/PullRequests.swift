@@ -19,7 +19,7 @@ struct PullRequests: Sendable {
 
     /// The request for a page.
     ///
-    /// - Throws: ``SluiceError`` of code `storeCorrupt` for a saved time that is none, `invalidQuery`, `tooLarge` for
+    /// - Throws: ``SluiceError`` of code `storeCorrupt` for a saved time that is not valid, `invalidQuery`, `tooLarge` for
     ///   known rows that fill no address.
     func request(for page: PullRequest) throws(SluiceError) -> Request {
         let columns = dialect.columns
@@ -71,7 +71,7 @@ struct PullRequests: Sendable {
         }
         var request = try list(query)
         if case .others = page.position, Self.queryLength(of: request) > Self.mostBytes {
-            throw SluiceError(.tooLarge, "the ids of the known rows fill no address", table: query.table)
+            throw SluiceError(.tooLarge, "the ids of the known rows do not fit in one address", table: query.table)
         }
         switch page.position {
         case .tracked: ChangeTokens.begin(&request)

@@ -116,7 +116,7 @@ struct IncrementalPullSession: Sendable {
             }
             return request()
         case (_, .failed(let error)): return finish(error)
-        default: return finish(SluiceError(.brokenProtocol, "the pull was told something out of turn"))
+        default: return finish(SluiceError(.brokenProtocol, "the pull got an event that does not fit its state"))
         }
     }
 
@@ -217,7 +217,7 @@ struct IncrementalPullSession: Sendable {
     /// one that there cannot be too, is no answer.
     private mutating func takeRow(_ rows: [RowPage.Row]) -> PullEffect {
         guard case .asking(let id, let page, let isControl) = timeDoubt else {
-            return finish(SluiceError(.brokenProtocol, "the pull was told something out of turn"))
+            return finish(SluiceError(.brokenProtocol, "the pull got an event that does not fit its state"))
         }
         if isControl ? rows.isEmpty : rows.count == 1 && rows[0].id == id && rows[0].updatedAt == group.time {
             if isControl {

@@ -35,7 +35,7 @@ struct TokenPullSession: Sendable {
         case (.waiting, .page(let page)): return take(page)
         case (.committing, .committed): return isLast ? finish(nil) : request()
         case (_, .failed(let error)): return finish(error)
-        default: return finish(SluiceError(.brokenProtocol, "the pull was told something out of turn"))
+        default: return finish(SluiceError(.brokenProtocol, "the pull got an event that does not fit its state"))
         }
     }
 

@@ -13,7 +13,7 @@ extension Dialect {
     }
 
     /// An answer reduced to what decides about an operation. Only a record that carries a version can be evidence: a
-    /// server may echo what it was sent. A version that could not go back in a header field is none, and a part of a
+    /// server may echo what it was sent. A version that could not go back in a header field is not valid, and a part of a
     /// record (206), which was not asked for, is no record; nor is one that nests deeper than an operation could keep.
     func pushAnswer(_ response: Response) -> PushAnswer {
         var record: JSON?

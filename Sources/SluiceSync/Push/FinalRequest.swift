@@ -8,7 +8,7 @@ struct FinalRequest: Sendable {
 
     init(_ request: Request) { self.request = request }
 
-    /// The body as a document; null where it is none, encrypted for example.
+    /// The body as a document; null where it is not JSON, encrypted for example.
     var document: JSON { (try? request.body.json) ?? .null }
 
     /// Of method, target, condition and body: what a server compares that remembers request ids.

@@ -163,7 +163,7 @@ struct OperationSession: Sendable {
         case (.applying, .committed): return end(.done)
         case (.committing(let outcome), .committed): return end(outcome)
         case (.applying, .failed(let error)), (.committing, .failed(let error)): return end(.stopped(error))
-        default: return end(.stopped(SluiceError(.brokenProtocol, "the push was told something out of turn")))
+        default: return end(.stopped(SluiceError(.brokenProtocol, "the push got an event that does not fit its state")))
         }
     }
 

@@ -9,7 +9,7 @@ extension PushItem {
         return record[columns.version] == version
     }
 
-    /// Whether the record has a version that was known before the change was sent: what that send did is none of it.
+    /// Whether the record has a version that was known before the change was sent: that send did not make it.
     func isOld(_ record: JSON, _ columns: PushColumns) -> Bool {
         if isUnmoved(record, columns) { return true }
         guard let known, !known.isNull else { return false }

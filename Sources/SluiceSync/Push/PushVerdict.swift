@@ -105,7 +105,7 @@ enum PushVerdict: Sendable, Hashable {
                 return .later(claimsSuccess ? .brokenProtocol : .conflict, uncertain: claimsSuccess)
             }
         }
-        // The server keeps to its word: it makes another value of all that it is sent, or of a column of its own.
+        // The answer and the row agree: the server makes another value of all that it is sent, or of a column of its own.
         if status < 300, item.operation.kind != .delete, let claim, !item.isOld(claim, columns),
             claim[columns.version] == record[columns.version], !columns.isDeleted(record)
         {

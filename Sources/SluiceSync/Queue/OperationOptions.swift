@@ -67,7 +67,7 @@ extension HTTPFields {
     /// As pairs of name and value, for the queue.
     var json: JSON { JSON(map { JSON([JSON($0.name.canonicalName), JSON($0.value)]) }) }
 
-    /// The fields that such pairs stand for; nil where one is none.
+    /// The fields that such pairs stand for; nil if one is not valid.
     init?(json: JSON?) {
         self.init()
         for pair in json?.elements ?? [] {

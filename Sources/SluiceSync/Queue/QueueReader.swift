@@ -82,7 +82,7 @@ package struct QueueReader {
     }
 
     /// Those of the ids whose records have operations.
-    func recordIDs(in table: String, among ids: [RecordID]) throws -> Set<RecordID> {
+    package func recordIDs(in table: String, among ids: [RecordID]) throws -> Set<RecordID> {
         let ofTable = Self.equals("table", table)
         let count = try store.count(matching: Query(TableOperation.schema.name, filter: ofTable))
         if count == 0 || ids.isEmpty { return [] }

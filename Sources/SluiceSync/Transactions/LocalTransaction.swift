@@ -8,7 +8,7 @@ public struct LocalTransaction {
     public let group: String?
     let context: SyncContext
     let options: OperationOptions
-    let store: any StoreWriter
+    package let store: any StoreWriter
     /// The hooks' verdicts on the changes; nil where there are none.
     let run: PlannedRun?
 

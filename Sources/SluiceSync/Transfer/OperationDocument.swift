@@ -91,7 +91,7 @@ struct OperationDocument {
         let tags = json["tags"]?.elements ?? []
         operation.tags = Set(tags.compactMap(\.string))
         guard tags.allSatisfy({ $0.string != nil }) else { throw refuse("a tag is not text") }
-        guard let headers = HTTPFields(json: json["headers"]) else { throw refuse("a header field is none") }
+        guard let headers = HTTPFields(json: json["headers"]) else { throw refuse("a header field is not valid") }
         operation.headers = headers
         try OperationOptions(tags: operation.tags, headers: headers).validate(table: table)
         if let group = json["group"] {

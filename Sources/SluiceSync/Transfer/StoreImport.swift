@@ -38,7 +38,7 @@ public struct StoreImport: Sendable {
         }
         guard isWhole else {
             throw SluiceError(
-                .invalidRecord, "something was left out of this export: it is to be looked at, and is no store any more"
+                .invalidRecord, "this export was made with records left out: it can be read, and not imported"
             )
         }
         let tables = try Self.tables(declared)

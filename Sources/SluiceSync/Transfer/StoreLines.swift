@@ -49,7 +49,7 @@ enum StoreLines {
                 }
                 var tables: [TableSchema] = []
                 for table in json["tables"]?.elements ?? [] {
-                    guard let schema = Self.schema(table) else { throw refuse("it declares a table that is none") }
+                    guard let schema = Self.schema(table) else { throw refuse("it declares a table that is not valid") }
                     tables.append(schema)
                 }
                 self = .head(tables: tables, isWhole: json["leftOut"] == nil)

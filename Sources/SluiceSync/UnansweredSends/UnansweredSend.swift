@@ -61,7 +61,7 @@ package struct UnansweredSend: Sendable, Hashable {
         ]
     }
 
-    /// The tombstone that a record of ``schema`` stands for; nil for what is none.
+    /// The tombstone that a record of ``schema`` stands for; nil if it stands for none.
     package init?(record: JSON) {
         guard let table = record["table"]?.string, let recordID = record["record"]?.textID,
             let operationID = record["operation"]?.string, let revision = record["revision"]?.int,

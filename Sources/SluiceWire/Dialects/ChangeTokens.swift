@@ -38,7 +38,7 @@ package enum ChangeTokens {
         HTTPField.Name(name).flatMap { response.head.headerFields[$0] } == "true"
     }
 
-    /// Makes an answer one of a server that follows changes: with the token behind its page.
+    /// Adds to an answer what a server that tracks changes says: the token after its page.
     package static func answer(_ response: inout Response, token: String, isLast: Bool, hasGap: Bool) {
         let fields = [
             ("X-Sluice-Delta-Token", token), ("X-Sluice-Delta-End", isLast ? "true" : nil),

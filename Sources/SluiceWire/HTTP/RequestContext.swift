@@ -20,7 +20,7 @@ public struct RequestContext: Sendable {
         case lookup
         /// The changes of a record.
         case insert, update, delete, undelete
-        /// A call that is none of a table.
+        /// A call that belongs to no table.
         case custom
     }
 

@@ -34,6 +34,14 @@ import Testing
             let edit = ["queue", "edit", id, #"{"id":"n1","text":"y"}"#, "--store", store, "--revision", "1"]
             #expect(try await Program.sluice.run(edit).status == 0)
             #expect(try await Program.sluice.run(edit).status == 2, "the revision has moved")
+            #expect(
+                try await Program.sluice.run(["queue", "edit", id, #"{"id":"n1","n":1}"#, "--store", store]).status == 2
+            )
+            let without = ["queue", "edit", id, #"{"id":"n1","text":null,"n":1}"#, "--store", store]
+            #expect(try await Program.sluice.run(without).status == 0)
+            #expect(try await Program.sluice("queue", "edit", id, #"{"text":"y"}"#, "--store", store).status == 2)
+            let back = ["queue", "edit", id, #"{"id":"n1","text":"y","n":null}"#, "--store", store]
+            #expect(try await Program.sluice.run(back).status == 0)
             #expect(try await Program.sluice("get", "notes", "n1", "--store", store, "--json").json["text"] == "y")
             #expect(
                 try await Program.sluice("queue", "change-kind", id, "undelete", "--store", store).status == 2)
@@ -44,7 +52,7 @@ import Testing
             #expect(try await Program.sluice("queue", "undo", "notes", "n1", "--store", store).status == 0)
             #expect(try await Program.sluice("get", "notes", "n1", "--store", store).status == 2)
             let audit = try await Program.sluice("queue", "audit", "--store", store, "--json").json
-            #expect(audit["entries"]?.elements?.map { $0["what"] } == ["edit", "undo"])
+            #expect(audit["entries"]?.elements?.map { $0["what"] } == ["edit", "edit", "edit", "undo"])
             #expect(try await Program.sluice("queue", "audit", "--store", store).output.contains("undo"))
         }
     }

@@ -333,6 +333,10 @@ import Testing
             #expect(shown["local"]?["text"] == "two" && shown["base"]?["text"] == "a")
             #expect(shown["server"]?["text"] == "one")
 
+            // What both sides have is not lost by an oversight.
+            let part = ["queue", "resolve", id, "merge", #"{"id":"n1"}"#, "--store", two]
+            let partial = try await Program.sluice.run(part)
+            #expect(partial.status == 2 && partial.errors.contains("leaves out text"), "\(partial)")
             let merged = #"{"id":"n1","text":"one and two"}"#
             #expect(try await Program.sluice("queue", "resolve", id, "merge", merged, "--store", two).status == 0)
             #expect(try await Program.sluice.run(["push", "--store", two] + to).status == 0)

@@ -16,10 +16,18 @@ import Testing
             let made = try await curl("POST", "/tables/notes", #"{"id":"a","text":"x"}"#)
             #expect(made.status == 201 && made.body["text"] == "x", "\(made)")
             #expect(made.headers["x-sluice-pending"] == "1" && made.headers["x-sluice-source"] == "local")
-            #expect(made.headers["etag"] == nil)
+            let first = try #require(made.headers["etag"])
             #expect(try await curl("POST", "/tables/notes", #"{"id":"a"}"#).status == 409)
-            #expect(try await curl("PATCH", "/tables/notes/a", #"{"text":"y"}"#).body["text"] == "y")
-            #expect(try await curl("GET", "/tables/notes/a").body["text"] == "y")
+            let changed = try await curl("PATCH", "/tables/notes/a", #"{"text":"y"}"#, "If-Match: \(first)")
+            let second = try #require(changed.headers["etag"])
+            #expect(changed.body["text"] == "y" && second != first)
+            // What another client wrote here meanwhile is not overwritten, and not taken for known.
+            let stale = try await curl("PATCH", "/tables/notes/a", #"{"text":"stale"}"#, "If-Match: \(first)")
+            #expect(stale.status == 412 && stale.body["text"] == "y" && stale.headers["etag"] == second)
+            #expect(try await curl("DELETE", "/tables/notes/a", nil, "If-Match: \(first)").status == 412)
+            let read = try await curl("GET", "/tables/notes/a", nil, "If-None-Match: \(first)")
+            #expect(read.status == 200 && read.body["text"] == "y" && read.headers["etag"] == second)
+            #expect(try await curl("GET", "/tables/notes/a", nil, "If-None-Match: \(second)").status == 304)
             let list = try await curl("GET", "/tables/notes?$filter=text%20eq%20'y'&$inlinecount=allpages")
             #expect(list.body["count"] == 1 && list.body["results"]?[0]?["id"] == "a", "\(list)")
             #expect(try await curl("GET", "/tables/notes/none").status == 404)
@@ -32,9 +40,16 @@ import Testing
             }
             let synced = try await curl("GET", "/tables/notes/a")
             let tag = try #require(synced.headers["etag"])
+            #expect(tag != second)
             #expect(try await curl("GET", "/tables/notes/a", nil, "If-None-Match: \(tag)").status == 304)
+            // The record is as the client left it, although the server has given it a version since.
+            #expect(try await curl("PATCH", "/tables/notes/a", #"{"text":"y"}"#, "If-Match: \(second)").status == 200)
+            try await until("that is sent too") {
+                try await curl("GET", "/tables/notes/a").headers["x-sluice-pending"] == "0"
+            }
+            let last = try #require(try await curl("GET", "/tables/notes/a").headers["etag"])
             #expect(try await curl("PATCH", "/tables/notes/a", #"{"text":"z"}"#, "If-Match: \"other\"").status == 412)
-            #expect(try await curl("DELETE", "/tables/notes/a", nil, "If-Match: \(tag)").status == 204)
+            #expect(try await curl("DELETE", "/tables/notes/a", nil, "If-Match: \(last)").status == 204)
             #expect(try await curl("GET", "/tables/notes/a").status == 404)
             try await again.stop()
         }

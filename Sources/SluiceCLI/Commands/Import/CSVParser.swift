@@ -8,7 +8,7 @@
 /// try parser.finish()
 /// ```
 ///
-/// It holds the record that it is in, and nothing else. A record ends with LF or CRLF. An empty line is none. Another
+/// It holds the record that it is in, and nothing else. A record ends with LF or CRLF. An empty line is skipped. Another
 /// separator than the comma has to be given.
 struct CSVParser {
     /// A field of a record.

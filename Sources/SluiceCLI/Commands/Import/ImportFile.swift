@@ -19,7 +19,7 @@ struct ImportFile {
 
     /// What is wrong with the file or with writing what it holds, and on which line.
     struct Problem: Error {
-        /// Counted from 1; nil where it is none of the file's lines.
+        /// Counted from 1; nil where it belongs to no line of the file.
         var line: Int?
         var failure: CommandFailure
     }

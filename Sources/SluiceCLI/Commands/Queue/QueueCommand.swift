@@ -57,7 +57,7 @@ extension RawRepresentable where RawValue == String, Self: CaseIterable {
 
     static func named(_ text: String) throws -> Self {
         guard let value = Self(rawValue: text) else {
-            throw ValidationError("'\(text)' is none of \(names)")
+            throw ValidationError("'\(text)' is not one of \(names)")
         }
         return value
     }

@@ -68,7 +68,8 @@ struct QueueResolveCommand: QueueRepairCommand {
         commandName: "resolve", abstract: "Decide a conflict that is held.",
         discussion: """
             server: the server's record stands. client: the local record is sent on top of the server's version. \
-            merge: the record given after it is. delete: it is deleted on both sides.
+            merge: the record given after it, which is whole: null takes a property away. delete: it is deleted on both \
+            sides.
             """)
 
     enum Side: String, ExpressibleByArgument, CaseIterable { case server, client, merge, delete }
@@ -92,7 +93,7 @@ struct QueueResolveCommand: QueueRepairCommand {
             case .server: .server
             case .client: .client
             case .delete: .delete
-            case .merge: .merge(try RecordArgument.read(json ?? "", table: "queue"))
+            case .merge: .merge(try await queue.whole(json ?? "", in: operation))
             }
         try await queue.resolve(operation.id, decision, revision: operation.revision)
         return "decided for \(side.rawValue):"
@@ -105,13 +106,14 @@ struct QueueEditCommand: QueueRepairCommand {
 
     @OptionGroup var operation: OperationArgument
 
-    @Argument(help: "The whole record as a JSON object, or - to read it from standard input.")
+    @Argument(
+        help: "The whole record as a JSON object (null takes a property away), or - to read it from standard input.")
     var json: String
 
     @OptionGroup(title: "Store and server") var connection: ConnectionOptions
 
     func repair(_ queue: SyncQueue) async throws -> String {
-        let record = try RecordArgument.read(json, table: "queue")
+        let record = try await queue.whole(json, in: operation)
         try await queue.edit(operation.id, to: record, revision: operation.revision)
         return "edited"
     }
@@ -164,5 +166,22 @@ struct QueueUndoCommand: OutcomeCommand {
                 json: ["table": JSON(table), "id": JSON(id), "record": record ?? .null],
                 text: ["took back what waited for \(Plain.line(id)): \(now)"])
         }
+    }
+}
+
+extension SyncQueue {
+    /// A record that takes the place of an operation's.
+    ///
+    /// - Throws: a usage failure for one that leaves out what the record has: an oversight would be the loss of it.
+    fileprivate func whole(_ json: String, in operation: OperationArgument) async throws -> JSON {
+        let record = try RecordArgument.read(json, table: "queue")
+        let missing = try await properties(of: operation.id).filter { record[$0] == nil }
+        guard missing.isEmpty else {
+            let names = missing.prefix(8).map { Plain.line($0.text) }.joined(separator: ", ")
+            throw CommandFailure.usage(
+                "the record leaves out \(names)\(missing.count > 8 ? " …" : ""), which it has now: give the whole record, "
+                    + "with null for what is to go")
+        }
+        return record
     }
 }

@@ -25,6 +25,7 @@ export async function status() {
         ["queue", endpoint.queue && queued(endpoint.queue)], ["server", endpoint.endpoint],
         ["wire", endpoint.dialect], ["store", endpoint.store],
         ["last run", endpoint.lastRun && last(endpoint.lastRun)],
+        ["last sent", endpoint.lastSent && [when(endpoint.lastSent.startedAt), `: ${endpoint.lastSent.sent}`]],
         ["plugins", endpoint.plugins && `${endpoint.plugins.names.join(", ")}; ${endpoint.plugins.errors} errors`],
       ]))),
     h("p", { class: "quiet" }, `sluice ${status.version}, process ${status.process}, started `,

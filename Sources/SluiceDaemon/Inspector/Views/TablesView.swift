@@ -37,7 +37,7 @@ struct TablesView: Sendable {
 
     /// A page of a table's rows in the order of their ids.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` for a table that is not declared and a filter that is none.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for a table that is not declared and a filter that is not valid.
     func rows(of name: String, filter: String?, skip: Int) async throws -> JSON {
         try require(name)
         guard skip >= 0 else { throw SluiceError(.invalidArgument, "skip cannot be negative") }

@@ -26,7 +26,7 @@ enum CryptoFunctions {
             secret: secret)
     }
 
-    /// Anybody can sign with an empty key, so it is none.
+    /// Anybody can sign with an empty key, so it is refused.
     private static func code(
         _ bytes: [UInt8], key: String, _ encoding: String?, secret: (String) -> String
     ) throws -> JSON {
@@ -58,7 +58,7 @@ enum CryptoFunctions {
 
     static func hex(_ arguments: HostArguments) throws -> JSON { JSON(Base16.text(Array(try arguments.text(0).utf8))) }
 
-    /// The text of base64; nil if it is none, or if what it says is no text.
+    /// The text of base64; nil if it is not base64, or if what it says is no text.
     static func decoded(_ arguments: HostArguments) throws -> JSON? {
         Base64.bytes(try arguments.text(0)).flatMap { String(validating: $0, as: UTF8.self) }.map { JSON($0) }
     }

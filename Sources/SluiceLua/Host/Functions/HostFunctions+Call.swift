@@ -84,7 +84,7 @@ extension HostFunctions {
 
     private func next(_ document: JSON, _ call: CallState) throws -> HostReply {
         guard call.plan == .filter, let editor = call.call.editor else {
-            throw ScriptFailure(.runtime, "next is there in filter alone")
+            throw ScriptFailure(.runtime, "next can be used in the hook filter only")
         }
         guard call.nextCalls < 3 else { throw ScriptFailure(.runtime, "next was called three times already") }
         call.nextCalls += 1

@@ -6,7 +6,7 @@ package enum TimeFunctions {
         JSON(Double(time.ticks) / Double(Timestamp.ticksPerSecond))
     }
 
-    /// The seconds of an ISO 8601 text; nil if it is none: a field that has no time is a question, and no mistake.
+    /// The seconds of an ISO 8601 text; nil if it is not one: a field that has no time is a question, and no mistake.
     static func parse(_ arguments: HostArguments) -> JSON? {
         arguments[0]?.string.flatMap { Timestamp($0) }.map(seconds)
     }

@@ -100,7 +100,7 @@ final class BatchGatherer: Transport {
         }
     }
 
-    /// Sends the request with the others that are under way, or by itself where it is none of a batch.
+    /// Sends the request with the others that are under way, or by itself where it belongs to no batch.
     func send(_ request: Request) async throws -> Response {
         guard let id = request.context.batchMember else { return try await forward(request) }
         let group = state.withLock { $0.groupOf[id] }

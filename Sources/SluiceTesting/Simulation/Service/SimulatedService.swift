@@ -9,7 +9,7 @@ struct SimulatedService: Sendable {
     private let fields: SimulatedFields
     private let digits: Int
 
-    /// The service of a setting; nil where its wire is none of OData's.
+    /// The service of a setting; nil where its wire is not OData.
     init?(_ setting: SimulationSetting) {
         guard let version = ODataVersion(rawValue: setting.wire) else { return nil }
         self.version = version
@@ -111,7 +111,7 @@ struct SimulatedService: Sendable {
     /// Whether the property is of the type that v2 writes as a text. Who has not read that takes it for one.
     private func isLong(_ name: PropertyName) -> Bool { !has(.hasNoMetadata) && fields.isOne(name) }
 
-    /// What a client writes, as the server keeps it; nil for what is none of the service's properties.
+    /// What a client writes, as the server keeps it; nil for what the service has no property for.
     func fields(of body: JSON) -> JSON? {
         var written = JSON.object
         for (name, value) in body.members ?? [] where name != key && name != Self.time {

@@ -18,7 +18,7 @@ enum Base64Digits {
         return Int((high | low) >> (10 - bit % 8) & 0x3F)
     }
 
-    /// The bytes of a text in either alphabet, with or without padding; nil if it is none.
+    /// The bytes of a text in either alphabet, with or without padding; nil if it is not base64.
     static func decoded(_ text: some StringProtocol) -> [UInt8]? {
         var (bytes, bits, count) = ([UInt8](), 0 as UInt32, 0)
         for digit in text.utf8 {

@@ -49,7 +49,7 @@ struct ClientHeaders: Filter {
         return features
     }
 
-    /// Whether the query has a parameter that is none of OData's, not the endpoint's own, and not one by which the
+    /// Whether the query has a parameter that is not OData's, not the endpoint's own, and not one by which the
     /// wire itself is told apart.
     private func hasParameters(_ path: String) -> Bool {
         let own = Set(endpoint.query.split(separator: "&"))

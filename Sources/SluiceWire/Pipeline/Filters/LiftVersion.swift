@@ -4,7 +4,7 @@ internal import SluiceBase
 /// Makes a record's version the condition of its change, and the entity tag of an answer the record's version.
 ///
 /// Down: the version in the body, else that of the context, leaves as `If-Match` on PATCH, PUT, DELETE and undelete,
-/// never on insert, and as `If-None-Match` on a lookup. A version that is no string, or empty, is none, and so is that
+/// never on insert, and as `If-None-Match` on a lookup. A version that is no string, or empty, does not count, nor does that
 /// of a record whose id is an integer: such tables have no versions. A condition that is there already stays. Up: a
 /// strong `ETag` of an answer that is one record without a version is written into it. The body's own version wins: a
 /// web server in front may have changed the tag (`"…-gzip"`). A weak tag is a hash of the answer and no version.

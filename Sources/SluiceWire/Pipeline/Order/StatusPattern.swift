@@ -3,7 +3,7 @@ struct StatusPattern: Sendable, Hashable {
     let text: String
     private let range: ClosedRange<Int>
 
-    /// The pattern; nil where the text is none.
+    /// The pattern; nil if the text is not one.
     init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count == 3, (UInt8(ascii: "1")...UInt8(ascii: "5")).contains(bytes[0]) else { return nil }

@@ -11,6 +11,15 @@ extension OracleState {
             || before.allSatisfy { effective.isDisjoint(with: heritages[$0.id] ?? []) }
     }
 
+    /// Whether nothing of what was sent is in the server's record. A service's is read after the refusal, and others may
+    /// have changed all of it since.
+    private func isReplaced(in conflict: Conflict) -> Bool {
+        SimulatedFields.all.allSatisfy { field in
+            guard let sent = fields.value(field, of: conflict.client) else { return true }
+            return sent == fields.value(field, of: conflict.base) || sent != fields.value(field, of: conflict.server)
+        }
+    }
+
     /// Whether the last that the device did on the server was to delete the record, and nobody is known here to have
     /// brought it back since.
     private func leavesDeleted(_ key: RecordKey, on device: Int) -> Bool {
@@ -85,7 +94,9 @@ extension OracleState {
             violate(
                 .atomicity, "device \(device): \(operation.requestID) conflicts with \(author), which it stands after")
         }
-        if effects[operation.requestID] != nil, !conflict.maybeApplied, !mayChangeValues {
+        if effects[operation.requestID] != nil, !conflict.maybeApplied, !mayChangeValues,
+            !(forgetsDeleted && isReplaced(in: conflict))
+        {
             violate(.atomicity, "device \(device): \(operation.requestID) was done, and its conflict denies it")
         }
     }

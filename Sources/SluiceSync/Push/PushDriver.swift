@@ -70,7 +70,7 @@ struct PushDriver: Sendable {
             let queue = QueueReader(reader)
             return (
                 failures: try failed.compactMap { try queue.operation($0) }.filter { $0.failure != nil },
-                waiting: try waiting.filter { try queue.operation($0) != nil },
+                waiting: try waiting.filter { try queue.operation($0).map { $0.failure == nil } ?? false },
                 postponed: try postponed.filter { try queue.operation($0) != nil },
                 delayed: try queue.delayed().filter { $0.waits(at: now) }, remaining: try queue.count(),
                 ofOthers: try queue.count(notOf: user)

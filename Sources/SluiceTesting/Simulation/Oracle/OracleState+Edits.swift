@@ -158,6 +158,9 @@ extension OracleState {
         case .delete:
             deletions[operation] = moment
             result = .null
+        case .server:
+            devices[device].shown.formUnion(contested[operation] ?? [])
+            return
         default: return
         }
         devices[device].shown.formUnion(contested[operation] ?? [])

@@ -41,7 +41,7 @@ extension TableRequest {
         return TableSession(
             table: table, operation: operation, principal: principal,
             scope: RowScope(table.rules, principal, now: backend.environment.now()),
-            hooks: backend.hooks[table.name], backend: backend, repeatable: repeatable, group: group,
+            hooks: backend.hooks[table.name]?.forRequest(), backend: backend, repeatable: repeatable, group: group,
             completes: wire.showsKnownProperties)
     }
 

@@ -136,7 +136,7 @@ struct TableSession: Sendable {
         guard let client else { throw try await refusal(of: conflict) }
         var conflict = conflict
         for _ in 0..<Self.maximumRounds {
-            let question = HookConflict(self, id, client: client, server: conflict.server, replaces: replaces)
+            let question = HookConflict(self, id, client: client, conflict, replaces: replaces)
             guard let merged = try await Self.asking({ try await hooks.conflict(question) }) else {
                 throw try await refusal(of: conflict)
             }
@@ -144,6 +144,7 @@ struct TableSession: Sendable {
             do {
                 return try await writing(reply) { [server = conflict.server] connection in
                     try expect(server, id, connection)
+                    if merged == server { return server }
                     var record =
                         Self.cleaned(merged, as: JSON(members: [(SystemColumn.deleted, JSON(false))])) ?? merged
                     record["id"] = JSON(id)
@@ -163,7 +164,8 @@ struct TableSession: Sendable {
     /// The refusal that shows the server's record, as the hooks show it to who reads it: what they hide stays hidden.
     private func refusal(of conflict: ChangeConflict) async throws -> Refusal {
         let reading = TableSession(
-            table: table, operation: .read, principal: principal, scope: scope, hooks: hooks, backend: backend)
+            table: table, operation: .read, principal: principal, scope: scope,
+            hooks: backend.hooks[table.name]?.forRequest(), backend: backend)
         let shown = try await reading.answering([conflict.server]).first ?? conflict.server
         return Refusal(conflict.status, .record(shown))
     }

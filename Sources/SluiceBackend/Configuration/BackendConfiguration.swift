@@ -18,6 +18,20 @@ public struct BackendConfiguration: Sendable, Hashable {
         case postgres(PostgresDatabase)
     }
 
+    /// Plugins that an operator has written.
+    public struct Plugins: Sendable, Hashable {
+        /// The policy's file.
+        public var policy: String
+        /// The folder with the plugins' secrets, a file for each; nil for none.
+        public var secrets: String?
+
+        /// The plugins of a policy.
+        public init(policy: String, secrets: String? = nil) {
+            self.policy = policy
+            self.secrets = secrets
+        }
+    }
+
     /// A table's first records.
     public enum Seed: Sendable, Hashable {
         /// A JSON file with an array of records, or an object that holds one under `records`, `rows` or the table's
@@ -38,6 +52,9 @@ public struct BackendConfiguration: Sendable, Hashable {
     public var requestIdsExpire: Duration
     /// How the tables are served as OData; nil where they are not.
     public var odata: OData? = OData()
+    /// The policy of the plugins that are around requests to the tables; nil for none. `sluice serve` runs them, and a
+    /// program that opens a ``Backend`` itself gives it hooks of its own instead.
+    public var plugins: Plugins?
 
     /// A configuration.
     public init(

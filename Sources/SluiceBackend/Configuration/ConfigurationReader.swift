@@ -9,7 +9,9 @@ struct ConfigurationReader {
 
     func configuration(_ file: ConfigurationFile) throws(SluiceError) -> BackendConfiguration {
         let root = try file.root().named("the configuration")
-        let members = try root.members(["database", "auth", "tables", "requestIdsExpire", "odata"])
+        let members = try root.members([
+            "database", "auth", "tables", "requestIdsExpire", "odata", "plugins", "secrets",
+        ])
         guard let database = members["database"] else {
             throw root.refusal("the key database is missing, such as database: sqlite:backend.db")
         }
@@ -20,6 +22,12 @@ struct ConfigurationReader {
             configuration.requestIdsExpire = try TableReader.interval(interval)
         }
         if let odata = members["odata"] { configuration.odata = try self.odata(odata) }
+        if let policy = members["plugins"] {
+            configuration.plugins = .init(policy: absolute(try policy.text()))
+            if let secrets = members["secrets"] { configuration.plugins?.secrets = absolute(try secrets.text()) }
+        } else if let secrets = members["secrets"] {
+            throw secrets.refusal("secrets are for plugins, and the key plugins is missing")
+        }
         let entries = try tables.entries()
         guard !entries.isEmpty else { throw tables.refusal("tables is a mapping of names to their rules") }
         for entry in entries { configuration.tables.append(try TableReader(self, entry.key, entry.value).table()) }

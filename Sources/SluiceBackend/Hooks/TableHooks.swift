@@ -1,3 +1,4 @@
+internal import HTTPTypes
 public import SluiceCore
 
 /// Code of the server's own around what requests do to a table.
@@ -25,6 +26,10 @@ public import SluiceCore
 /// let backend = try await Backend(configuration, hooks: ["movies": MovieHooks()])
 /// ```
 public protocol TableHooks: Sendable {
+    /// The hooks of one request, asked for when it begins: for those that keep something from ``before(_:)`` to
+    /// ``after(_:)``. It is let go of when the request is over, also where it was refused between the two.
+    func forRequest() -> any TableHooks
+
     /// Before the operation. It may change the record of an insert or update, narrow the records that the request sees
     /// and touches, and refuse by throwing ``HookRefusal``. Any other error is answered with 500 and not shown.
     func before(_ request: inout HookRequest) async throws
@@ -35,12 +40,14 @@ public protocol TableHooks: Sendable {
     func after(_ answer: inout HookAnswer) async throws
 
     /// An insert of an id that exists, or an update made on another version. The record that is given back is written
-    /// in place of the server's, and the request succeeds; nil leaves the conflict to the client. Asked again, up to 5
-    /// times, where the server's record changes meanwhile.
+    /// in place of the server's, and the request succeeds; with the server's own record nothing is written. Nil leaves
+    /// the conflict to the client. Asked again, up to 5 times, where the server's record changes meanwhile.
     func conflict(_ conflict: HookConflict) async throws -> JSON?
 }
 
 extension TableHooks {
+    /// The same for all requests.
+    public func forRequest() -> any TableHooks { self }
     /// Does nothing.
     public func before(_ request: inout HookRequest) async throws {}
     /// Does nothing.
@@ -65,14 +72,17 @@ public struct HookConflict: Sendable {
     public let server: JSON
     /// Whether an update replaces all properties.
     public let replaces: Bool
+    /// The status of the answer if the conflict is left to the client: 409 or 412.
+    public let status: Int
 
-    init(_ session: TableSession, _ id: RecordID, client: JSON, server: JSON, replaces: Bool) {
+    init(_ session: TableSession, _ id: RecordID, client: JSON, _ conflict: ChangeConflict, replaces: Bool) {
         table = session.table.name
         operation = session.operation
         principal = session.principal
         recordID = id
         self.client = client
-        self.server = server
+        server = conflict.server
+        status = conflict.status.code
         self.replaces = replaces
     }
 }

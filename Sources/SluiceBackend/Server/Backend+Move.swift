@@ -14,6 +14,9 @@ extension Backend {
         _ configuration: BackendConfiguration, to database: BackendConfiguration.Database,
         environment: SyncEnvironment = .system
     ) async throws -> Int {
+        var configuration = configuration
+        // Nobody sends requests.
+        configuration.plugins = nil
         let source = try await Backend(configuration, environment: environment)
         do {
             let count = try await move(source, to: database, environment)

@@ -42,6 +42,10 @@ public final class Backend: Sendable {
         operations: [ODataOperation] = [], environment: SyncEnvironment = .system
     ) async throws {
         try configuration.validate()
+        guard configuration.plugins == nil else {
+            throw SluiceError(
+                .invalidArgument, "the configuration names plugins, which sluice serve runs and this program does not")
+        }
         try Self.check(hooks, configuration)
         self.configuration = configuration
         self.environment = environment

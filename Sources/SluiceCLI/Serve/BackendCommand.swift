@@ -25,7 +25,10 @@ struct BackendRestoredCommand: OutcomeCommand {
     var json = false
 
     func outcome() async throws -> Outcome {
-        let backend = try await Backend(BackendConfiguration(file: config))
+        var configuration = try BackendConfiguration(file: config)
+        // Nobody sends requests.
+        configuration.plugins = nil
+        let backend = try await Backend(configuration)
         let count: Int
         do {
             // Where the backend has noticed it, all is done.

@@ -295,7 +295,7 @@ let package = Package(
         .testTarget(
             name: "SluiceDaemonTests",
             dependencies: [
-                "SluiceCore", "SluiceDaemon", "SluiceTesting",
+                "SluiceBackend", "SluiceCore", "SluiceDaemon", "SluiceLua", "SluicePluginTools", "SluiceTesting",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),

@@ -22,17 +22,23 @@ static int host_refuses(lua_State *L, sluice_host_answer answer, const json_t *m
     return sb_raise(L, kind, "%s", text == NULL ? "the host refused" : text);
 }
 
+/// `context` is the class of the object that the answer becomes, or 0 for a value.
 static int after_wait(lua_State *L, int status, lua_KContext context) {
     (void)status;
-    (void)context;
     sluice_call *call = sb_vm(L)->current;
-    if (call->answer != SLUICE_HOST_VALUE) return host_refuses(L, call->answer, call->answer_value);
-    sb_push_json(L, call->answer_value);
+    json_t *value = (json_t *)call->answer_value;
+    if (call->answer != SLUICE_HOST_VALUE) return host_refuses(L, call->answer, value);
+    if (context == 0) {
+        sb_push_json(L, value);
+    } else {
+        sb_push_object(L, sb_cell_new(L, (const sb_class *)context, json_incref(value)));
+    }
     return 1;
 }
 
-/// Calls the host. What is only shown is never refused; all else has to be a JSON value.
-static int call_host(lua_State *L, bool is_shown) {
+/// Calls the host. What is only shown is never refused; all else has to be a JSON value. Where the host has the script
+/// wait, the answer is an object of the class `type`, if there is one.
+static int call_host(lua_State *L, bool is_shown, const sb_class *type) {
     sluice_vm *vm = sb_vm(L);
     sluice_call *call = vm->current;
     const char *function = sb_check_string(L, 1, NULL);
@@ -67,16 +73,25 @@ static int call_host(lua_State *L, bool is_shown) {
             return sb_raise(L, SLUICE_FAILED_YIELD, "cannot wait for '%s': %s", function, why);
         }
         call->is_waiting = true;
-        return lua_yieldk(L, 0, 0, after_wait);
+        return lua_yieldk(L, 0, (lua_KContext)type, after_wait);
     default: return host_refuses(L, answer, result);
     }
 }
 
 /// host(function, ...): calls the host, and waits where it says so.
-static int primitive_host(lua_State *L) { return call_host(L, false); }
+static int primitive_host(lua_State *L) { return call_host(L, false, NULL); }
+
+/// ask(class, function, ...): the same, for a document that the script waits for: it is seen as an object, and what is in
+/// it stays as it is.
+static int primitive_ask(lua_State *L) {
+    const sb_class *type = sb_find_class(sb_vm(L), sb_check_string(L, 1, NULL));
+    if (type == NULL) return sb_raise(L, SLUICE_FAILED_RUNTIME, "no class '%s'", lua_tostring(L, 1));
+    lua_remove(L, 1);
+    return call_host(L, false, type);
+}
 
 /// tell(function, ...): the same, with arguments of any kind: what JSON cannot say is said in words.
-static int primitive_tell(lua_State *L) { return call_host(L, true); }
+static int primitive_tell(lua_State *L) { return call_host(L, true, NULL); }
 
 bool sluice_vm_charge(sluice_vm *vm, int64_t fuel) {
     sb_meter(vm, fuel);
@@ -225,6 +240,7 @@ void sb_push_primitives(lua_State *L) {
         {"type_of", primitive_type_of},
         {"host", primitive_host},
         {"tell", primitive_tell},
+        {"ask", primitive_ask},
         {"json_encode", primitive_json_encode},
         {"json_decode", primitive_json_decode},
         {"array", primitive_array},

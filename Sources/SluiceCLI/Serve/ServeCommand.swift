@@ -3,6 +3,7 @@ internal import Logging
 internal import ServiceLifecycle
 internal import Sluice
 internal import SluiceBackend
+internal import SluiceDaemon
 internal import UnixSignals
 
 struct ServeCommand: AsyncParsableCommand {
@@ -29,7 +30,8 @@ struct ServeCommand: AsyncParsableCommand {
         guard (0...65535).contains(port) else { throw CommandFailure.usage("--port is 0 to 65535") }
         var configuration = try BackendConfiguration(file: config)
         if let database { configuration.database = try .init(database) }
-        let backend = try await Backend(configuration)
+        let hooks = try await ServerPlugins.hooks(of: &configuration)
+        let backend = try await Backend(configuration, hooks: hooks)
         if let count = backend.restoredRecords {
             StandardStream.error.write(
                 line: "the database is not the one that was served last: \(Plain.count(count, "record")) stamped anew")

@@ -44,6 +44,10 @@ extension HookKind {
             HookBudget(fuel: 20_000_000, burst: .milliseconds(500))
         case .onSchedule:
             HookBudget(fuel: 2_000_000, burst: .milliseconds(50), cpu: .milliseconds(200), wall: .seconds(10))
+        case .insert, .update, .delete:
+            HookBudget(fuel: 1_000_000, burst: .milliseconds(50), cpu: .milliseconds(100), wall: .seconds(5))
+        case .read:
+            HookBudget(fuel: 20_000_000, burst: .milliseconds(500), cpu: .milliseconds(500), wall: .seconds(5))
         case .initialize:
             HookBudget(fuel: 2_000_000, burst: .milliseconds(100), cpu: .milliseconds(100))
         }

@@ -27,6 +27,14 @@ public enum HookKind: String, Sendable, Hashable, CaseIterable {
     case onSchedule = "on_schedule"
     /// Something has happened; the hook only looks.
     case onEvent = "on_event"
+    /// On a server, around a request that reads a table.
+    case read
+    /// On a server, around a request that makes a record.
+    case insert
+    /// On a server, around a request that changes a record, or brings a deleted one back.
+    case update
+    /// On a server, around a request that deletes a record.
+    case delete
     /// Once for each VM, after the configuration was checked.
     case initialize = "init"
 
@@ -35,6 +43,7 @@ public enum HookKind: String, Sendable, Hashable, CaseIterable {
     public var mayWait: Bool {
         switch self {
         case .filter, .request, .response, .beforePush, .onConflict, .onPushError, .onSchedule, .onEvent: true
+        case .read, .insert, .update, .delete: true
         case .beforeEnqueue, .afterPull, .afterPullPage, .initialize: false
         }
     }
@@ -50,6 +59,7 @@ public enum HookKind: String, Sendable, Hashable, CaseIterable {
         case .afterPull, .afterPullPage: .pull
         case .onSchedule: .schedule
         case .onEvent: .event
+        case .read, .insert, .update, .delete: .table
         case .initialize: nil
         }
     }
@@ -67,6 +77,7 @@ public enum HookKind: String, Sendable, Hashable, CaseIterable {
             ["retry", "cancel_and_discard", "cancel_and_update", "change_action", "quarantine", "abort", "next"]
         case .afterPull, .afterPullPage: ["drop"]
         case .onSchedule: ["push", "pull", "wait"]
+        case .read, .insert, .update, .delete: ["refuse"]
         case .onEvent, .initialize: []
         }
     }
@@ -81,6 +92,7 @@ public enum HookKind: String, Sendable, Hashable, CaseIterable {
         case .onPushError: [.tables, .kinds, .status, .deployment, .sample]
         case .afterPull, .afterPullPage, .onEvent: [.tables, .deployment]
         case .onSchedule: [.deployment]
+        case .read, .insert, .update, .delete: [.tables, .kinds, .deployment]
         case .initialize: []
         }
     }
@@ -104,6 +116,8 @@ public enum HookChain: String, Sendable, Hashable, CaseIterable {
     case schedule
     /// `on_event`.
     case event
+    /// `read`, `insert`, `update`, `delete`, on a server.
+    case table
 
     /// The hooks of the chain.
     public var hooks: [HookKind] { HookKind.allCases.filter { $0.chain == self } }

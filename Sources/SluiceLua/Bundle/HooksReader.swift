@@ -116,6 +116,7 @@ extension HookKind {
     public var errorPolicies: [HookErrorPolicy] {
         switch self {
         case .filter, .request, .beforeEnqueue, .beforePush: [.failClosed, .failOpen]
+        case .read, .insert, .update, .delete: [.failClosed, .failOpen]
         case .response: [.failOpen, .failClosed]
         case .afterPull, .afterPullPage: [.failClosed, .failOpen]
         case .onConflict: [.hold, .next, .server, .client]

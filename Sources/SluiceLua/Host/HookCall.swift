@@ -10,6 +10,8 @@ package final class HookCall: Sendable {
     package let bodies: [Body]
     /// What makes requests of what the script does to theirs, for hooks around an exchange.
     package let editor: RequestEditor?
+    /// What reads the request that the script gives to `next`, for hooks of a server's tables.
+    package let tableRequest: TableRequestDocument?
     /// What the call is about, for the decision log.
     package let table: String?
     package let recordID: RecordID?
@@ -25,7 +27,8 @@ package final class HookCall: Sendable {
 
     package init(
         plan: HookPlan, arguments: [LuaArgument], bodies: [Body] = [], editor: RequestEditor? = nil,
-        table: String? = nil, recordID: RecordID? = nil, scratch: JSON? = nil, shared: JSON? = nil,
+        tableRequest: TableRequestDocument? = nil, table: String? = nil, recordID: RecordID? = nil,
+        scratch: JSON? = nil, shared: JSON? = nil,
         extra: [(name: String, value: JSON)] = [], fuel: Int64? = nil,
         interpret: @escaping @Sendable (HookReturn) throws -> HookAnswer
     ) {
@@ -33,6 +36,7 @@ package final class HookCall: Sendable {
         self.arguments = arguments
         self.bodies = bodies
         self.editor = editor
+        self.tableRequest = tableRequest
         self.table = table
         self.recordID = recordID
         self.scratch = scratch
@@ -108,6 +112,8 @@ package enum WaitResult: Sendable {
     case reply(HostReply)
     /// The answer of `next`, after so long.
     case response(Response, after: Duration)
+    /// What a server's table answered, after so long.
+    case rows(JSON, after: Duration)
     /// The error of `next`, after so long.
     case nextFailed(String, after: Duration)
     /// The time is up, or the task cancelled: the script is not asked any more.

@@ -24,6 +24,8 @@ package enum HostWait: Sendable {
     case record(table: String, id: RecordID)
     /// How many records of the local store match.
     case count(Query)
+    /// What a server does with a request to a table, and what comes of it.
+    case table(TableRequestEdit)
     /// A plugin that a spec asks.
     case spec(String, JSON)
 }

@@ -61,6 +61,7 @@ package struct HostServices: Sendable {
             case .count(let query):
                 guard let store else { return .reply(.failure("the host has given plugins no store")) }
                 return .reply(.value(JSON(try await store.read { try $0.count(matching: query) })))
+            case .table: return .reply(.failure("there is no table's server here"))
             case .next: return .reply(.failure("next can be used in the hook filter only"))
             case .spec: return .reply(.failure("specs alone ask plugins"))
             }

@@ -83,6 +83,14 @@ struct PluginCaller: Sendable {
         return (decisions, failures)
     }
 
+    /// What a call comes to that has ended, when what it has written is saved.
+    func finished<Value: Sendable>(
+        _ answer: HookAnswer, _ saves: [String: JSON?], _ hook: HookKind
+    ) async throws -> Value {
+        if !saves.isEmpty { try await save(saves, hook) }
+        return try reply(answer, hook).value
+    }
+
     private func reply<Value: Sendable>(_ answer: HookAnswer, _ hook: HookKind) throws -> Reply<Value> {
         guard let value = answer.value as? Value else {
             throw failure(.badResult, "the answer is of another kind", hook)

@@ -63,6 +63,9 @@ extension PluginHost {
             let given = GivenResponse(response, body: slot, elapsed: pause) { editor?.isHidden($0) ?? true }
             state.responses[slot] = given
             reply = .value(given.document)
+        case .rows(let document, let pause):
+            state.deadline = state.deadline?.advanced(by: pause)
+            reply = .value(document)
         case .nextFailed(let message, let pause):
             state.deadline = state.deadline?.advanced(by: pause)
             let message = instance.functions.redact(message)
@@ -94,7 +97,10 @@ extension PluginHost {
                 calls[state.id] = instance.id
             }
             state.waits += 1
-            if case .next = wait { return .waits(state.id, wait, within: nil) }
+            switch wait {
+            case .next, .table: return .waits(state.id, wait, within: nil)
+            default: break
+            }
             return .waits(state.id, wait, within: state.deadline.map { now.duration(to: $0) })
         case .failed(let failure, let lua):
             state.lua = lua

@@ -12,7 +12,7 @@ extension Prelude {
           retry = { after = "pause" }, defer = { after = "pause" }, wait = { after = "pause", at = "time" },
           fail = { message = "string" }, reject = { message = "string", code = "string", fields = "table" },
           pull = { tables = "table" }, merge = { remove = "table" }, cancel_and_update = { remove = "table" },
-          change_action = { remove = "table" },
+          change_action = { remove = "table" }, refuse = { status = "number", message = "string" },
         }
         local meant = {
           string = "a text", number = "a number", table = "a table", pause = "a number of seconds from 0",
@@ -59,6 +59,7 @@ extension Prelude {
         for _, name in ipairs {
           "server", "client", "delete", "discard", "defer", "ask", "next", "respond", "retry", "fail", "reject",
           "local_only", "skip", "cancel_and_discard", "quarantine", "abort", "drop", "push", "pull", "wait",
+          "refuse",
         } do
           decide[name] = function(options) return copied(name, options) end
         end

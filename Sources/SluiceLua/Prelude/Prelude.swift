@@ -2,7 +2,7 @@
 /// out of the sandbox's primitives. What it returns are the globals that plugins get.
 package enum Prelude {
     package static let source = LuaSource(
-        name: "prelude", text: Array([start, decide, modules, objects, merge, end].joined().utf8))
+        name: "prelude", text: Array([start, decide, modules, objects, tables, merge, end].joined().utf8))
 
     private static let start = #"""
         local p, env = ...

@@ -15,6 +15,8 @@ final class PluginSet: Sendable {
     let pull: [PluginHook]
     let schedule: [PluginHook]
     let event: [PluginHook]
+    /// The plugins around requests to a server's tables, the outermost first.
+    let table: [TableLink]
     let dialect: Dialect
     private let schemas: [String: TableSchema]
 
@@ -52,6 +54,9 @@ final class PluginSet: Sendable {
         pull = try chain(.pull)
         schedule = try chain(.schedule)
         event = try chain(.event)
+        table = try ChainOrder.resolve(
+            callers.compactMap { TableLink($0).placed }, known: known.union(callers.map(\.plan.name))
+        ).map(\.link)
     }
 
     func hooks(at point: HookPoint) -> [PluginHook] {
@@ -65,8 +70,11 @@ final class PluginSet: Sendable {
 
     /// What a plugin may make of a table's records.
     func check(_ table: String, of plugin: PluginHook) -> RecordCheck {
-        RecordCheck(dialect: dialect, schema: schemas[table]).of(plugin.caller.plan, table: table)
+        check(table).of(plugin.caller.plan, table: table)
     }
+
+    /// What anybody may make of a table's records.
+    func check(_ table: String) -> RecordCheck { RecordCheck(dialect: dialect, schema: schemas[table]) }
 }
 
 extension LuaFilter {

@@ -19,8 +19,21 @@ extension PluginAPI {
         hook(.afterPullPage, [("page", "sluice.Page")], "", "Before a page of pulled records is stored."),
         hook(.onSchedule, [], "", "When to push and pull: see `ctx.question`."),
         hook(.onEvent, [("ev", "sluice.Event")], "", "When something has happened."),
+        table(.read, "On a server: around a request that reads a table, a list or one record."),
+        table(.insert, "On a server: around a request that makes a record."),
+        table(.update, "On a server: around a request that changes a record, or brings a deleted one back."),
+        table(.delete, "On a server: around a request that deletes a record."),
         hook(.initialize, [], "", "Once for each machine, when the plugin is loaded."),
     ]
+
+    private static func table(_ kind: HookKind, _ text: String) -> Hook {
+        hook(
+            kind,
+            [
+                ("req", "sluice.TableRequest"),
+                ("next", "fun(req: sluice.TableRequest): sluice.TableAnswer"),
+            ], "sluice.TableAnswer", text)
+    }
 
     private static func hook(
         _ kind: HookKind, _ parameters: [(name: String, type: String)], _ object: String, _ text: String

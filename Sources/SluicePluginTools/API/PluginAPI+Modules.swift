@@ -62,6 +62,10 @@ extension PluginAPI {
                 function("quarantine", [options], "sluice.Decision", "The operation is held with the reason."),
                 function("abort", [options], "sluice.Decision", "The rest of the push is not done."),
                 function("drop", [options], "sluice.Decision", "The row is not stored."),
+                function(
+                    "refuse", [("options", "table")], "sluice.Decision",
+                    "The request to the server's table is refused: `status`, 400 to 599 and 400 by default, and `message`."
+                ),
                 function("push", [options], "sluice.Decision", "Push now."),
                 function("pull", [options], "sluice.Decision", "Push and pull now: `tables`, or all."),
                 function(

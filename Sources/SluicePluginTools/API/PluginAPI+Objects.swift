@@ -1,7 +1,7 @@
 internal import SluiceLua
 
 extension PluginAPI {
-    static let objects: [Part] = [request, response, headers, query, body] + records + [context]
+    static let objects: [Part] = [request, response, headers, query, body] + records + tables + [context]
 
     private static let request = Part(
         name: "req", type: "sluice.Request", text: "A request on its way to the server.", isModule: false,

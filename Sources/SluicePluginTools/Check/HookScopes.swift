@@ -7,7 +7,9 @@ struct HookScopes {
     private let hooks: [HookKind?]
 
     /// Helpers of other files may have these names too.
-    private static let plainNames: Set<HookKind> = [.filter, .request, .response, .initialize]
+    private static let plainNames: Set<HookKind> = [
+        .filter, .request, .response, .read, .insert, .update, .delete, .initialize,
+    ]
 
     /// - Parameter isMain: whether the text is the one that returns the hooks.
     init(_ outline: LuaOutline, declared: Set<HookKind>, isMain: Bool) {

@@ -9,18 +9,20 @@ struct FixtureCall {
     private let rules: RecordCheck
     let plan: PluginPlan
     let secrets: SecretBook
+    private let world: FixtureWorld
 
     private var members: [String: JSONPlace] = [:]
 
     /// - Throws: ``SluiceError`` of code `invalidArgument` for what the hook is not given.
     init(
         _ hook: HookPlan, given: JSONPlace, dialect: Dialect, now: Timestamp, schema: TableSchema?, plan: PluginPlan,
-        secrets: SecretBook
+        secrets: SecretBook, world: FixtureWorld
     ) throws(SluiceError) {
         self.hook = hook
         self.given = given
         self.plan = plan
         self.secrets = secrets
+        self.world = world
         reader = GivenReader(dialect: dialect, now: now)
         rules = RecordCheck(dialect: dialect, schema: schema)
         members = try given.members(Self.names(hook.kind) + ["scratch", "shared"])
@@ -37,6 +39,7 @@ struct FixtureCall {
         case .afterPullPage: ["page"]
         case .onSchedule: ["question"]
         case .onEvent: ["event"]
+        case .read, .insert, .update, .delete: ["request"]
         case .initialize: []
         }
     }
@@ -49,8 +52,9 @@ struct FixtureCall {
     func call() throws(SluiceError) -> HookCall {
         let call = try question()
         return HookCall(
-            plan: call.plan, arguments: call.arguments, bodies: call.bodies, editor: call.editor, table: call.table,
-            recordID: call.recordID, scratch: members["scratch"]?.value, shared: members["shared"]?.value,
+            plan: call.plan, arguments: call.arguments, bodies: call.bodies, editor: call.editor,
+            tableRequest: call.tableRequest, table: call.table, recordID: call.recordID,
+            scratch: members["scratch"]?.value, shared: members["shared"]?.value,
             extra: call.extra, interpret: call.interpret)
     }
 
@@ -69,6 +73,7 @@ struct FixtureCall {
             HookCall(plan: hook, arguments: [LuaArgument("event", place("event").value)]) {
                 HookAnswer(FixtureAnswer($0), "none")
             }
+        case .read, .insert, .update, .delete: try table()
         case .initialize: HookCall(plan: hook, arguments: []) { HookAnswer(FixtureAnswer($0), "none") }
         }
     }
@@ -218,6 +223,22 @@ struct FixtureCall {
                         return row.record
                     }
                 })
+            return HookAnswer(answer, read.name, reason: read.reason)
+        }
+    }
+
+    private func table() throws(SluiceError) -> HookCall {
+        let question = try reader.question(of: hook.kind, place("request"))
+        let request = TableRequestDocument(question, check(question.table))
+        let rows = world.serve(question)
+        return HookCall(
+            plan: hook, arguments: [LuaArgument("table_req", request.json), LuaArgument("table_next", .object)],
+            tableRequest: request, table: question.table, recordID: question.recordID
+        ) { [rules, hook, world] result in
+            var answer = FixtureAnswer(result)
+            let read = try TableVerdict.read(result, of: hook.kind, given: rows.given, rules)
+            if let edit = world.edit { answer.record = edit.record ?? question.record }
+            if case TableVerdict.rows(let shown) = read.value { answer.rows = JSON(shown) }
             return HookAnswer(answer, read.name, reason: read.reason)
         }
     }

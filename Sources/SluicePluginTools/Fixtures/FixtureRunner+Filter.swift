@@ -58,7 +58,7 @@ extension FixtureWorld {
         switch await perform(.next(request), within: nil) {
         case .response(let response, _): return response
         case .nextFailed(let message, _): throw SluiceError(.network, message)
-        case .reply, .ended: throw SluiceError(.network, "there is no answer")
+        case .reply, .rows, .ended: throw SluiceError(.network, "there is no answer")
         }
     }
 }

@@ -72,7 +72,7 @@ struct FixtureTrial {
         let table = fixture.given.value.members?.lazy.compactMap { $0.value["table"]?.string }.first
         let call = try FixtureCall(
             hook, given: fixture.given, dialect: dialect, now: world.now,
-            schema: tables.first { $0.name == table }, plan: plan, secrets: rig.secrets
+            schema: tables.first { $0.name == table }, plan: plan, secrets: rig.secrets, world: world
         ).call()
         if measuresCoverage { await rig.host.startProfile(of: rig.id) }
         let run = await rig.run(call)

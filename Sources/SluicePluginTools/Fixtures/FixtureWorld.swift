@@ -38,6 +38,11 @@ final class FixtureWorld: Sendable {
         var values: [String: JSON]
         var sent: [Request] = []
         var faults: [String] = []
+        /// The question that a hook around a table is asked, and what it gave to `next`.
+        var question: TableQuestion?
+        var edit: TableRequestEdit?
+        /// The records that `next` brought.
+        var rows = GivenRows()
     }
 
     let script: Script
@@ -99,6 +104,7 @@ final class FixtureWorld: Sendable {
             state.withLock { $0.now = $0.now.advanced(by: pause) }
             return .reply(.value(nil))
         case .next(let request): return answer(request)
+        case .table(let edit): return answer(edit)
         case .http(let request): return .reply(answer(http: request))
         case .spec(let function, let arguments):
             guard let stage else { break }
@@ -121,6 +127,33 @@ final class FixtureWorld: Sendable {
         case .response(let response): return .response(response, after: .zero)
         case .error(let message): return .nextFailed(message, after: .zero)
         case nil: return .nextFailed("the fixture has no answer for next", after: .zero)
+        }
+    }
+
+    /// Has a table's server answer from now on: with what `host.next` says, else as if the request were carried out.
+    func serve(_ question: TableQuestion) -> GivenRows {
+        let rows = GivenRows()
+        state.withLock { ($0.question, $0.edit, $0.rows) = (question, nil, rows) }
+        return rows
+    }
+
+    /// What the script gave to the `next` of a table; nil where it did not call it.
+    var edit: TableRequestEdit? { state.withLock { $0.edit } }
+
+    private func answer(_ edit: TableRequestEdit) -> WaitResult {
+        state.withLock { state in
+            state.edit = edit
+            switch state.next.popFirst() {
+            case .response(let response):
+                let body = (try? response.body.json) ?? .array
+                return .rows(state.rows.give(body.elements ?? [body]), after: .zero)
+            case .error(let message): return .nextFailed(message, after: .zero)
+            case nil:
+                let record = edit.record ?? state.question?.record
+                let stored = state.question?.replaces == true ? nil : state.question?.stored
+                let made = record.map { (stored ?? .object).setting($0) } ?? stored
+                return .rows(state.rows.give([made].compactMap { $0 }), after: .zero)
+            }
         }
     }
 

@@ -169,6 +169,47 @@ struct GivenReader {
         return (failure, document)
     }
 
+    // MARK: - requests to a server's tables
+
+    func question(of hook: HookKind, _ place: JSONPlace) throws(SluiceError) -> TableQuestion {
+        let members = try place.members([
+            "table", "kind", "id", "user", "claims", "record", "stored", "replaces", "repeated", "query",
+        ])
+        let (record, stored) = (try record(members["record"]), try record(members["stored"]))
+        let id = try id(members["id"]) ?? record?["id"]?.textID ?? stored?["id"]?.textID
+        let kinds: [RequestContext.Action] =
+            switch hook {
+            case .insert: [.insert]
+            case .update: [.update, .undelete]
+            case .delete: [.delete]
+            default: id == nil ? [.read, .lookup] : [.lookup, .read]
+            }
+        var question = TableQuestion(table: try members["table"]?.text() ?? "todo", kind: kinds[0])
+        if let kind = members["kind"] {
+            question.kind = RequestContext.Action(rawValue: try kind.choice(of: kinds.map(\.rawValue))) ?? kinds[0]
+        }
+        question.recordID = question.kind == .read ? nil : id ?? "1"
+        question.user = try members["user"]?.text()
+        question.claims = members["claims"]?.value
+        (question.record, question.stored) = (record, stored)
+        question.replaces = try members["replaces"]?.flag() ?? false
+        question.isRepeated = try members["repeated"]?.flag() ?? false
+        if let query = members["query"] {
+            let parts = try query.members(["filter", "top", "skip"])
+            question.query = Query(
+                question.table, skip: try parts["skip"]?.integer(in: 0...Int.max) ?? 0,
+                top: try parts["top"]?.integer(in: 0...Int.max))
+            if let text = try parts["filter"]?.text(upTo: 8192) {
+                do {
+                    question.query?.filter = try QueryExpression(odata: text)
+                } catch {
+                    throw query.refusal("filter is no filter of OData: \(error)")
+                }
+            }
+        }
+        return question
+    }
+
     // MARK: - pulls and schedules
 
     func row(_ record: JSON) -> PulledRow {

@@ -80,6 +80,27 @@ package struct RecordCheck: Sendable {
         return isRestored ? JSON(members: members) : record
     }
 
+    /// The record as an answer shows it, if it may stand in the place of that one. What is left out is hidden.
+    ///
+    /// - Throws: ``ScriptFailure`` of kind `badResult` that names the field.
+    func shown(_ record: JSON, from original: JSON) throws -> JSON {
+        if record == original { return original }
+        // A list may be of records without their ids.
+        guard record.kind == .object, record["id"] == original["id"] else {
+            throw ScriptFailure(.badResult, "an answer's record keeps its id")
+        }
+        let given = GivenNumbers(of: [original])
+        var shown = record
+        for (name, value) in record.members ?? [] {
+            let place = original[name]
+            if place == value { continue }
+            if let restored = try checked(value, name, from: place.map { [$0] } ?? [], of: given).restored {
+                shown[name] = restored
+            }
+        }
+        return shown
+    }
+
     /// Refuses a record that is a part of another: that would be the loss of the rest.
     ///
     /// - Parameters:

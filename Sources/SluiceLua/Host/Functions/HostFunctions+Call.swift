@@ -44,6 +44,7 @@ extension HostFunctions {
         case "http.request": return try http(arguments[0] ?? .null, call)
         case "store.get", "store.count": return try store(arguments, call)
         case "next": return try next(arguments[0] ?? .null, call)
+        case "table.next": return try tableNext(arguments[0] ?? .null, call)
         default:
             if function.hasPrefix("body.") { return .value(try body(function, arguments, call, meter)) }
             if function.hasPrefix("kv.") { return .value(try keyValue(arguments, call)) }
@@ -92,6 +93,17 @@ extension HostFunctions {
         edited.context.attempt += call.nextCalls - 1
         call.exchanges.append(NextExchange(request: edited))
         return .wait(.next(edited))
+    }
+
+    private func tableNext(_ document: JSON, _ call: CallState) throws -> HostReply {
+        guard let subject = call.call.tableRequest else {
+            throw ScriptFailure(.runtime, "next is there in the hooks of a server's tables alone")
+        }
+        guard call.nextCalls == 0 else {
+            throw ScriptFailure(.runtime, "next was called already: a request to a table is carried out once")
+        }
+        call.nextCalls = 1
+        return .wait(.table(try subject.edit(document)))
     }
 
     private func body(

@@ -67,7 +67,7 @@ actor SpecStage {
         let table = given.value.members?.lazy.compactMap { $0.value["table"]?.string }.first
         let call = try FixtureCall(
             plan, given: given, dialect: dialect, now: rig.world.now, schema: tables.first { $0.name == table },
-            plan: rig.plan, secrets: rig.secrets
+            plan: rig.plan, secrets: rig.secrets, world: rig.world
         ).call()
         let sent = rig.world.sent.count
         let run = await rig.run(call)

@@ -1,0 +1,135 @@
+package import SluiceCore
+internal import Synchronization
+
+/// One request to a server's table, with the plugins around it.
+///
+/// Each script runs to its `next` before the request is carried out, and waits there. Where the request does not come to
+/// that (it is refused, or nobody waits for it any more) the scripts hear of it when this is let go of.
+package final class TableCall: Sendable {
+    private struct State {
+        /// The scripts that wait, the outermost first.
+        var waiting: [SuspendedLink] = []
+        /// Whether plugins were asked about what is to be answered.
+        var isAsked = false
+    }
+
+    private let plugins: Plugins
+    private let state = Mutex(State())
+
+    package init(_ plugins: Plugins) { self.plugins = plugins }
+
+    deinit {
+        let waiting = state.withLock { $0.waiting }
+        guard !waiting.isEmpty else { return }
+        Task { await Self.refused(waiting) }
+    }
+
+    private static func refused(_ waiting: [SuspendedLink]) async {
+        for link in waiting.reversed() { await link.refused() }
+    }
+
+    /// Asks the plugins before the request is carried out, each as the one before it leaves the request.
+    ///
+    /// - Throws: ``TableRefusal`` where a plugin refuses it, ``SluiceError`` of code `hookFailed` where one fails that
+    ///   has to be asked; `CancellationError`.
+    package func before(_ question: inout TableQuestion) async throws {
+        let old = state.withLock { state in
+            defer { state = State(isAsked: true) }
+            return state.waiting
+        }
+        await Self.refused(old)
+        let set = plugins.current
+        for link in set.table {
+            guard let hook = link.hook(for: question) else { continue }
+            let isShadow = link.caller.isShadow
+            do {
+                switch try await link.begin(hook, question, set.check(question.table)) {
+                case .done(.refuse(let status, let message)):
+                    if !isShadow { throw TableRefusal(status, link.caller.secrets.redact(message)) }
+                case .done(.rows): break
+                case .next(let suspended, let edit):
+                    state.withLock { $0.waiting.append(suspended) }
+                    if isShadow { continue }
+                    if let record = edit.record { question.record = record }
+                    if let filter = edit.filter {
+                        question.filter = question.filter.map { .binary(.and, $0, filter) } ?? filter
+                    }
+                }
+            } catch let failure as PluginFailure {
+                try PluginHook(caller: link.caller, hook: hook).pass(
+                    failure, table: question.table, recordID: question.recordID)
+            }
+        }
+    }
+
+    /// Asks the plugins about the answer, the innermost first. Where they were not asked about the request they are now,
+    /// as far as their `next`: `question` is about what has happened.
+    ///
+    /// - Returns: the records as the answer shows them.
+    /// - Throws: as ``before(_:)``.
+    package func after(_ rows: [JSON], _ question: TableQuestion) async throws -> [JSON] {
+        if !state.withLock({ $0.isAsked }) {
+            var question = question
+            try await before(&question)
+        }
+        let waiting = state.withLock { state in
+            defer { state = State() }
+            return state.waiting
+        }
+        var rows = rows
+        for (index, suspended) in waiting.enumerated().reversed() {
+            let isShadow = suspended.link.caller.isShadow
+            do {
+                switch try await suspended.goOn(rows) {
+                case .rows(let shown): if !isShadow { rows = shown }
+                case .refuse(let status, let message):
+                    if isShadow { continue }
+                    throw TableRefusal(status, suspended.link.caller.secrets.redact(message))
+                }
+            } catch {
+                do {
+                    guard let failure = error as? PluginFailure else { throw error }
+                    try PluginHook(caller: suspended.link.caller, hook: suspended.hook).pass(
+                        failure, table: question.table, recordID: question.recordID)
+                } catch {
+                    // Those around it hear that there is no answer.
+                    await Self.refused(Array(waiting[..<index]))
+                    throw error
+                }
+            }
+        }
+        return rows
+    }
+
+    /// Asks the handlers of conflicts.
+    package func decide(_ conflict: Conflict) async throws -> ConflictDecision {
+        try await plugins.conflictHandler.decide(conflict)
+    }
+}
+
+/// A plugin's refusal of a request to a table.
+package struct TableRefusal: Error, Sendable, Hashable {
+    /// The answer's status: 400 to 599.
+    package var status: Int
+    /// The reason, without values of secrets.
+    package var message: String
+
+    init(_ status: Int, _ message: String) {
+        self.status = status
+        self.message = message
+    }
+}
+
+extension Plugins {
+    /// The plugins that are around requests to a server's tables, and to none of those.
+    package func idle(onTables tables: [String]) -> [String] {
+        current.table.filter { link in !tables.contains { link.isFor(table: $0) } }.map(\.caller.plan.name)
+    }
+
+    /// Whether a plugin that serves has a say in requests to that table of a server: in one of its hooks around them, or
+    /// in conflicts.
+    package func isAround(table: String) -> Bool {
+        let set = current
+        return set.table.contains { $0.isFor(table: table) } || set.conflict.contains { $0.hook.isFor(table: table) }
+    }
+}

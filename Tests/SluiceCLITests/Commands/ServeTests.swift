@@ -81,4 +81,51 @@ import Testing
             #expect(result.status == 6)
         }
     }
+
+    @Test("plugins of the configuration stand around its tables, over a socket")
+    func plugins() async throws {
+        try await withScratch { scratch in
+            for name in ["rules", "secrets"] {
+                try FileManager.default.createDirectory(
+                    atPath: scratch.file(name), withIntermediateDirectories: true)
+            }
+            try scratch.write("secrets/word", "hunter2-hunter2\n")
+            try scratch.write("plugins.yaml", "plugins:\n  rules: { path: rules }\n")
+            try scratch.write(
+                "rules/plugin.json",
+                #"{"name":"rules","version":"1.0.0","api":"1.0","permissions":{"secrets":["word"]},"#
+                    + #""hooks":{"read":{},"insert":{},"update":{},"delete":{},"on_conflict":{}}}"#)
+            try scratch.write(
+                "rules/main.lua",
+                """
+                return {
+                  read = function(req, next) local a = next(req); for _, r in a:rows() do r.seen = req.kind end; return a end,
+                  insert = function(req, next) req.record.by = crypto.hmac_sha256(secrets.get("word"), "x"); return next(req) end,
+                  update = function(req, next) while req.record.n == 13 do end; return next(req) end,
+                  delete = function() return decide.refuse { status = 403, message = "never" } end,
+                  on_conflict = function(c) return c:merge { n = "max", default = "server" } end,
+                }
+                """)
+            let config = try scratch.write(
+                "backend.yaml",
+                "database: sqlite:backend.db\ntables: { t: {} }\nplugins: plugins.yaml\nsecrets: secrets\n")
+            let server = try await ServeProcess(scratch, config: config)
+            let curl = Curl(base: [server.endpoint])
+            let made = try await curl("POST", "/tables/t", #"{"id":"a","n":1}"#)
+            #expect(made.status == 201 && made.body["by"]?.string?.count == 64, "\(made.body)")
+            #expect(try await curl("PATCH", "/tables/t/a", #"{"n":2}"#, "If-Match: \"AAAAAAAAAAA=\"").body["n"] == 2)
+            let loop = try await curl("PATCH", "/tables/t/a", #"{"n":13}"#)
+            #expect(loop.status == 500 && loop.body["error"] == "a hook of the table failed", "\(loop.body)")
+            let refused = try await curl("DELETE", "/tables/t/a")
+            #expect(refused.status == 403 && refused.body["error"] == "never")
+            let read = try await curl("GET", "/odata/v4/t('a')")
+            #expect(read.body["n"] == 2 && read.body["seen"] == "lookup", "\(read.body)")
+            #expect(try await server.stop() == 0)
+
+            try scratch.write("rules/main.lua", "return {")
+            let broken = try await Program.sluice("serve", "--config", config)
+            #expect(broken.status == 2 && broken.errors.contains("main.lua"), "\(broken.errors)")
+            #expect(try await Program.sluice("backend", "restored", "--config", config).status == 0)
+        }
+    }
 }

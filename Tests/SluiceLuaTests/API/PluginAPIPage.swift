@@ -34,6 +34,7 @@ enum PluginAPIPage {
                 case .filter: "the answer of `next(req)`"
                 case .beforeEnqueue: "nothing, `op`"
                 case .afterPull: "nothing, `rec`"
+                case .read, .insert, .update, .delete: "the answer of `next(req)`"
                 default: "nothing"
                 }
             let answers = ([object].compactMap { $0 } + hook.kind.decisions.map { "`\($0)`" }).joined(separator: ", ")

@@ -166,6 +166,24 @@ struct PluginAPITests {
         #expect(await plugins.decisions.flatMap(\.log).map(\.message) == ["status pushing", "changes todos"])
     }
 
+    @Test("requests to a server's tables, their queries and answers have their members")
+    func tables() async throws {
+        var question = TableQuestion(table: "todos", kind: .update)
+        (question.user, question.claims, question.recordID) = ("ann", ["sub": "ann"], "1")
+        (question.record, question.stored) = (["id": "1"], ["id": "1"])
+        question.query = Query(
+            "todos", filter: try QueryExpression(odata: "a eq 1"), top: 1, select: ["a"])
+        let request = probe(try part("req of a table"), as: "a")
+        let query = probe(try part("req.query of a table"), as: "a.query")
+        let answer = probe(try part("answer of a table"), as: "d")
+        let plugins = try await loaded(
+            "update", "a.filter = 'a eq 1'\n\(request)\n\(query)\nlocal d = b(a)\n\(answer)\nreturn d")
+        let call = TableCall(plugins)
+        try await call.before(&question)
+        #expect(try await call.after([["id": "1"]], question) == [["id": "1"]])
+        #expect(question.filter == question.query?.filter)
+    }
+
     @Test("each merge rule that is described is one")
     func rules() async throws {
         for rule in PluginAPI.mergeRules {

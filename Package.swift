@@ -295,7 +295,8 @@ let package = Package(
         .testTarget(
             name: "SluiceDaemonTests",
             dependencies: [
-                "SluiceBackend", "SluiceCore", "SluiceDaemon", "SluiceLua", "SluicePluginTools", "SluiceTesting",
+                "SluiceBackend", "SluiceCore", "SluiceDaemon", "SluiceLua", "SluicePluginTools", "SluicePostgres",
+                "SluiceTesting",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),

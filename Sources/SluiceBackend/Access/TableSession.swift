@@ -144,7 +144,7 @@ struct TableSession: Sendable {
             do {
                 return try await writing(reply) { [server = conflict.server] connection in
                     try expect(server, id, connection)
-                    if merged == server { return server }
+                    if merged == server, server[SystemColumn.deleted]?.bool != true { return server }
                     var record =
                         Self.cleaned(merged, as: JSON(members: [(SystemColumn.deleted, JSON(false))])) ?? merged
                     record["id"] = JSON(id)

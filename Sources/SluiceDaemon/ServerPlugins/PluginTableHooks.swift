@@ -34,9 +34,11 @@ final class PluginTableHooks: TableHooks {
     func after(_ answer: inout SluiceBackend.HookAnswer) async throws {
         var question = TableQuestion(table: answer.table, answer.operation, answer.principal)
         // What this is asked with where `before` was not: a conflict's record, or a change that was carried out before.
-        if answer.operation != .read {
-            (question.recordID, question.isRepeated) = (answer.record?["id"]?.textID, true)
-            if answer.operation == .insert || answer.operation == .update { question.record = answer.record }
+        question.recordID = answer.record?["id"]?.textID
+        switch answer.operation {
+        case .read: question.kind = .lookup
+        case .insert, .update: (question.record, question.isRepeated) = (answer.record, true)
+        case .delete, .undelete: question.isRepeated = true
         }
         let records = answer.records
         answer.records = try await asking { [question] in try await call.after(records, question) }

@@ -57,7 +57,7 @@ public struct PluginFuzz: Sendable {
     /// be.
     private func parts(of value: JSON, isConflict: Bool, _ chance: inout SeededGenerator) -> JSON {
         var value = value
-        for name in ["record", "before", "client", "server", "base"] {
+        for name in ["record", "before", "stored", "client", "server", "base"] {
             guard let there = value[name] else { continue }
             value[name] = record(there, &chance)
             if isConflict, Int.random(in: 0..<8, using: &chance) == 0 { value[name] = nil }

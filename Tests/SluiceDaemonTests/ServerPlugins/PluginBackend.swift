@@ -7,6 +7,7 @@ import Synchronization
 
 @testable import SluiceDaemon
 @testable import SluiceLua
+@testable import SluicePostgres
 
 /// A backend with plugins around its tables, and short ways to ask it.
 struct PluginBackend {
@@ -25,7 +26,8 @@ struct PluginBackend {
     ///   - scripts: for each plugin what its `main.lua` is, and its hooks with what the manifest says of them.
     init(
         _ scripts: (main: String, hooks: JSON)..., extra: JSON = .object, mode: PluginMode = .enforce,
-        config: JSON = .object, options: PluginOptions = PluginOptions()
+        config: JSON = .object, options: PluginOptions = PluginOptions(),
+        seed: [JSON] = Self.seed
     ) async throws {
         var plans: [PluginPlan] = []
         for (index, script) in scripts.enumerated() {
@@ -38,9 +40,10 @@ struct PluginBackend {
             plans.append(try PluginPlan(bundle, config: config, mode: mode))
         }
         plugins = try await Plugins(plans, options: options)
-        let configuration = BackendConfiguration(
+        let configuration = try BackendConfiguration(
+            database: Self.database(),
             tables: [
-                .init("t", seed: .records(Self.seed), columns: [.init("n", .integer), .init("t", .string)]),
+                .init("t", seed: .records(seed), pageSize: 1000, columns: [.init("n", .integer), .init("t", .string)]),
                 .init("other", seed: .records([["id": "o"]])),
             ])
         let hooks = try ServerPlugins.hooks(
@@ -49,7 +52,9 @@ struct PluginBackend {
     }
 
     /// One plugin, with the function of each hook over `(req, next, ctx)`, or `(c, ctx)`.
-    init(_ hooks: [String: String], onError: String? = nil, extra: JSON = .object) async throws {
+    init(_ hooks: [String: String], onError: String? = nil, extra: JSON = .object, seed: [JSON] = Self.seed)
+        async throws
+    {
         let names = hooks.keys.sorted()
         let main = names.map { name in
             let parameters = name == "on_conflict" ? "c, ctx" : "req, next, ctx"
@@ -59,7 +64,22 @@ struct PluginBackend {
         for name in names {
             declared[PropertyName(name)] = onError.map { ["on_error": JSON($0)] } ?? .object
         }
-        try await self.init(("return { \(main.joined(separator: ",\n")) }", declared), extra: extra)
+        try await self.init(("return { \(main.joined(separator: ",\n")) }", declared), extra: extra, seed: seed)
+    }
+
+    /// In memory; or an empty schema on the PostgreSQL server that `.ci/postgres` has started, that of a role of its name.
+    private static func database() throws -> BackendConfiguration.Database {
+        let environment = ProcessInfo.processInfo.environment
+        guard let server = environment["SLUICE_TEST_POSTGRES"] else { return .memory }
+        let name = "plugins_\(UUID().uuidString.lowercased().replacing("-", with: ""))"
+        let connection = try PostgresConnection(
+            PostgresAddress(environment["SLUICE_TEST_ADMINISTRATOR"] ?? server))
+        try connection.execute(
+            "CREATE ROLE \(name) LOGIN; ALTER ROLE \(name) SET search_path = \(name); "
+                + "CREATE SCHEMA \(name) AUTHORIZATION \(name)")
+        let pooler = environment["SLUICE_TEST_ADMINISTRATOR"] == nil ? "" : "&pooler=transaction"
+        return .postgres(
+            try PostgresDatabase(url: "\(server.replacing("://sluice@", with: "://\(name)@"))?readers=2\(pooler)"))
     }
 
     func send(

@@ -122,6 +122,19 @@ import Testing
         #expect(await (try server("rw")).send(.patch, "/tables/t/a", #"{"n":9}"#).json["n"] == 5)
     }
 
+    @Test("a page of a thousand records that are all written to is within what a script may cost")
+    func pages() async throws {
+        let server = try await PluginBackend(
+            ["read": "local a = next(req); for _, r in a:rows() do r.t = r.t .. a:count(); r.x = nil end; return a"],
+            seed: (0..<1000).map { ["id": JSON("r\($0)"), "t": "t", "x": 1, "n": JSON($0)] })
+        let list = await server.send(.get, "/tables/t")
+        let rows = list.json.elements ?? []
+        #expect(rows.count == 1000, "\(list.text.prefix(200))")
+        #expect(rows.allSatisfy { $0["t"] == "t1000" && ($0["x"] ?? .null) == .null })
+        let fuel = await server.plugins.decisions.last?.fuel ?? .max
+        #expect(fuel < 2_000_000)
+    }
+
     @Test("requests that are refused after the script's next leave nothing waiting")
     func letsGo() async throws {
         let server = try await PluginBackend(["update": "return next(req)", "read": "return next(req)"])

@@ -48,7 +48,7 @@ package enum Examination {
         if answers.contains(where: { $0.grade == .fault && $0.area != .machine }) { return findings }
         for query in queries {
             do {
-                findings.append(rows(query, try await StoreComparison.result(of: query, client, context.store)))
+                findings.append(rows(query, try await context.comparison(of: query)))
             } catch {
                 findings.append(ServerExamination.failure(error, query.table))
             }
@@ -63,7 +63,7 @@ package enum Examination {
         return pulled.subtracting(known).sorted().map { Query($0) }
     }
 
-    private static func rows(_ query: Query, _ result: StoreComparison.Result) -> Finding {
+    private static func rows(_ query: Query, _ result: RowComparison) -> Finding {
         let subject = "rows of \(query.table)"
         let how = result.usedDigest ? "by digests of ranges" : "by a list of all ids and versions"
         let waiting = result.waiting > 0 ? "; \(result.waiting.counted("row")) differ, as their changes wait" : ""

@@ -48,12 +48,17 @@ struct ChangeFollower: Sendable {
             }
             if hadEvents.withLock({ $0 }) { failures = 0 }
             failures += 1
-            // Many devices lose a server at the same time. They come back over a random part of a growing pause, and of
-            // the schedule's spread at least.
-            let limit = min(Self.maximumPause, max(spread, .seconds(1)) * (1 << min(failures - 1, 10)))
-            let pause = end == .notOffered ? Duration.seconds(3600) : limit * environment.random()
+            let pause =
+                end == .notOffered
+                ? .seconds(3600) : Self.pause(after: failures, spread: spread, random: environment.random())
             guard (try? await environment.sleep(pause)) != nil else { return }
         }
+    }
+
+    /// How long to wait before the next connection. Many devices lose a server at the same time: they come back over a
+    /// random part of a growing pause, and of the schedule's spread at least.
+    static func pause(after failures: Int, spread: Duration, random: Double) -> Duration {
+        min(maximumPause, max(spread, .seconds(1)) * (1 << min(failures - 1, 10))) * random
     }
 
     /// Holds one connection as long as it lasts.

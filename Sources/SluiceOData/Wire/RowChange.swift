@@ -308,6 +308,8 @@ struct RowChange {
     /// counts. Where others may have changed it since it holds nothing, and the queue looks at the row by itself.
     private func pushed(_ response: Response, _ sent: Sent, _ key: EntityKey) async -> Response {
         guard response.status == 204 || response.body.isEmpty else { return await done(response, key, sent.id) }
+        // Services answer with nothing by 204. An empty 200 may come from something on the way, and claims nothing.
+        if response.status == 200 { return response }
         let nothing = Response(HTTPResponse(status: .noContent))
         guard let tag = response.head.headerFields[.eTag], !tag.isEmpty else { return nothing }
         func isSame(_ other: String) -> Bool {

@@ -13,8 +13,6 @@ struct ReconcileDriver: Sendable {
     private var mark = ChangeStamps.Moment()
     private var pending: Set<RecordID> = []
     private var result = ReconcileResult()
-    /// How many digests and lists were asked for, and how many rows came.
-    private var (asked, came) = (0, 0)
 
     init(exchange: RowExchange, query: Query, cursor: Cursor, removals: RemovalGuard) {
         self.exchange = exchange
@@ -34,7 +32,10 @@ struct ReconcileDriver: Sendable {
         }
         let held = try await LocalQueryRows(of: cursor, version: dialect.columns.version, in: exchange.store)
         result.compared = held.ids.count
-        let difference = try await differences(held)
+        // A pull in the order of keys has shown that the server sorts.
+        var reader = DifferenceReader(
+            exchange: exchange, query: query, sorts: cursor.position?.grade == .keyset ? true : nil)
+        let difference = try await reader.difference(held, pending: pending)
         (result.pending, result.usedDigest) = (difference.pending, difference.usedDigest)
         let late = try await behindChanges(difference, held)
         // The server does not report to a pull that begins afresh which of these rows left before.
@@ -77,18 +78,6 @@ struct ReconcileDriver: Sendable {
 
     // MARK: What differs
 
-    private mutating func differences(_ held: LocalQueryRows) async throws -> ReconcileSession.Difference {
-        var session = ReconcileSession(held: held, pending: pending)
-        var effect = session.handle(.began)
-        while true {
-            switch effect {
-            case .digest(let range): effect = session.handle(.digest(try await digest(of: range)))
-            case .list(let range): effect = session.handle(.listed(try await list(range)))
-            case .finish(let difference): return difference
-            }
-        }
-    }
-
     /// Of the rows whose changes wait, those of which a newer copy is to be had, and those that the server has no
     /// longer though it once had. If such a change is given up, the record is as the server last had it.
     private func behindChanges(_ difference: ReconcileSession.Difference, _ held: LocalQueryRows) async throws -> (
@@ -113,77 +102,6 @@ struct ReconcileDriver: Sendable {
             }
             return (old, lost.sorted())
         }
-    }
-
-    /// The server's digest; nil where it offers none that is of use.
-    private mutating func digest(of range: TableDigest.Range?) async throws -> TableDigest? {
-        try checkLimits()
-        var request = try dialect.digest(
-            table: table, query: query, range: range, endpoint: exchange.client.endpoint)
-        request.context.source = .pull
-        let response = try await exchange.client.send(request)
-        if [400, 404, 405, 501].contains(response.status) { return nil }
-        if let failure = dialect.failure(response, for: request.context) { throw failure }
-        let digest = (try? response.body.json).flatMap { TableDigest($0) }
-        return digest.flatMap { $0.isOrdered(within: range) ? $0 : nil }
-    }
-
-    /// A server could take ranges apart without end, and list rows without end.
-    private mutating func checkLimits() throws(SluiceError) {
-        let limits = exchange.options.pull
-        guard asked < limits.maximumPages, came < limits.maximumRows else {
-            throw SluiceError(
-                .limitReached,
-                "the server has listed \(came.counted("row")) in \(asked.counted("answer")), as many as its limits allow",
-                table: table)
-        }
-        asked += 1
-    }
-
-    /// The ids and versions of the query's rows, or of those in a range.
-    private mutating func list(_ range: TableDigest.Range?) async throws -> [RecordID: String?] {
-        let columns = dialect.columns
-        var query = query
-        query.select = [columns.id, columns.version]
-        if let range {
-            query.restrict(.binary(.ge, .column(columns.id), .literal(.id(range.from))))
-            query.restrict(.binary(.le, .column(columns.id), .literal(.id(range.to))))
-        }
-        let requests = PullRequests(
-            dialect: dialect, endpoint: exchange.client.endpoint, query: query, isNamed: false,
-            includesDeleted: false)
-        var listed: [RecordID: String?] = [:]
-        var session = FullPullSession(query: query, pageSize: exchange.options.pageSize, sorts: sorts(range))
-        var page: RowPage?
-        var effect = session.handle(.began)
-        while true {
-            switch effect {
-            case .request(let wanted), .ask(let wanted):
-                try Task.checkCancellation()
-                try checkLimits()
-                do {
-                    let answer = try await exchange.receive(try requests.request(for: wanted))
-                    page = answer.page
-                    came += answer.page.rows.count
-                    effect = session.handle(.page(PullPage(rows: answer.page.rows)))
-                } catch let error as SluiceError {
-                    effect = session.handle(.failed(error))
-                }
-            case .commit(let rows, _):
-                for row in rows.compactMap({ page?.rows[$0] }) where !row.isDeleted && !row.isUnfit {
-                    listed[row.id] = .some(row.version)
-                }
-                effect = session.handle(.committed)
-            case .finish(nil): return listed
-            case .finish(let error?): throw error
-            }
-        }
-    }
-
-    /// Whether the server sorts, as far as a digest in the order of ids, or the pull before, has shown it.
-    private func sorts(_ range: TableDigest.Range?) -> Bool? {
-        if range != nil { return true }
-        return cursor.position?.grade == .keyset ? true : nil
     }
 
     // MARK: What is done about it

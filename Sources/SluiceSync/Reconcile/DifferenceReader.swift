@@ -1,0 +1,103 @@
+internal import SluiceBase
+internal import SluiceWire
+
+/// Finds out what a query's rows here and the server's differ in: asks for the digests and lists that
+/// ``ReconcileSession`` wants. It changes nothing.
+struct DifferenceReader: Sendable {
+    let exchange: RowExchange
+    let query: Query
+    /// Whether the server sorts lists; nil where that is not known. One that gives digests in the order of ids does.
+    let sorts: Bool?
+    /// How many digests and lists were asked for, and how many rows came.
+    private var (asked, came) = (0, 0)
+
+    init(exchange: RowExchange, query: Query, sorts: Bool?) {
+        self.exchange = exchange
+        self.query = query
+        self.sorts = sorts
+    }
+
+    /// The difference between those rows and the server's.
+    ///
+    /// - Parameter pending: the rows whose changes wait.
+    /// - Throws: ``SluiceError``: what a request throws; `limitReached` for a server without end.
+    mutating func difference(
+        _ held: LocalQueryRows, pending: Set<RecordID>
+    ) async throws -> ReconcileSession.Difference {
+        var session = ReconcileSession(held: held, pending: pending)
+        var effect = session.handle(.began)
+        while true {
+            switch effect {
+            case .digest(let range): effect = session.handle(.digest(try await digest(of: range)))
+            case .list(let range): effect = session.handle(.listed(try await list(range)))
+            case .finish(let difference): return difference
+            }
+        }
+    }
+
+    /// The server's digest; nil where it offers none that is of use.
+    private mutating func digest(of range: TableDigest.Range?) async throws -> TableDigest? {
+        try checkLimits()
+        var request = try exchange.client.dialect.digest(
+            table: query.table, query: query, range: range, endpoint: exchange.client.endpoint)
+        request.context.source = .pull
+        let response = try await exchange.client.send(request)
+        if [400, 404, 405, 501].contains(response.status) { return nil }
+        if let failure = exchange.client.dialect.failure(response, for: request.context) { throw failure }
+        let digest = (try? response.body.json).flatMap { TableDigest($0) }
+        return digest.flatMap { $0.isOrdered(within: range) ? $0 : nil }
+    }
+
+    /// A server could take ranges apart without end, and list rows without end.
+    private mutating func checkLimits() throws(SluiceError) {
+        let limits = exchange.options.pull
+        guard asked < limits.maximumPages, came < limits.maximumRows else {
+            throw SluiceError(
+                .limitReached,
+                "the server has listed \(came.counted("row")) in \(asked.counted("answer")), as many as its limits allow",
+                table: query.table)
+        }
+        asked += 1
+    }
+
+    /// The ids and versions of the query's rows, or of those in a range.
+    private mutating func list(_ range: TableDigest.Range?) async throws -> [RecordID: String?] {
+        let columns = exchange.client.dialect.columns
+        var query = query
+        query.select = [columns.id, columns.version]
+        if let range {
+            query.restrict(.binary(.ge, .column(columns.id), .literal(.id(range.from))))
+            query.restrict(.binary(.le, .column(columns.id), .literal(.id(range.to))))
+        }
+        let requests = PullRequests(
+            dialect: exchange.client.dialect, endpoint: exchange.client.endpoint, query: query, isNamed: false,
+            includesDeleted: false)
+        var listed: [RecordID: String?] = [:]
+        var session = FullPullSession(
+            query: query, pageSize: exchange.options.pageSize, sorts: range == nil ? sorts : true)
+        var page: RowPage?
+        var effect = session.handle(.began)
+        while true {
+            switch effect {
+            case .request(let wanted), .ask(let wanted):
+                try Task.checkCancellation()
+                try checkLimits()
+                do {
+                    let answer = try await exchange.receive(try requests.request(for: wanted))
+                    page = answer.page
+                    came += answer.page.rows.count
+                    effect = session.handle(.page(PullPage(rows: answer.page.rows)))
+                } catch let error as SluiceError {
+                    effect = session.handle(.failed(error))
+                }
+            case .commit(let rows, _):
+                for row in rows.compactMap({ page?.rows[$0] }) where !row.isDeleted && !row.isUnfit {
+                    listed[row.id] = .some(row.version)
+                }
+                effect = session.handle(.committed)
+            case .finish(nil): return listed
+            case .finish(let error?): throw error
+            }
+        }
+    }
+}

@@ -7,6 +7,8 @@ internal import SluiceCore
 struct RowScope: Sendable {
     /// Which records; nil means all.
     private(set) var filter: QueryExpression?
+    /// Whether a hook has taken records away.
+    private(set) var isNarrowedByHook = false
     /// The column of the owner, and who that is.
     private let owner: (column: PropertyName, user: String)?
 
@@ -46,6 +48,13 @@ struct RowScope: Sendable {
     func narrowed(to condition: QueryExpression?) -> RowScope {
         var scope = self
         scope.narrow(to: condition)
+        return scope
+    }
+
+    /// The scope without what a hook hides.
+    func narrowed(byHook condition: QueryExpression?) -> RowScope {
+        var scope = narrowed(to: condition)
+        if condition != nil { scope.isNarrowedByHook = true }
         return scope
     }
 

@@ -18,7 +18,7 @@ struct TableSession: Sendable {
     var repeatable: RepeatableRequest?
     /// The changes that this one is carried out with, and which of them it is.
     var group: (writes: WriteGroup, part: Int)?
-    /// Whether answers show null for what a record lacks and others have.
+    /// Whether answers show null for what a record lacks and others have, as far as the request sees those.
     var completes = false
 
     // MARK: Reading
@@ -29,7 +29,7 @@ struct TableSession: Sendable {
         var request = HookRequest(self, id: id)
         request.query = query
         try await Self.asking { try await hooks.before(&request) }
-        return scope.narrowed(to: request.filter)
+        return scope.narrowed(byHook: request.filter)
     }
 
     /// Runs the hooks after the operation; gives back the records as the answer shows them.
@@ -97,7 +97,7 @@ struct TableSession: Sendable {
     ) async throws -> JSON {
         guard let hooks else {
             do {
-                return try await writing(reply) { try write(nil, scope, $0) }
+                return try await writing(scope, reply) { try write(nil, scope, $0) }
             } catch let conflict as ChangeConflict {
                 throw conflict.refusal
             }
@@ -112,9 +112,9 @@ struct TableSession: Sendable {
             try await Self.asking { try await hooks.before(&request) }
             let changed = original.flatMap { Self.cleaned(request.record, as: $0) }
             if original != nil, changed == nil { throw Self.failed }
-            let narrowed = scope.narrowed(to: request.filter)
+            let narrowed = scope.narrowed(byHook: request.filter)
             do {
-                return try await writing(reply) { connection in
+                return try await writing(narrowed, reply) { connection in
                     try expect(seen, id, connection)
                     return try write(changed, narrowed, connection)
                 }
@@ -142,7 +142,7 @@ struct TableSession: Sendable {
             }
             guard merged.kind == .object else { throw Self.failed }
             do {
-                return try await writing(reply) { [server = conflict.server] connection in
+                return try await writing(scope, reply) { [server = conflict.server] connection in
                     try expect(server, id, connection)
                     if merged == server, server[SystemColumn.deleted]?.bool != true { return server }
                     var record =
@@ -172,8 +172,9 @@ struct TableSession: Sendable {
 
     /// Runs a write in a transaction, and remembers in it what it brought about.
     private func writing(
-        _ reply: @escaping @Sendable (JSON) -> Reply, _ body: @escaping WriteGroup.Write
+        _ scope: RowScope, _ reply: @escaping @Sendable (JSON) -> Reply, _ body: @escaping WriteGroup.Write
     ) async throws -> JSON {
+        let completes = completes && !scope.isNarrowedByHook
         let carryOut: WriteGroup.Write = { connection in
             let stored = try body(connection)
             return completes ? try table.completed([stored], selected: [], connection).first ?? stored : stored

@@ -130,7 +130,7 @@ struct BackendTable: Sendable {
         _ query: Query, most: Int, _ members: [RecordText.Member], completes: Bool, to text: inout [UInt8],
         _ connection: any StorageConnection, whole: @escaping (JSON) -> JSON
     ) throws -> Bool {
-        let known = completes ? try KnownProperties.names(of: name, connection) : nil
+        let known = completes ? try knownProperties(connection) : nil
         let shown = ListText(members: members, inexact: Set(ownColumns), completing: known) { record in
             guard completes else { return whole(record) }
             return whole(try completed([record], selected: [], connection).first ?? record)
@@ -197,7 +197,7 @@ struct BackendTable: Sendable {
     /// Stores the record as it is.
     func store(_ record: JSON, _ connection: any StorageConnection) throws {
         let names = record.names.filter { $0 != "id" && schema.column($0) == nil && !SystemColumn.hidden.contains($0) }
-        try KnownProperties.note(names, of: name, connection)
+        if showsAllRecords { try KnownProperties.note(names, of: name, connection) }
         try records.put(record, on: connection)
     }
 

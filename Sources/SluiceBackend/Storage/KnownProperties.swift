@@ -1,7 +1,8 @@
 internal import SluiceCore
 
 /// The properties without a column of their own that any record of a table has ever had: on servers that make columns
-/// of them, every other record shows them as null.
+/// of them, every other record shows them as null. Only where the request sees all records of the table: elsewhere a name
+/// would tell of one that is another's, outside of the view, or hidden by a hook.
 enum KnownProperties {
     /// How many are remembered. Otherwise few small records could make all lists large.
     static let most = 200
@@ -29,13 +30,21 @@ enum KnownProperties {
 }
 
 extension BackendTable {
+    /// Whether each record is seen by everybody, as far as the table's own rules go.
+    var showsAllRecords: Bool { rules.perUser == nil && rules.view == nil }
+
+    /// What other records have had, where that may be said.
+    func knownProperties(_ connection: any StorageConnection) throws -> [PropertyName] {
+        showsAllRecords ? try KnownProperties.names(of: name, connection) : []
+    }
+
     /// The records with null for each property that they lack and others have, of those that were selected; an empty
     /// selection is of all.
     func completed(_ records: [JSON], selected: [PropertyName], _ connection: any StorageConnection) throws -> [JSON] {
         let columns = schema.columns.map(\.name).filter {
             !SystemColumn.all.contains($0) && !SystemColumn.hidden.contains($0)
         }
-        let names = try columns + KnownProperties.names(of: name, connection)
+        let names = try columns + knownProperties(connection)
         let shown = selected.isEmpty ? names : names.filter { selected.contains($0) }
         return records.map { record in
             var record = record

@@ -51,8 +51,9 @@ struct RecordReads: Sendable {
     }
 
     private func prepare(_ parameters: ListParameters) async throws -> Prepared {
-        let session = try await request.session(.read)
+        var session = try await request.session(.read)
         let scope = try await session.willRead(query: parameters.query)
+        if scope.isNarrowedByHook { session.completes = false }
         if let run = try ChangeRun(request, parameters, session.scope, narrowed: scope) {
             return .changes(try await changes(run, session))
         }
@@ -66,9 +67,9 @@ struct RecordReads: Sendable {
         _ page: Query, of query: Query, _ parameters: ListParameters, _ session: TableSession
     ) async throws -> (records: [JSON], count: Int?, hasMore: Bool) {
         let (rows, count) = try await request.backend.database.read {
-            [table = request.table, wire] connection in
+            [table = request.table, completes = session.completes] connection in
             var rows = try table.records(matching: page, connection)
-            if wire.showsKnownProperties {
+            if completes {
                 rows = try table.completed(rows, selected: query.select, connection)
             }
             return (rows, query.includesCount ? try table.count(matching: query, connection) : nil)
@@ -110,9 +111,10 @@ struct RecordReads: Sendable {
     func lookup(_ id: RecordID) async throws -> Reply {
         let session = try await request.session(.read)
         let scope = try await session.willRead(id: id)
-        let found = try await request.backend.database.read { [table = request.table, wire] connection -> JSON? in
+        let completes = session.completes && !scope.isNarrowedByHook
+        let found = try await request.backend.database.read { [table = request.table] connection -> JSON? in
             let record = try table.record(id, in: scope, connection)
-            guard wire.showsKnownProperties, let record else { return record }
+            guard completes, let record else { return record }
             return try table.completed([record], selected: [], connection).first
         }
         guard let record = found else { throw Refusal.missing }

@@ -80,6 +80,39 @@ import Testing
         #expect(other.json["y"] == nil && other.json["x"] == 1)
     }
 
+    @Test(
+        "what a record has that is not seen is not null in others: another user's, outside of the view, or a hook's",
+        arguments: lenient)
+    func lackingWhatIsHidden(_ version: String) async throws {
+        struct Hiding: TableHooks {
+            func before(_ request: inout HookRequest) async throws {
+                request.filter = try QueryExpression(odata: "n eq 1")
+            }
+        }
+        var viewed = BackendConfiguration.Table("viewed", columns: [.init("n", .integer)])
+        viewed.view = try QueryExpression(odata: "n eq 1")
+        let fixture = try await BackendFixture(
+            tables: [
+                .init("owned", columns: [.init("owner", .string), .init("n", .integer)], perUser: "owner"), viewed,
+                .init("hooked", columns: [.init("n", .integer)]),
+            ],
+            authentication: .init(secret: .text(TestToken.secret)), hooks: ["hooked": Hiding()])
+        for table in ["owned", "viewed", "hooked"] {
+            for (id, user, body) in [("b", "bob", #""n":2,"secret":1"#), ("a", "ann", #""n":1"#)] {
+                let answer = await fixture.send(
+                    .post, "/tables/\(table)", #"{"id":"\#(id)",\#(body)}"#,
+                    headers: [("X-ZUMO-AUTH", try await TestToken.user(user))], json: true, version: version)
+                #expect(answer.status == 201)
+            }
+            for path in ["/tables/\(table)", "/tables/\(table)/a"] {
+                let answer = await fixture.send(
+                    .get, path, headers: [("X-ZUMO-AUTH", try await TestToken.user("ann"))], version: version)
+                #expect(answer.status == 200 && answer.text.contains(#""n":1"#), "\(answer.text)")
+                #expect(!answer.text.contains("secret"), "\(answer.text)")
+            }
+        }
+    }
+
     @Test("many names make no list large") func many() async throws {
         let fixture = try await BackendFixture.empty()
         let names = (0..<300).map { #""p\#($0)":1"# }.joined(separator: ",")

@@ -67,6 +67,13 @@ struct BackendFixture {
         backend = try await open(environment)
     }
 
+    /// A backend with that configuration.
+    init(configuration: BackendConfiguration) async throws {
+        others = []
+        backend = try await Backend(
+            configuration, environment: SyncEnvironment(now: { Self.now }, makeID: { "\(UUID())" }))
+    }
+
     /// A backend with the movies.
     static func movies(pageSize: Int = 100, maxTop: Int = 128_000) async throws -> BackendFixture {
         try await BackendFixture(

@@ -5,7 +5,8 @@ public import SluiceCore
 
 /// Finds out whom a request comes from.
 ///
-/// A token is a JSON Web Token (RFC 7519) signed with HMAC and SHA-256, in `X-ZUMO-AUTH` or as `Authorization: Bearer`.
+/// A token is a JSON Web Token (RFC 7519), in `X-ZUMO-AUTH` or as `Authorization: Bearer`. It is signed with one of the
+/// algorithms that the configuration has keys for, and each key is for one of them: see ``TokenKeys``.
 /// Other schemes of `Authorization` are somebody else's and not looked at.
 struct Authenticator: Sendable {
     /// RFC 7518, section 3.2: a key at least as long as the hash.
@@ -15,39 +16,59 @@ struct Authenticator: Sendable {
     /// The longest user, in bytes.
     static let longestUser = 1024
 
-    private let keys: JWTKeyCollection
+    /// The secret's algorithm; nil where only the file has keys.
+    private let secret: (any JWTAlgorithm)?
+    private let file: KeyFile?
     private let rules: BackendConfiguration.Authentication
     private let now: @Sendable () -> Timestamp
 
-    /// Reads the secret, from `variables` where it is in the environment.
+    /// Reads the secret, from `variables` where it is in the environment, and the file with keys.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` where the secret is missing or too short. The secret itself
-    ///   is in no error.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` where the secret is missing or too short, or the file has no
+    ///   keys. The secret itself is in no error.
     init(
         _ rules: BackendConfiguration.Authentication, now: @escaping @Sendable () -> Timestamp,
         variables: [String: String] = ProcessInfo.processInfo.environment
     ) async throws(SluiceError) {
-        let secret: String
-        switch rules.secret.source {
-        case .text(let text): secret = text
+        self.rules = rules
+        self.now = now
+        if let secret = rules.secret {
+            self.secret = try await Self.verifier(secret, variables)
+        } else {
+            secret = nil
+        }
+        if let path = rules.keyFile {
+            file = try await KeyFile(path)
+        } else {
+            file = nil
+        }
+    }
+
+    private static func verifier(
+        _ secret: TokenSecret, _ variables: [String: String]
+    ) async throws(SluiceError) -> any JWTAlgorithm {
+        let text: String
+        switch secret.source {
+        case .text(let given): text = given
         case .variable(let name):
-            guard let text = variables[name], !text.isEmpty else {
+            guard let given = variables[name], !given.isEmpty else {
                 throw SluiceError(
                     .invalidArgument,
                     "the environment's variable \(name) is not set; it holds the secret that tokens are signed with")
             }
-            secret = text
+            text = given
         }
-        guard secret.utf8.count >= Self.shortestSecret else {
+        guard text.utf8.count >= shortestSecret else {
             throw SluiceError(
                 .invalidArgument,
-                "\(rules.secret) has \(secret.utf8.count) bytes; HS256 needs at least \(Self.shortestSecret), such as "
-                    + "those of: openssl rand -hex 32")
+                "\(secret) has \(text.utf8.count) bytes; HS256 needs at least \(shortestSecret), such as those of: "
+                    + "openssl rand -hex 32")
         }
-        self.rules = rules
-        self.now = now
-        keys = JWTKeyCollection()
-        await keys.add(hmac: HMACKey(from: secret), digestAlgorithm: .sha256)
+        do {
+            return try await JWTKeyCollection().add(hmac: HMACKey(from: text), digestAlgorithm: .sha256).getKey()
+        } catch {
+            throw SluiceError(.invalidArgument, "\(secret) is no key for HS256")
+        }
     }
 
     /// The user of a request; nil for a request without a token.
@@ -58,15 +79,18 @@ struct Authenticator: Sendable {
         guard let token = try Self.token(in: headers) else { return nil }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard token.utf8.count <= Self.longestToken, parts.count == 3, let header = Self.object(parts[0]),
-            let claims = Self.object(parts[1])
+            let claims = Self.object(parts[1]), let signature = Self.data(parts[2])
         else { throw Self.refusal("the token is no JSON Web Token") }
-        // The one algorithm, whatever the token wishes; and no extension that must be understood.
-        guard header["alg"]?.string == "HS256", header["crit"] == nil else {
-            throw Self.refusal("the token is not signed with HS256")
+        let keys = TokenKeys(secret: secret, keys: await file?.keys() ?? [])
+        // Only what there are keys for, whatever the token wishes; and no extension that must be understood.
+        guard let algorithm = header["alg"]?.string, keys.algorithms.contains(algorithm), header["crit"] == nil else {
+            throw Self.refusal("the token is not signed with \(keys.algorithms.joined(separator: " or "))")
         }
-        do {
-            _ = try await keys.verify(token, as: Signed.self)
-        } catch {
+        guard header["kid"] == nil || header["kid"]?.string != nil,
+            let key = keys.verifier(algorithm: algorithm, id: header["kid"]?.string)
+        else { throw Self.refusal("the token names no key that is known (kid)") }
+        let signed = Array("\(parts[0]).\(parts[1])".utf8)
+        guard (try? key.verify(signature, signs: signed)) == true else {
             throw Self.refusal("the token's signature is wrong")
         }
         try check(claims)
@@ -108,12 +132,16 @@ struct Authenticator: Sendable {
         return zumo ?? bearer
     }
 
-    /// The JSON object of a token's part.
-    private static func object(_ part: Substring) -> JSON? {
+    /// The bytes of a token's part.
+    private static func data(_ part: Substring) -> Data? {
         var text = String(part).replacing("-", with: "+").replacing("_", with: "/")
         text += String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-        guard let data = Data(base64Encoded: text),
-            let json = try? JSON(parsing: String(decoding: data, as: UTF8.self)),
+        return Data(base64Encoded: text)
+    }
+
+    /// The JSON object of a token's part.
+    private static func object(_ part: Substring) -> JSON? {
+        guard let data = data(part), let json = try? JSON(parsing: String(decoding: data, as: UTF8.self)),
             json.kind == .object
         else { return nil }
         return json
@@ -124,11 +152,6 @@ struct Authenticator: Sendable {
         // RFC 6750, section 3.
         refusal.headers[.wwwAuthenticate] = "Bearer error=\"invalid_token\", error_description=\"\(reason)\""
         return refusal
-    }
-
-    /// A payload of which only the signature matters: the claims are read by the reader that reads all JSON here.
-    private struct Signed: JWTPayload {
-        func verify(using algorithm: some JWTAlgorithm) {}
     }
 }
 

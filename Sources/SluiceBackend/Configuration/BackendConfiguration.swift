@@ -55,6 +55,10 @@ public struct BackendConfiguration: Sendable, Hashable {
     /// The policy of the plugins that are around requests to the tables; nil for none. `sluice serve` runs them, and a
     /// program that opens a ``Backend`` itself gives it hooks of its own instead.
     public var plugins: Plugins?
+    /// How many requests each client may make; nil for any number.
+    public var rateLimit: RateLimit?
+    /// What listeners take of a client.
+    public var limits = Limits()
 
     /// A configuration.
     public init(
@@ -80,24 +84,35 @@ public struct BackendConfiguration: Sendable, Hashable {
 }
 
 extension BackendConfiguration {
-    /// How requests say who they come from: by a JSON Web Token (RFC 7519) with an HMAC of SHA-256, in the header
-    /// `Authorization: Bearer` or `X-ZUMO-AUTH`.
+    /// How requests say who they come from: by a JSON Web Token (RFC 7519) in the header `Authorization: Bearer` or
+    /// `X-ZUMO-AUTH`. It is signed with a secret that the backend shares (HS256), or by an issuer whose public keys are in
+    /// a file (RS256, ES256).
     ///
     /// ```swift
     /// var configuration = BackendConfiguration(tables: [.init("notes", access: .authenticated)])
     /// configuration.authentication = .init(secret: .variable("SLUICE_JWT_SECRET"))
     /// ```
     public struct Authentication: Sendable, Hashable {
-        /// The key that tokens are signed with: at least 32 bytes.
-        public var secret: TokenSecret
+        /// The secret of HS256: at least 32 bytes; nil where no such token is taken.
+        public var secret: TokenSecret?
+        /// The path of a JWK set (RFC 7517) with the public keys of RS256 and ES256; nil where no such token is taken. It
+        /// is read again when it changes.
+        public var keyFile: String?
         /// What a token's `iss` must be; nil for anything.
         public var issuer: String?
         /// What must be among a token's `aud`; nil for anything.
         public var audience: String?
 
-        /// An authentication.
+        /// An authentication by a secret.
         public init(secret: TokenSecret, issuer: String? = nil, audience: String? = nil) {
             self.secret = secret
+            self.issuer = issuer
+            self.audience = audience
+        }
+
+        /// An authentication by public keys.
+        public init(keyFile: String, issuer: String? = nil, audience: String? = nil) {
+            self.keyFile = keyFile
             self.issuer = issuer
             self.audience = audience
         }

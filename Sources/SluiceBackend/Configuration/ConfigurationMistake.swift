@@ -50,9 +50,13 @@ extension BackendConfiguration {
         guard requestIdsExpire >= .seconds(1) else {
             throw ConfigurationMistake(reason: "requestIdsExpire is at least one second", key: "requestIdsExpire")
         }
-        if case .variable(let name)? = authentication?.secret.source, name.isEmpty || name.contains("=") {
+        if case .variable(let name)? = authentication?.secret?.source, name.isEmpty || name.contains("=") {
             throw ConfigurationMistake(reason: "secretVariable is the name of a variable of the environment")
         }
+        if let authentication, authentication.secret == nil, authentication.keyFile == nil {
+            throw ConfigurationMistake(reason: "auth has a secret, or a file with keys")
+        }
+        try checkLoad()
     }
 }
 

@@ -10,7 +10,7 @@ struct ConfigurationReader {
     func configuration(_ file: ConfigurationFile) throws(SluiceError) -> BackendConfiguration {
         let root = try file.root().named("the configuration")
         let members = try root.members([
-            "database", "auth", "tables", "requestIdsExpire", "odata", "plugins", "secrets",
+            "database", "auth", "tables", "requestIdsExpire", "odata", "plugins", "secrets", "rateLimit", "limits",
         ])
         guard let database = members["database"] else {
             throw root.refusal("the key database is missing, such as database: sqlite:backend.db")
@@ -28,6 +28,8 @@ struct ConfigurationReader {
         } else if let secrets = members["secrets"] {
             throw secrets.refusal("secrets are for plugins, and the key plugins is missing")
         }
+        if let limit = members["rateLimit"], !limit.isNull { configuration.rateLimit = try rateLimit(limit) }
+        if let limits = members["limits"] { configuration.limits = try self.limits(limits) }
         let entries = try tables.entries()
         guard !entries.isEmpty else { throw tables.refusal("tables is a mapping of names to their rules") }
         for entry in entries { configuration.tables.append(try TableReader(self, entry.key, entry.value).table()) }
@@ -67,15 +69,21 @@ struct ConfigurationReader {
     private func authentication(
         _ node: ConfigurationNode
     ) throws(SluiceError) -> BackendConfiguration.Authentication {
-        let members = try node.members(["secretVariable", "issuer", "audience"])
-        guard let variable = members["secretVariable"] else {
+        let members = try node.members(["secretVariable", "jwks", "issuer", "audience"])
+        let (issuer, audience) = (try members["issuer"]?.text(), try members["audience"]?.text())
+        let file = try members["jwks"].map { (node) throws(SluiceError) in absolute(try node.text()) }
+        if let variable = members["secretVariable"] {
+            var authentication = BackendConfiguration.Authentication(
+                secret: .variable(try variable.text()), issuer: issuer, audience: audience)
+            authentication.keyFile = file
+            return authentication
+        }
+        guard let file else {
             throw node.refusal(
                 "the key secretVariable is missing: the variable of the environment that holds the secret, such as "
-                    + "SLUICE_JWT_SECRET")
+                    + "SLUICE_JWT_SECRET; or jwks, a file with public keys")
         }
-        return .init(
-            secret: .variable(try variable.text()), issuer: try members["issuer"]?.text(),
-            audience: try members["audience"]?.text())
+        return .init(keyFile: file, issuer: issuer, audience: audience)
     }
 
     func absolute(_ path: String) -> String {

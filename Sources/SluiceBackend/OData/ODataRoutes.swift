@@ -14,6 +14,8 @@ extension HTTPRequest {
 struct ODataRoutes: Sendable {
     let backend: Backend
     let service: ODataService
+    /// What a batch pays for its parts with; nil where there is no limit.
+    var allowance: Allowance?
 
     /// The answer to a request that came by itself.
     func respond(to request: Request) async -> Response {

@@ -22,6 +22,8 @@ public final class Backend: Sendable {
     private let tables: [String: BackendTable]
     /// Tells streams of changes that their table has changed.
     let signals: CommitSignals
+    /// Counts the requests of each client; nil where there is no limit.
+    let limiter: RateLimiter?
     /// What is served as OData; nil where nothing is.
     let odata: ODataService?
     /// How many records were stamped anew because the database turned out, when it was opened, to be another than the
@@ -50,6 +52,7 @@ public final class Backend: Sendable {
         self.configuration = configuration
         self.environment = environment
         self.hooks = hooks
+        limiter = configuration.rateLimit.map { RateLimiter($0, now: environment.now) }
         if let rules = configuration.authentication {
             authenticator = try await Authenticator(rules, now: environment.now)
         } else {
@@ -117,11 +120,14 @@ public final class Backend: Sendable {
     func table(_ name: String) -> BackendTable? { tables[name] }
 
     /// Answers a request; whatever goes wrong is an answer too.
-    package func respond(to request: Request) async -> Response {
+    package func respond(to request: Request) async -> Response { await respond(to: request, by: nil) }
+
+    /// Answers a request that was let in.
+    func respond(to request: Request, by allowance: Allowance?) async -> Response {
         if let odata, request.head.isOData {
-            return await ODataRoutes(backend: self, service: odata).respond(to: request)
+            return await ODataRoutes(backend: self, service: odata, allowance: allowance).respond(to: request)
         }
-        return await TableRoutes(backend: self).respond(to: request)
+        return await TableRoutes(backend: self, allowance: allowance).respond(to: request)
     }
 }
 

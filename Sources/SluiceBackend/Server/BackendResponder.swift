@@ -6,13 +6,16 @@ internal import SluiceCore
 
 /// Carries requests from the listener to the backend, and its answers back.
 struct BackendResponder: HTTPResponder {
-    /// The largest body that is read (4 MiB).
-    static let maximumBody = 4 << 20
-
     let backend: Backend
     let streams: OpenStreams
 
     func respond(to request: Hummingbird.Request, context: BackendContext) async throws -> Hummingbird.Response {
+        let allowance: Allowance?
+        do throws(Refusal) {
+            allowance = try await backend.admit(request.head, from: context.channel.remoteAddress)
+        } catch {
+            return Self.response(backend.refuse(SluiceCore.Request(request.head), error))
+        }
         if ChangeStream.isAsked(by: request.head) {
             switch await ChangeStream.begin(request.head, backend) {
             case .stream(let first, let stream): return streams.response(first, stream, context.channel)
@@ -21,13 +24,15 @@ struct BackendResponder: HTTPResponder {
         }
         var request = request
         let answer: SluiceCore.Response
+        let most = backend.configuration.limits.bodyBytes
         do {
-            let body = try await request.collectBody(upTo: Self.maximumBody)
+            let body = try await request.collectBody(upTo: most)
             answer = await backend.respond(
-                to: SluiceCore.Request(request.head, body: Body(bytes: Array(body.readableBytesView))))
+                to: SluiceCore.Request(request.head, body: Body(bytes: Array(body.readableBytesView))), by: allowance)
         } catch is NIOTooManyBytesError {
             answer = backend.refuse(
-                SluiceCore.Request(request.head), .contentTooLarge, "the body is larger than \(Self.maximumBody) bytes")
+                SluiceCore.Request(request.head),
+                Refusal(.contentTooLarge, "the body is larger than \(most) bytes"))
         }
         context.logger.debug(
             "answered",

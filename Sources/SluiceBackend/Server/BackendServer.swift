@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import Hummingbird
+internal import HummingbirdCore
 public import Logging
 internal import NIOCore
 public import ServiceLifecycle
@@ -37,9 +38,14 @@ public struct BackendServer: Service {
     /// - Throws: ``SluiceError`` of code `network` where the address cannot be listened on.
     public func run() async throws {
         let streams = OpenStreams()
+        let limits = backend.configuration.limits
         let application = Application(
             responder: BackendResponder(backend: backend, streams: streams),
-            configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
+            server: ConnectionLimits(limits).server,
+            configuration: ApplicationConfiguration(
+                address: .hostname(host, port: port),
+                availableConnectionsDelegate: MaximumAvailableConnections(
+                    limits.connections ?? BackendConfiguration.Limits.usualConnections, logger: logger)),
             onServerRunning: { [onListening] channel in await onListening(channel.localAddress?.port ?? 0) },
             logger: logger)
         do {

@@ -5,7 +5,7 @@ internal import SluiceCore
 struct BatchRun: Sendable {
     /// The most bytes of all answers together; what would come after is not carried out. Small changes of large
     /// records could otherwise ask for answers that no memory holds.
-    static let mostBytes = 8 * BackendResponder.maximumBody
+    static let mostBytes = 32 << 20
 
     private let backend: Backend
     private let batch: BatchRequest
@@ -14,10 +14,13 @@ struct BatchRun: Sendable {
     /// Reads the batch.
     ///
     /// - Throws: ``Refusal``: 400 for what is no batch, 413 for one that is too large, 415 where the wire wants it
-    ///   declared as JSON.
-    init(_ backend: Backend, _ request: Request, _ target: RequestTarget, _ wire: ServerWire) throws {
-        guard request.body.bytes.count <= BackendResponder.maximumBody else {
-            throw Refusal(.contentTooLarge, "the batch is larger than \(BackendResponder.maximumBody) bytes")
+    ///   declared as JSON, 429 where its client has not enough for its parts.
+    init(
+        _ backend: Backend, _ request: Request, _ target: RequestTarget, _ wire: ServerWire, _ allowance: Allowance?
+    ) throws {
+        let most = backend.configuration.limits.bodyBytes
+        guard request.body.bytes.count <= most else {
+            throw Refusal(.contentTooLarge, "the batch is larger than \(most) bytes")
         }
         self.backend = backend
         self.wire = wire
@@ -25,6 +28,7 @@ struct BatchRun: Sendable {
         batch = try BatchRequest(RequestBody.object(of: request, wire)) { (element, isInGroup) throws(Refusal) in
             try reader.request(element, isInGroup: isInGroup)
         }
+        try allowance?.pay(parts: batch.parts.count)
     }
 
     func reply() async throws -> Reply {

@@ -14,7 +14,7 @@ struct JSONPatch: Sendable {
 
     /// The most changes of one patch, and the most values and bytes of text that its copies may have together: a few
     /// lines could otherwise make a record that no memory holds.
-    private static let (mostSteps, mostCopied) = (256, BackendResponder.maximumBody)
+    private static let (mostSteps, mostCopied) = (256, 4 << 20)
 
     /// Reads the changes.
     ///

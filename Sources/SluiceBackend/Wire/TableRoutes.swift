@@ -4,6 +4,8 @@ internal import SluiceCore
 /// Finds what a request asks for, and turns every failure into an answer of the wire that the request speaks.
 struct TableRoutes: Sendable {
     let backend: Backend
+    /// What a batch pays for its parts with; nil where there is no limit, and for what is a part.
+    var allowance: Allowance?
     /// The changes that those of this request are carried out with, and which of them it is.
     var group: (writes: WriteGroup, part: Int)?
 
@@ -29,7 +31,7 @@ struct TableRoutes: Sendable {
         }
         if target.segments == ["tables", BatchRequest.name] {
             guard request.head.method == .post else { throw Refusal.method(allowed: "POST") }
-            return try await BatchRun(backend, request, target, wire).reply()
+            return try await BatchRun(backend, request, target, wire, allowance).reply()
         }
         guard let table = backend.table(target.segments[1]) else {
             throw Refusal(.notFound, "the table does not exist")
@@ -95,8 +97,7 @@ struct TableRoutes: Sendable {
 
 extension Backend {
     /// The refusal of a request that was not read whole.
-    func refuse(_ request: Request, _ status: HTTPResponse.Status, _ reason: String) -> Response {
-        let refusal = Refusal(status, reason)
+    func refuse(_ request: Request, _ refusal: Refusal) -> Response {
         if odata != nil, request.head.isOData { return ODataRoutes.response(to: refusal, request.head) }
         let wire = (try? ServerWire.of(request.head, RequestTarget(request.head))) ?? .azureV2
         return wire.response(to: refusal, asked: [])

@@ -6,6 +6,7 @@ internal import Logging
 internal import NIOCore
 internal import ServiceLifecycle
 internal import Sluice
+internal import SluiceBackend
 internal import SluiceConfiguration
 internal import Synchronization
 
@@ -20,8 +21,6 @@ struct LocalListener: Service {
     /// The largest body, 4 MiB, and the largest head, 16 KiB.
     private static let mostBody = 4 << 20
     private static let mostHead = 16 << 10
-    /// How long a connection may be silent in the middle of a request, or between two.
-    private static let idle = TimeAmount.seconds(60)
 
     let name: String
     let address: Address
@@ -39,11 +38,9 @@ struct LocalListener: Service {
         if case .socket(let path, _) = address { try Self.makeWay(path) }
         var quiet = logger
         quiet.logLevel = .error
-        let limits = HTTP1Channel.Configuration.DecoderConfiguration(
-            maxHeaderFieldSize: Self.mostHead, maxHeaderListSize: Self.mostHead, maxHeaderFieldCount: 100)
         let application = Application(
             responder: LocalResponder(address: address, answer: answer, mostBody: Self.mostBody),
-            server: .http1(configuration: .init(idleTimeout: Self.idle, httpDecoderConfiguration: limits)),
+            server: ConnectionLimits(headBytes: Self.mostHead, headerFields: 100).server,
             configuration: ApplicationConfiguration(address: bind, serverName: "sluice"),
             onServerRunning: { [started, address] channel in
                 if case .socket(let path, let rule) = address { Self.protect(path, rule) }

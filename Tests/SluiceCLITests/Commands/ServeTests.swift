@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import Sluice
 import Testing
 
@@ -14,6 +15,31 @@ import Testing
             #expect(pull.status == 0)
             #expect(try await server.stop(signal) == 0)
             #expect(server.output == "listening on http://127.0.0.1:\(server.port)\n")
+        }
+    }
+
+    @Test("a client that comes too often is told when to come again, by the limits of the file")
+    func rateLimit() async throws {
+        try await withScratch { scratch in
+            let config = try scratch.write(
+                "backend.yaml",
+                """
+                database: "sqlite::memory:"
+                rateLimit: { requests: 1, burst: 1 }
+                limits: { head: 2048, idle: 20s }
+                tables: { t: {} }
+                """)
+            let server = try await ServeProcess(scratch, config: config)
+            var answers: [Int: Response] = [:]
+            let head = HTTPRequest(
+                method: .get, scheme: "http", authority: "127.0.0.1:\(server.port)", path: "/tables/t")
+            for _ in 0..<20 {
+                let answer = try await AsyncHTTPTransport().send(Request(head))
+                answers[answer.status] = answer
+            }
+            #expect(answers[200] != nil)
+            #expect(answers[429]?.head.headerFields[.retryAfter] == "1")
+            #expect(try await server.stop() == 0)
         }
     }
 

@@ -20,8 +20,9 @@ struct BatchRoutes: Sendable {
 
     func reply() async throws -> ODataReply {
         let body = call.request.body
-        guard body.bytes.count <= BackendResponder.maximumBody else {
-            throw Refusal(.contentTooLarge, "the batch is larger than \(BackendResponder.maximumBody) bytes")
+        let most = call.backend.configuration.limits.bodyBytes
+        guard body.bytes.count <= most else {
+            throw Refusal(.contentTooLarge, "the batch is larger than \(most) bytes")
         }
         let type = call.head.headerFields[.contentType]
         let reader = BatchItemReader(call: call)
@@ -48,6 +49,7 @@ struct BatchRoutes: Sendable {
     // MARK: One after the other
 
     private func run(_ items: [BatchItem]) async throws -> [Answer] {
+        try routes.allowance?.pay(parts: items.count)
         // v2 knows no wish about it: each request is carried out.
         let goesOn = call.version == .v2 || call.preferences.continuesOnError
         var answers: [Answer] = []

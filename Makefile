@@ -60,11 +60,15 @@ format:
 
 # Figures against a plain C program in the same run, in a release build: make bench ONLY=pull runs one. The touch makes
 # the package manager look again for files that were added to Sluice since. ONLY=live has two daemons and a server instead:
-# how long changes take between them at 100 a second, and what 10,000 idle streams cost.
+# how long changes take between them at 100 a second, and what 10,000 idle streams cost. ONLY=load has a server hold 10,000
+# idle connections while 200 write.
 bench: setup
 ifeq ($(ONLY),live)
 	$(SWIFT) build -c release --product sluice
 	@SLUICE=.build/release/sluice .ci/daemon live 2000 10000
+else ifeq ($(ONLY),load)
+	$(SWIFT) build -c release --product sluice
+	@SLUICE=.build/release/sluice .ci/daemon load 20000 10000
 else
 	cd Benchmarks && touch Package.swift && $(SWIFT) build -c release --product abi && \
 		ln -sf libsluice-c.so .build/release/libsluice.so && $(SWIFT) run -c release bench $(if $(ONLY),--only $(ONLY))
@@ -76,10 +80,11 @@ fuzz: setup
 	@.ci/fuzz "$(ONLY)" "$(SECONDS)"
 
 # What `make test` plays a part of, whole: 20,000 generated queries of the evaluator, the stores, the texts of OData and the
-# backend; 102,000 pairs of requests and defining requests; 10,000 requests of the three stores; 80 histories of two devices.
+# backend; 102,000 pairs of requests and defining requests; 10,000 requests of the three stores; 80 histories of two devices;
+# 20,000 requests of two users, none of whom may learn of the other's records.
 queries: setup
 	$(SWIFT) build --build-tests
-	SLUICE_ALL_SEEDS=1 .ci/test --filter 'DifferentialTests|CoverageTests|SameRowsTests|HistoryTests'
+	SLUICE_ALL_SEEDS=1 .ci/test --filter 'DifferentialTests|CoverageTests|SameRowsTests|HistoryTests|LeakTests'
 
 # What a change of the engine needs to have been through: fresh seeds, kills, and every 7th storage fault. What was played
 # goes into docs/campaigns.md, which says what a release needs. CORES=1 leaves the others to you.

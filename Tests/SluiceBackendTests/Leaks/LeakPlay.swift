@@ -38,7 +38,7 @@ struct LeakPlay {
     let world: LeakWorld
     private var requests: LeakRequests
     private var watch: LeakWatch
-    private var memories: [LeakUser: LeakMemory] = [.ann: .init(), .bob: .init()]
+    private(set) var memories: [LeakUser: LeakMemory] = [.ann: .init(), .bob: .init()]
 
     /// What was asked, by whom, and what came of it.
     struct Step {
@@ -59,9 +59,10 @@ struct LeakPlay {
         watch = LeakWatch(marks)
     }
 
-    mutating func step() async throws -> Step {
+    /// - Parameter memories: what the users go by: in both worlds what they know in the first, so that they ask the same.
+    mutating func step(knowing memories: [LeakUser: LeakMemory]) async throws -> Step {
         let user: LeakUser = requests.random.next(2) == 0 ? .ann : .bob
-        if requests.random.next(25) == 0 { return try await streamStep(user) }
+        if requests.random.next(25) == 0 { return try await streamStep(user, memories[user] ?? .init()) }
         // Now and then with what only the other was told.
         let source = requests.random.next(12) == 0 ? LeakRequests.other(user) : user
         let request = requests.any(for: user, memories[source] ?? .init())
@@ -69,7 +70,7 @@ struct LeakPlay {
         let asked =
             "\(request.method) \(request.path) \(request.headers.map { "\($0.0): \($0.1)" }.joined(separator: ", ")) "
             + request.body
-        memories[user, default: .init()].learn(request, answer)
+        self.memories[user, default: .init()].learn(request, answer)
         if !request.path.contains("news"), !request.path.contains("$batch") { watch.learn(answer, to: user) }
         return Step(
             user: user, asked: asked, answer: answer.whole, status: answer.status,
@@ -77,11 +78,11 @@ struct LeakPlay {
     }
 
     /// A stream of changes: both users change something, and each hears of their own.
-    private mutating func streamStep(_ user: LeakUser) async throws -> Step {
+    private mutating func streamStep(_ user: LeakUser, _ known: LeakMemory) async throws -> Step {
         let table = requests.random.pick(["notes", "customers", "orders"])
         let other = LeakRequests.other(user)
         var text = ""
-        let last = requests.random.next(2) == 0 ? requests.random.picked(memories[user]?.tokens[table] ?? []) : nil
+        let last = requests.random.next(2) == 0 ? requests.random.picked(known.tokens[table] ?? []) : nil
         let head = world.stream("/tables/\(table)/changes", by: user, last: last)
         guard case .stream(let first, var stream) = await ChangeStream.begin(head, world.fixture.backend) else {
             return Step(user: user, asked: "stream of \(table)", answer: "refused", status: 410)

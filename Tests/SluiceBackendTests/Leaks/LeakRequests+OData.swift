@@ -19,13 +19,17 @@ extension LeakRequests {
         return switch table {
         case "orders":
             random.pick([
-                "customer/text ne null", "startswith(customer/text,'zq')", "customer/owner eq '\(other)'",
+                "customer/text ne null", "contains(customer/text,'second')", "customer/number mod 2 eq 1",
+                "substringof('second',customer/text)", "contains(customer/text,'hidden')",
+                "customer/owner eq '\(other)'",
                 "customer/number gt 20", "length(customer/text) gt 11", "customer/text eq text",
                 "customer/orders/any(o:o/number gt 5)", "customer/orders/$count gt 1",
             ])
         case "customers":
             random.pick([
-                "orders/any()", "orders/any(o:o/owner eq '\(other)')", "orders/all(o:o/number gt 5)",
+                "orders/any()", "orders/any(o:contains(o/text,'second'))", "orders/any(o:o/number mod 2 eq 1)",
+                "orders/$count($filter=contains(text,'second')) gt 0", "orders/any(o:o/owner eq '\(other)')",
+                "orders/all(o:o/number gt 5)",
                 "orders/$count gt 1", "orders/any(o:startswith(o/text,'zq'))", "orders/any(o:length(o/text) gt 11)",
             ])
         default: filter(user)
@@ -33,10 +37,10 @@ extension LeakRequests {
     }
 
     mutating func entities(for user: LeakUser) -> LeakRequest {
-        let table = table()
+        let table = random.next(3) > 0 ? random.pick(["orders", "customers"]) : table()
         var options: [String] = []
-        if random.next(2) == 0 {
-            options.append("$filter=" + (random.next(2) == 0 ? filter(user) : linkFilter(user, table)))
+        if random.next(3) > 0 {
+            options.append("$filter=" + (random.next(3) == 0 ? filter(user) : linkFilter(user, table)))
         }
         if random.next(3) == 0 {
             let links = table == "orders" ? ["customer/text desc", "customer/number"] : ["orders/$count desc"]
@@ -146,7 +150,7 @@ extension LeakRequests {
         case 6: return LeakRequest(method: .put, path: path, body: "{\(content)}", headers: headers)
         case 7: return LeakRequest(method: .delete, path: path, headers: headers)
         case 8:
-            let value = #"{"value":"\#(value(user))"}"#
+            let value = #"{"value":"\#(table == "news" ? "news" : value(user))"}"#
             return LeakRequest(method: .put, path: path + "/text", body: value, headers: headers)
         case 9:
             let (customer, order) = (self.id("customers"), self.id("orders"))

@@ -85,7 +85,8 @@ struct LeakRequests {
         return random.pick([
             "text ne null", "startswith(text,'zq')", "owner eq '\(other)'", "true or owner eq '\(other)'",
             "not (owner eq '\(LeakMarks.name(user))')", "length(text) gt 12", "number gt 20", "number mod 2 eq 1",
-            "id gt 'r5'", "deleted eq true", "endswith(text,'1')", "indexof(text,'b') ge 2", "owner ne null",
+            "id gt 'r5'", "deleted eq true", "endswith(text,'1')", "substringof('second',text)",
+            "contains(text,'second')", "indexof(text,'b') ge 2", "owner ne null",
             "number lt 100 and length(text) lt 11", "text eq owner", "substring(text,2,3) eq 'bob'",
         ])
     }

@@ -22,17 +22,17 @@ import Testing
         var second = try await LeakPlay(LeakMarks(observer: observer, isSecond: true), seed: seed)
         var successes = 0
         for number in 0..<Self.requests {
-            let step = try await first.step()
-            let twin = try await second.step()
+            let memories = first.memories
+            let step = try await first.step(knowing: memories)
+            let twin = try await second.step(knowing: memories)
             let place = "seed \(seed), request \(number), \(step.user): \(step.asked)"
             try #require(step.user == twin.user)
             for step in [step, twin] {
                 try #require(step.finding == nil, "\(place)\n\(step.finding ?? "")\n\(step.answer)")
             }
             if step.user == observer, !step.isFailedGroup {
-                let (one, two) = (Self.comparable(step.answer), Self.comparable(twin.answer))
-                try #require(one == two, "\(place)")
-            } else {
+                try #require(step.answer == twin.answer, "\(place)")
+            } else if !step.asked.hasPrefix("GET") {
                 // Else the two worlds would have gone different ways.
                 try #require(step.status == twin.status, "\(place)\n\(twin.asked)\n\(step.answer)\n\(twin.answer)")
             }
@@ -40,11 +40,6 @@ import Testing
             if number % 50 == 49 { try await compareCounts(first) }
         }
         #expect(successes > Self.requests / 3, "requests that are refused are no test")
-    }
-
-    /// An answer without what is of its database alone: the eight bytes in a change token that name it.
-    private static func comparable(_ answer: String) -> String {
-        answer.replacing(#/(AgA[A-Za-z0-9_-]{19})[A-Za-z0-9_-]{12}(?=[A-Za-z0-9_-]{16})/#) { "\($0.1)************" }
     }
 
     private func compareCounts(_ play: LeakPlay) async throws {

@@ -71,6 +71,7 @@ package final class TableCall: Sendable {
         if !state.withLock({ $0.isAsked }) {
             var question = question
             try await before(&question)
+            try Self.requireVisible(rows, question)
         }
         let waiting = state.withLock { state in
             defer { state = State() }
@@ -99,6 +100,17 @@ package final class TableCall: Sendable {
             }
         }
         return rows
+    }
+
+    /// Refuses to show what a filter of the plugins takes away: records that nobody has asked a table for, as the one that
+    /// a change is in conflict with.
+    ///
+    /// - Throws: ``TableRefusal`` (404).
+    private static func requireVisible(_ rows: [JSON], _ question: TableQuestion) throws {
+        guard question.hook == .read, let filter = question.filter else { return }
+        let query = Query(question.table, filter: filter, includesDeleted: true)
+        guard let evaluator = try? QueryEvaluator(query, schema: nil), evaluator.apply(to: rows).count == rows.count
+        else { throw TableRefusal(404, "The item does not exist") }
     }
 
     /// Asks the handlers of conflicts.

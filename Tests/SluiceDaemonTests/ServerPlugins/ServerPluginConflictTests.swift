@@ -55,6 +55,19 @@ import Testing
         #expect(await server.send(.get, "/tables/t/a").json["n"] == 1)
     }
 
+    @Test("a record that a reader's filter takes away is not shown by a conflict either")
+    func hidden() async throws {
+        let server = try await PluginBackend(["read": "req.filter = \"t ne 'x'\"; return next(req)"])
+        for (method, path) in [(HTTPRequest.Method.patch, "/tables/t/a"), (.delete, "/tables/t/a")] {
+            let answer = await server.send(method, path, #"{"n":9}"#, stale)
+            #expect(answer.status == 404 && !answer.text.contains("\"x\""), "\(answer.text)")
+        }
+        let insert = await server.send(.post, "/tables/t", #"{"id":"a"}"#)
+        #expect(insert.status == 404 && !insert.text.contains("\"x\""), "\(insert.text)")
+        let shown = await server.send(.patch, "/tables/t/b", #"{"n":9}"#, stale)
+        #expect(shown.status == 412 && shown.json["t"] == "y", "\(shown.text)")
+    }
+
     @Test("a script that fails: hold is 500, next leaves it to the client, server and client decide")
     func fails() async throws {
         for (policy, status, n) in [("hold", 500, 1), ("next", 412, 1), ("server", 200, 1), ("client", 200, 9)] {

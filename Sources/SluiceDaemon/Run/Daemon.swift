@@ -187,12 +187,13 @@ public actor Daemon: Service {
                 throw error
             }
             let old = serving
+            // The gateway answers from the new one at once; its schedule begins when the old one's last run is over.
+            serving = next
             await old.stop()
             for installation in next.installations {
                 installation.gate.isPaused = isPaused
                 installation.start { [end] in end.yield($0) }
             }
-            serving = next
             for store in holds.keys where !next.stores.contains(store) { holds[store] = nil }
             refusal = nil
             meters.set("sluice.daemon.configuration.refused", 0)

@@ -10,6 +10,15 @@ struct GatewayRoutes: Sendable {
     let daemon: Daemon
 
     func reply(to request: LocalRequest) async -> LocalReply {
+        // Where the configuration has been loaded anew in between, the new one answers.
+        for _ in 0..<10 {
+            if let reply = await answer(request) { return reply }
+        }
+        return .refusal(.serviceUnavailable, "storeClosed", "the daemon ends")
+    }
+
+    /// The answer; nil where the installation has ended meanwhile.
+    private func answer(_ request: LocalRequest) async -> LocalReply? {
         let installations = await daemon.serving.installations
         var request = request
         var installation = installations.first
@@ -22,9 +31,11 @@ struct GatewayRoutes: Sendable {
         let context = installation.session.context
         if let table = Self.followed(request) { return Self.changes(of: table, context) }
         let gateway = TablesGateway(context: context, tables: installation.session.settings.tables)
-        let response = await gateway.respond(to: Request(request.head, body: request.body))
-        return LocalReply(
-            response.head.status, headers: response.head.headerFields, bytes: response.body.bytes)
+        return await installation.serve {
+            let response = await gateway.respond(to: Request(request.head, body: request.body))
+            return LocalReply(
+                response.head.status, headers: response.head.headerFields, bytes: response.body.bytes)
+        }
     }
 
     /// The table whose changes the request wants to follow.

@@ -12,6 +12,8 @@ final class Installation: Sendable {
     private let followsNetwork: Bool
     private let followers: [ChangeFollower]
     private let task = Mutex<Task<Void, Never>?>(nil)
+    /// How many requests of the gateway are under way, and whether no more are taken.
+    private let requests = Mutex<(count: Int, isEnding: Bool)>((0, false))
     /// The last run that ended, and the last that sent something.
     private let last = Mutex<(run: ScheduledRun?, sent: ScheduledRun?)>((nil, nil))
 
@@ -115,8 +117,21 @@ final class Installation: Sendable {
         task.withLock { $0 = work }
     }
 
-    /// Ends the schedule: the push or pull that is under way gets its time, then it is cancelled. The store is closed.
+    /// Answers a request of the gateway; nil once the installation ends, and then another one answers it.
+    func serve(_ answer: () async -> LocalReply) async -> LocalReply? {
+        let isTaken = requests.withLock { state in
+            if !state.isEnding { state.count += 1 }
+            return !state.isEnding
+        }
+        guard isTaken else { return nil }
+        defer { requests.withLock { $0.count -= 1 } }
+        return await answer()
+    }
+
+    /// Ends the schedule: the push or pull that is under way gets its time, then it is cancelled. The store is closed, after
+    /// the gateway's requests that are under way.
     func stop() async {
+        requests.withLock { $0.isEnding = true }
         service.scheduler.finish()
         let work = task.withLock { $0 }
         let limit = Task { [service] in
@@ -125,6 +140,10 @@ final class Installation: Sendable {
         }
         await work?.value
         limit.cancel()
+        let end = ContinuousClock.now + service.shutdownLimit
+        while requests.withLock({ $0.count > 0 }), ContinuousClock.now < end {
+            try? await Task.sleep(for: .milliseconds(5))
+        }
         try? await session.close()
     }
 

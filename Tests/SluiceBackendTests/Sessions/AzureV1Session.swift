@@ -63,5 +63,5 @@ extension WireSession {
                 headers: [("Content-Type", "application/json")] + repeatable, body: #"{"text":"buy bread"}"#,
                 status: 200,
                 contains: ["buy bread"], answers: ["ETag", "Repeatability-Result"]),
-        ] + servers)
+        ] + unshownServers)
 }

@@ -7,6 +7,13 @@ extension WireSession {
         ("Repeatability-First-Sent", "Mon, 06 May 2024 07:08:09 GMT"),
     ]
 
+    /// The same, which the page of another wire shows.
+    static let unshownServers = servers.map { step in
+        var step = step
+        step.isShown = false
+        return step
+    }
+
     /// What this project's server offers beside the generation's own requests, on every wire.
     static let servers = [
         Step(

@@ -28,6 +28,8 @@ struct WireSession: Sendable {
         /// Under which name a link in the answer's body is remembered: that of its property, or else one for the first
         /// of those that lead to changes.
         var link: String?
+        /// Whether the documentation of the wire shows it.
+        var isShown = true
     }
 
     /// The client's name: `azure-v1`.
@@ -79,6 +81,7 @@ struct WireSession: Sendable {
                 let token = link.split(separator: "deltatoken=").last?.split(separator: "&").first ?? ""
                 tokens[String(token)] = "TOKEN-\(tokens.count + 1)"
             }
+            guard step.isShown else { continue }
             let exchange = Self.text(step, head, fields, body, response, endpoint)
             transcript.append(tokens.reduce(exchange) { $0.replacing($1.key, with: $1.value) })
         }

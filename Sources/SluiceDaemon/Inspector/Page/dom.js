@@ -23,7 +23,10 @@ export const chosen = { endpoint: null, readOnly: false };
 
 async function answer(response) {
   const json = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Error(json.error?.message ?? `the daemon answered with ${response.status}`);
+  if (!response.ok) {
+    const error = new Error(json.error?.message ?? `the daemon answered with ${response.status}`);
+    throw Object.assign(error, { status: response.status });
+  }
   return json;
 }
 
@@ -64,6 +67,8 @@ export function action(label, done, work, attributes = {}) {
         dispatchEvent(new Event("refresh"));
       } catch (error) {
         say(error.message);
+        // Refused because something has changed since: the view shows it as it is now, and not what was typed.
+        if (error.status === 409) dispatchEvent(new Event("refresh"));
       } finally {
         button.disabled = false;
       }

@@ -14,6 +14,9 @@ package struct PostgresFailure: Error, Sendable, Hashable, CustomStringConvertib
 
     package var description: String { state.map { "PostgreSQL \($0): \(reason)" } ?? reason }
 
+    /// Stands in the place of an SQLSTATE where TLS could not be agreed on: libpq has none for it.
+    static let untrusted = "TLS"
+
     /// Whether the connection is lost with it.
     package var isBroken: Bool {
         guard let state else { return true }
@@ -34,12 +37,19 @@ package struct PostgresFailure: Error, Sendable, Hashable, CustomStringConvertib
         return SluiceError(code, message, cause: self)
     }
 
-    private var firstLine: String { reason.split(separator: "\n").first.map(String.init) ?? "no reason was given" }
+    private var lines: [String] { reason.split(separator: "\n").map(String.init) }
+    private var firstLine: String { lines.first ?? "no reason was given" }
 
     private func meaning(_ address: PostgresAddress) -> (SluiceError.Code, String) {
         guard let state else { return (.storeBusy, "the database \(address) cannot be reached: \(firstLine)") }
         switch state.prefix(2) {
         case _ where isTransient: return (.storeBusy, "the database \(address) is busy; try again")
+        case Self.untrusted.prefix(2):
+            return (
+                .storeInputOutput,
+                "the database \(address) is not spoken to, since its TLS certificate or its TLS is not as the URL wants it: "
+                    + (lines.first { $0.contains("certificate") || $0.contains("SSL") } ?? firstLine)
+            )
         case "28": return (.storeInputOutput, "the database \(address) does not let this user in")
         case "3D": return (.storeInputOutput, "there is no database \(address)")
         case "22", "54": return (.invalidRecord, "PostgreSQL cannot hold a value (\(state))")

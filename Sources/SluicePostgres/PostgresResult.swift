@@ -14,6 +14,9 @@ package final class PostgresResult {
     /// What the statement was, and how many rows it changed: `UPDATE 3`.
     var command: String { PQcmdStatus(pointer).map { String(cString: $0) } ?? "" }
 
+    /// How many rows the statement changed.
+    package var changed: Int { PQcmdTuples(pointer).flatMap { Int(String(cString: $0)) } ?? 0 }
+
     /// Whether it is that of a commit that was carried out.
     package var isCommit: Bool { command == "COMMIT" }
 

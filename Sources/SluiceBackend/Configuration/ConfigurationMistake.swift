@@ -23,6 +23,12 @@ extension BackendConfiguration {
         for (index, table) in tables.enumerated() {
             do throws(ConfigurationMistake) {
                 try table.check()
+                if table.key != nil {
+                    guard case .postgres = database else {
+                        throw ConfigurationMistake(
+                            reason: "key is for tables of a PostgreSQL database that were adopted", key: "key")
+                    }
+                }
                 guard names.insert(table.name.lowercased()).inserted else {
                     throw ConfigurationMistake(code: .invalidTable, reason: "two tables have this name")
                 }
@@ -96,8 +102,24 @@ extension BackendConfiguration.Table {
             throw ConfigurationMistake(
                 code: .invalidTable, reason: "the column \(column.name) is the server's own", key: "columns")
         }
+        try checkAdoption()
         try checkPerUser()
         try checkView()
+    }
+
+    private func checkAdoption() throws(ConfigurationMistake) {
+        guard let key else { return }
+        guard !key.isEmpty else { throw ConfigurationMistake(reason: "key is the name of a column", key: "key") }
+        guard !columns.isEmpty else {
+            throw ConfigurationMistake(reason: "a table with a key names its columns", key: "key")
+        }
+        guard seed == nil, view == nil else {
+            throw ConfigurationMistake(
+                reason: "a table with a key has neither seed nor view", key: seed == nil ? "view" : "seed")
+        }
+        guard !columns.contains(where: { $0.name.text == key }) else {
+            throw ConfigurationMistake(reason: "the column \(key) is the id, and no other column", key: "columns")
+        }
     }
 
     private func checkPerUser() throws(ConfigurationMistake) {

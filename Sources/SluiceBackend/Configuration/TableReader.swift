@@ -5,7 +5,7 @@ internal import SluiceCore
 struct TableReader {
     private static let keys = [
         "seed", "pageSize", "maxTop", "softDelete", "columns", "ids", "access", "unauthorizedStatus", "perUser", "view",
-        "recordsExpire", "tombstonesExpire", "references",
+        "recordsExpire", "tombstonesExpire", "references", "key",
     ]
 
     private let reader: ConfigurationReader
@@ -30,6 +30,7 @@ struct TableReader {
         if let value = members["pageSize"] { table.pageSize = try value.integer() }
         if let value = members["maxTop"] { table.maxTop = try value.integer() }
         if let value = members["softDelete"] { table.softDelete = try value.flag() }
+        table.key = try members["key"]?.text()
         if let value = members["columns"] { table.columns = try columns(value) }
         if let value = members["ids"] {
             let text = try value.choice(of: BackendConfiguration.Table.IDs.allCases.map(\.rawValue))

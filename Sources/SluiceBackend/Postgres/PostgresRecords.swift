@@ -11,13 +11,17 @@ struct PostgresRecords: RecordStorage {
     private static let mostKeys = 1000
 
     let schema: TableSchema
+    /// The table's name in the database.
+    private let name: String
     private let quotedName: String
     private let selectSQL: String
     private let upsertSQL: String
 
-    init(_ schema: TableSchema) {
+    /// - Parameter name: the table's name in the database, where it is another than the schema's.
+    init(_ schema: TableSchema, _ name: String? = nil) {
         self.schema = schema
-        quotedName = SQLDialect.postgres.quoted(schema.name)
+        self.name = name ?? schema.name
+        quotedName = SQLDialect.postgres.quoted(self.name)
         let quoted: [String] = schema.columns.map { SQLDialect.postgres.quoted($0.name.text) }
         let selected: [String] = zip(quoted, schema.columns).map { PostgresColumns.selected($0, $1.type) }
         let names: [String] = ["\"id\""] + quoted + ["\"_extra\"", "\"_absent\""]
@@ -42,20 +46,25 @@ struct PostgresRecords: RecordStorage {
         guard isThere == .integer(0) else {
             throw SluiceError(
                 .storeSchema,
-                "the database has a table of that name that the backend did not make; it was left as it is",
+                "the database has a table of that name that the backend did not make; it was left as it is. To serve it, "
+                    + "name its key column (key:) and run sluice backend adopt",
                 table: schema.name)
         }
+        try transaction.connection.execute(createSQL)
+    }
+
+    /// What makes the table.
+    var createSQL: String {
         let columns = schema.columns.map {
             "\(SQLDialect.postgres.quoted($0.name.text)) \(PostgresColumns.declaration($0.type)), "
         }
-        try transaction.connection.execute(
-            "CREATE TABLE \(quotedName) (\"id\" text COLLATE \"C\" PRIMARY KEY, \(columns.joined())"
-                + "\"_extra\" jsonb, \"_absent\" jsonb)")
+        return "CREATE TABLE \(quotedName) (\"id\" text COLLATE \"C\" PRIMARY KEY, \(columns.joined())"
+            + "\"_extra\" jsonb, \"_absent\" jsonb)"
     }
 
     func extend(to wanted: TableSchema, on connection: any StorageConnection) throws -> any RecordStorage {
         let transaction = try Self.postgres(connection)
-        let extended = PostgresRecords(wanted)
+        let extended = PostgresRecords(wanted, name)
         let added = wanted.columns.dropFirst(schema.columns.count)
         for column in added {
             try transaction.connection.execute(
@@ -68,7 +77,7 @@ struct PostgresRecords: RecordStorage {
         while true {
             let rows = try transaction.query(
                 selectSQL + " WHERE \"id\" > $1 ORDER BY \"id\" LIMIT 500", [.text(last)])
-            for row in 0..<rows.count { try extended.put(try record(rows, row), on: connection) }
+            for row in 0..<rows.count { _ = try extended.put(try record(rows, row), on: connection) }
             guard rows.count > 0, let end = rows.text(rows.count - 1, 0) else { return extended }
             last = end
         }
@@ -177,7 +186,7 @@ struct PostgresRecords: RecordStorage {
         guard !select.isEmpty else { return self }
         var schema = schema
         schema.columns.removeAll { !select.contains($0.name) }
-        return schema.columns.count == self.schema.columns.count ? self : PostgresRecords(schema)
+        return schema.columns.count == self.schema.columns.count ? self : PostgresRecords(schema, name)
     }
 
     func count(matching query: Query, on connection: any StorageConnection) throws -> Int {
@@ -255,7 +264,7 @@ struct PostgresRecords: RecordStorage {
 
     // MARK: Writing
 
-    func put(_ record: JSON, on connection: any StorageConnection) throws {
+    func put(_ record: JSON, on connection: any StorageConnection) throws -> JSON {
         let id = try StoreRules.id(of: record, in: schema.name)
         var values: [SQLValue] = [.text(id.text)]
         var absent: [PropertyName] = []
@@ -275,13 +284,14 @@ struct PostgresRecords: RecordStorage {
         values.append(extra.isEmpty ? .null : .text(JSON(members: extra).description))
         values.append(absent.isEmpty ? .null : .text(JSON(absent.map { JSON($0) }).description))
         _ = try Self.postgres(connection).query(upsertSQL, values)
+        return record
     }
 
     func delete(_ ids: [RecordID], on connection: any StorageConnection) throws {
         for id in ids { try connection.run("DELETE FROM \(quotedName) WHERE \"id\" = $1", [.text(id.text)]) }
     }
 
-    private static func postgres(_ connection: any StorageConnection) throws -> PostgresTransaction {
+    static func postgres(_ connection: any StorageConnection) throws -> PostgresTransaction {
         guard let transaction = connection as? PostgresTransaction else {
             throw SluiceError(.storeSchema, "the table is in PostgreSQL, the connection goes elsewhere")
         }

@@ -32,6 +32,11 @@ final class PostgresTransaction: StorageConnection {
         return PostgresTransaction(connection, writes: false)
     }
 
+    /// A transaction that reads and that the caller has begun.
+    static func looking(_ connection: PostgresConnection) -> PostgresTransaction {
+        PostgresTransaction(connection, writes: false)
+    }
+
     /// Begins a transaction that comes after all others that write: it waits for the lock that they hold until they are
     /// committed. `process` notes `attempt`, so that it can be found out what became of the transaction.
     static func writing(
@@ -62,9 +67,13 @@ final class PostgresTransaction: StorageConnection {
     func rollBack() { if connection.isOpen { _ = try? connection.execute("ROLLBACK") } }
 
     /// Writes what was given out, wakes those who wait for changes in all processes, and commits.
+    ///
+    /// No timeout ends the wait for a synchronous replica: the server would say then that it has committed, and it has,
+    /// but on one machine alone.
     func commit() throws {
         let results = try connection.execute(
-            try stampsSQL() + "SELECT pg_notify('\(PostgresListener.channel)', ''); COMMIT")
+            try stampsSQL()
+                + "SELECT pg_notify('\(PostgresListener.channel)', ''); SET LOCAL statement_timeout = 0; COMMIT")
         guard results.last?.isCommit == true else {
             throw PostgresFailure(state: "40000", reason: "the transaction was rolled back")
         }
@@ -80,7 +89,10 @@ final class PostgresTransaction: StorageConnection {
 
     func query(_ sql: SQLText) throws -> PostgresResult { try query(sql.text, sql.values) }
 
-    func records(_ schema: TableSchema) -> any RecordStorage { PostgresRecords(schema) }
+    func records(_ schema: TableSchema) throws -> any RecordStorage {
+        guard let adopted = try AdoptedTable.find(schema.name, self) else { return PostgresRecords(schema) }
+        return AdoptedRecords(adopted, schema)
+    }
 
     /// Reads the rows of a statement a few hundred at a time, until `body` says that it has enough.
     func walk(_ sql: SQLText, _ body: (PostgresResult) throws -> Bool) throws {

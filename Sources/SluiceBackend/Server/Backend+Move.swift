@@ -36,6 +36,7 @@ extension Backend {
         for index in configuration.tables.indices {
             // The records come from the source, and the columns that its seed has shown.
             configuration.tables[index].seed = nil
+            configuration.tables[index].key = nil
             if let table = source.table(configuration.tables[index].name) {
                 configuration.tables[index].columns = table.ownColumns.compactMap { table.schema.column($0) }
             }

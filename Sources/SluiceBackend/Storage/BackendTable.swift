@@ -23,14 +23,21 @@ struct BackendTable: Sendable {
             guard (held.column(SystemColumn.number) != nil) == (rules.ids == .integer) else {
                 throw SluiceError(.storeSchema, "the table was made with ids of the other kind", table: rules.name)
             }
+            let records = try connection.records(held)
+            try records.check(rules)
             let wanted = try StoreRules.merge(TableSchema(rules.name, columns: rules.storedColumns), into: held)
-            var table = BackendTable(rules, connection.records(held))
+            var table = BackendTable(rules, records)
             if wanted != held {
                 table = BackendTable(rules, try table.records.extend(to: wanted, on: connection))
                 try BackendCatalog.setColumns(wanted.columns, of: rules.name, connection)
             }
             try table.createIndexes(connection)
             return table
+        }
+        guard rules.key == nil else {
+            throw SluiceError(
+                .storeSchema, "the table has a key, so it is the operator's; adopt it first: sluice backend adopt",
+                table: rules.name)
         }
         let seed = try rules.seed.map { try SeedFile.records($0, table: rules.name) } ?? []
         var columns = rules.storedColumns
@@ -41,7 +48,7 @@ struct BackendTable: Sendable {
         }
         let schema = try StoreRules.merge(
             TableSchema(rules.name, columns: columns + SystemColumn.declared), into: nil)
-        let table = BackendTable(rules, connection.records(schema))
+        let table = BackendTable(rules, try connection.records(schema))
         try table.records.create(on: connection)
         try table.createIndexes(connection)
         try BackendCatalog.setColumns(schema.columns, of: rules.name, connection)
@@ -156,7 +163,9 @@ struct BackendTable: Sendable {
     func makeID(_ environment: SyncEnvironment, _ connection: any StorageConnection) throws -> RecordID {
         switch rules.ids {
         case .string: RecordID(environment.makeID())
-        case .integer: RecordID(String(try BackendCatalog.makeNumber(connection)))
+        case .integer:
+            RecordID(
+                String(try records.nextNumber(on: connection) ?? BackendCatalog.makeNumber(connection)))
         }
     }
 
@@ -180,25 +189,23 @@ struct BackendTable: Sendable {
             record[SystemColumn.number] = JSON(try number(of: id))
         }
         record[SystemColumn.left] = nil
-        guard let view = rules.view, let id = record["id"]?.textID else {
-            try store(record, connection)
-            return record
-        }
+        guard let view = rules.view, let id = record["id"]?.textID else { return try store(record, connection) }
         let wasSeen = try isRecord(id, in: view, connection)
         if !wasSeen { record[SystemColumn.left] = try self.record(id, connection)?[SystemColumn.left] }
-        try store(record, connection)
+        record = try store(record, connection)
         if wasSeen, try !isRecord(id, in: view, connection) {
             record[SystemColumn.left] = JSON(stamp.time.description)
-            try store(record, connection)
+            record = try store(record, connection)
         }
         return record
     }
 
-    /// Stores the record as it is.
-    func store(_ record: JSON, _ connection: any StorageConnection) throws {
+    /// Stores the record as it is, and gives back what is stored.
+    @discardableResult
+    func store(_ record: JSON, _ connection: any StorageConnection) throws -> JSON {
         let names = record.names.filter { $0 != "id" && schema.column($0) == nil && !SystemColumn.hidden.contains($0) }
         if showsAllRecords { try KnownProperties.note(names, of: name, connection) }
-        try records.put(record, on: connection)
+        return try records.put(record, on: connection)
     }
 
     private func isRecord(

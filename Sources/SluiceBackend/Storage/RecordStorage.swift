@@ -6,6 +6,8 @@ protocol RecordStorage: Sendable {
     /// The columns as declared.
     var schema: TableSchema { get }
 
+    /// Refuses rules that the table was not made for.
+    func check(_ rules: BackendConfiguration.Table) throws
     /// Makes the table and its indexes.
     func create(on connection: any StorageConnection) throws
     /// Adds the columns that `wanted` has more, and moves values into them.
@@ -29,9 +31,22 @@ protocol RecordStorage: Sendable {
         _ query: Query, most: Int, _ text: ListText, to output: inout [UInt8], on connection: any StorageConnection
     ) throws -> Bool
 
-    /// Inserts or replaces a record.
-    func put(_ record: JSON, on connection: any StorageConnection) throws
+    /// The number for a new id, where the table itself gives them out; nil where the catalog does.
+    func nextNumber(on connection: any StorageConnection) throws -> Int64?
+    /// Inserts or replaces a record, and gives back what is stored.
+    func put(_ record: JSON, on connection: any StorageConnection) throws -> JSON
     func delete(_ ids: [RecordID], on connection: any StorageConnection) throws
+}
+
+extension RecordStorage {
+    func check(_ rules: BackendConfiguration.Table) throws {
+        guard rules.key == nil else {
+            throw SluiceError(
+                .storeSchema, "the backend made the table; key is for tables that it did not make", table: rules.name)
+        }
+    }
+
+    func nextNumber(on connection: any StorageConnection) throws -> Int64? { nil }
 }
 
 /// What a list shows of records.

@@ -68,8 +68,9 @@ struct SQLiteRecords: RecordStorage {
         return try writer.append(query, most: most, to: &output, on: Self.sqlite(connection)).hasMore
     }
 
-    func put(_ record: JSON, on connection: any StorageConnection) throws {
+    func put(_ record: JSON, on connection: any StorageConnection) throws -> JSON {
         try table.put(record, on: Self.sqlite(connection))
+        return record
     }
 
     func delete(_ ids: [RecordID], on connection: any StorageConnection) throws {

@@ -48,8 +48,8 @@ protocol StorageConnection: AnyObject {
     @discardableResult
     func run(_ sql: String, _ values: [SQLValue]) throws -> [[SQLValue]]
 
-    /// The records of a table with those columns. The database is not looked at.
-    func records(_ schema: TableSchema) -> any RecordStorage
+    /// The records of a table with those columns, which the database may have not yet.
+    func records(_ schema: TableSchema) throws -> any RecordStorage
 }
 
 extension StorageConnection {

@@ -6,7 +6,7 @@ internal import SluiceBackend
 struct BackendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backend", abstract: "Look after the database of sluice serve.",
-        subcommands: [BackendMoveCommand.self, BackendRestoredCommand.self])
+        subcommands: [BackendAdoptCommand.self, BackendMoveCommand.self, BackendRestoredCommand.self])
 }
 
 struct BackendRestoredCommand: OutcomeCommand {

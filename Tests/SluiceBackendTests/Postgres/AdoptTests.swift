@@ -1,0 +1,234 @@
+import Foundation
+import HTTPTypes
+import SluiceCore
+import Testing
+
+@testable import SluiceBackend
+@testable import SluicePostgres
+
+/// A table that the operator had before the backend came.
+@Suite("Adopted tables", .enabled(if: !TestDatabase.isSQLite, "needs .ci/postgres")) struct AdoptTests {
+    /// An operator's database, and the connection of the operator's own programs.
+    struct Operator {
+        let database: BackendConfiguration.Database
+        let connection: PostgresConnection
+        let tables: [BackendConfiguration.Table]
+
+        init(_ sql: String, _ tables: BackendConfiguration.Table...) throws {
+            database = try TestDatabase.postgres(try #require(TestDatabase.server))
+            guard case .postgres(let postgres) = database else { throw CancellationError() }
+            connection = try PostgresConnection(postgres.address)
+            try connection.execute(sql)
+            self.tables = tables
+        }
+
+        var configuration: BackendConfiguration { BackendConfiguration(database: database, tables: tables) }
+
+        func adopt() async throws {
+            for table in tables where table.key != nil { _ = try await Backend.adopt(table.name, of: configuration) }
+        }
+
+        func fixture() async throws -> BackendFixture {
+            try await BackendFixture(tables: tables, database: database, random: { Double.random(in: 0...1) })
+        }
+
+        func sql(_ text: String) throws -> [[SQLValue]] { try connection.execute(text).last?.rows ?? [] }
+    }
+
+    private static func table(_ name: String, _ columns: [TableSchema.Column]) -> BackendConfiguration.Table {
+        var table = BackendConfiguration.Table(name, columns: columns)
+        table.key = "code"
+        return table
+    }
+
+    private static let customers = """
+        CREATE TABLE customers (code text PRIMARY KEY, full_name varchar(20) NOT NULL, balance numeric(30, 12),
+            born date, seen timestamp, active boolean DEFAULT true, notes jsonb, internal text DEFAULT 'kept');
+        INSERT INTO customers (code, full_name, balance, born, seen, notes) VALUES
+            ('a', 'Ann', 12345678901234567.123456789012, '1970-02-03', '2024-05-06 07:08:09.123456', '{"x": [1]}'),
+            ('b', 'Bob', 'NaN', NULL, 'infinity', NULL);
+        """
+
+    private static func customers() throws -> Operator {
+        try Operator(
+            customers,
+            table(
+                "customers",
+                [
+                    .init("full_name", .string), .init("balance", .real), .init("born", .date), .init("seen", .date),
+                    .init("active", .boolean), .init("notes", .json),
+                ]))
+    }
+
+    private static let tracking = [("Prefer", "odata.track-changes")]
+
+    @Test("rows are served as they are, and a change touches nothing but what was changed") func serves() async throws {
+        let own = try Self.customers()
+        try await own.adopt()
+        let fixture = try await own.fixture()
+        let list = await fixture.send(.get, "/tables/customers?$orderby=id")
+        #expect(list.ids == ["a", "b"])
+        let ann = try #require(list.json.elements?.first)
+        #expect(ann["full_name"] == "Ann" && ann["active"] == true && ann["notes"] == ["x": [1]])
+        #expect(ann["born"]?.string?.hasPrefix("1970-02-03T00:00:00") == true)
+        #expect(ann["seen"]?.string?.hasPrefix("2024-05-06T07:08:09.123456") == true)
+        #expect(list.json[1]?["balance"] == .null && list.json[1]?["seen"] == .null)
+        #expect(
+            await fixture.send(.get, "/tables/customers?$filter=full_name eq 'Bob' and active eq true").ids == ["b"])
+
+        let answer = await fixture.send(.patch, "/tables/customers/a", #"{"full_name":"Anna","more":7}"#)
+        #expect(answer.status == 200 && answer.json["full_name"] == "Anna" && answer.json["more"] == 7)
+        #expect(
+            try own.sql("SELECT full_name, balance::text, born::text, internal FROM customers WHERE code = 'a'") == [
+                [.text("Anna"), .text("12345678901234567.123456789012"), .text("1970-02-03"), .text("kept")]
+            ])
+        #expect(await fixture.send(.get, "/tables/customers/a").json["more"] == 7)
+        #expect(await fixture.send(.get, "/tables/customers/a").version == answer.version)
+
+        let new = await fixture.send(
+            .post, "/tables/customers", #"{"id":"c","full_name":"Cy","balance":0.1,"born":"2001-02-03T00:00:00Z"}"#)
+        #expect(new.status == 201 && new.json["active"] == true)
+        #expect(
+            try own.sql("SELECT balance::text, born::text FROM customers WHERE code = 'c'")[0][1] == .text("2001-02-03")
+        )
+        #expect(await fixture.send(.delete, "/tables/customers/c").status == 204)
+        #expect(try own.sql("SELECT code FROM customers ORDER BY code") == [[.text("a")], [.text("b")]])
+        try await fixture.backend.close()
+    }
+
+    @Test("clients hear of what the operator's own SQL writes and deletes, by token and by time")
+    func hears() async throws {
+        let own = try Self.customers()
+        try await own.adopt()
+        let fixture = try await own.fixture()
+        func page(_ token: String) async -> (Answer, String) {
+            let path = "/tables/customers" + (token.isEmpty ? "" : "?$deltatoken=\(token)")
+            let answer = await fixture.send(.get, path, headers: Self.tracking)
+            return (answer, answer.header("X-Sluice-Delta-Token") ?? "")
+        }
+        var (answer, token) = await page("")
+        #expect(Set(answer.ids) == ["a", "b"])
+        let time = await fixture.send(.get, "/tables/customers/b").json["updatedAt"]?.string ?? ""
+        let before = await fixture.send(.get, "/tables/customers/a")
+
+        _ = try own.sql(
+            """
+            UPDATE customers SET full_name = upper(full_name) WHERE code = 'a';
+            INSERT INTO customers (code, full_name) SELECT 'n' || i, 'new' FROM generate_series(1, 50) AS i
+            """)
+        (answer, token) = await page(token)
+        #expect(Set(answer.ids) == Set((1...50).map { "n\($0)" } + ["a"]))
+        let versions = Set(answer.json.elements?.compactMap { $0["version"]?.string } ?? [])
+        #expect(versions.count == 51 && !versions.contains(before.version))
+        let later = await fixture.send(
+            .get, "/tables/customers?$filter=updatedAt gt datetimeoffset'\(time)'&$orderby=updatedAt&$top=100")
+        #expect(Set(later.ids).isSuperset(of: ["a", "n1", "n50"]))
+        // An edit of what was before is a conflict.
+        let late = await fixture.send(
+            .patch, "/tables/customers/a", #"{"full_name":"x"}"#, headers: [("If-Match", "\"\(before.version)\"")])
+        #expect(late.status == 412)
+
+        _ = try own.sql("DELETE FROM customers WHERE code LIKE 'n%' AND code <> 'n7'")
+        (answer, token) = await page(token)
+        #expect(answer.json.elements?.count == 49)
+        #expect(answer.json.elements?.allSatisfy { $0["deleted"] == true } == true)
+        // A row's key is its id: another key is another record.
+        _ = try own.sql("UPDATE customers SET code = 'z' WHERE code = 'n7'")
+        (answer, token) = await page(token)
+        #expect(Set(answer.ids) == ["n7", "z"])
+        // What is served nowhere is no change.
+        _ = try own.sql("UPDATE customers SET internal = 'other'")
+        (answer, token) = await page(token)
+        #expect(answer.ids.isEmpty)
+        _ = try own.sql("TRUNCATE customers")
+        (answer, token) = await page(token)
+        #expect(answer.json.elements?.count == 3)
+        #expect(await fixture.send(.get, "/tables/customers").ids.isEmpty)
+        // The place of a tombstone can be taken again.
+        _ = try own.sql("INSERT INTO customers (code, full_name) VALUES ('a', 'again')")
+        (answer, token) = await page(token)
+        #expect(answer.ids == ["a"])
+        try await fixture.backend.close()
+    }
+
+    @Test("keys that are numbers come from the table's own sequence, also where SQL used it")
+    func numbers() async throws {
+        var rules = BackendConfiguration.Table(
+            "orders", softDelete: false, columns: [.init("total", .real)], ids: .integer)
+        rules.key = "no"
+        let own = try Operator(
+            """
+            CREATE TABLE orders (no integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, total double precision);
+            INSERT INTO orders (total) VALUES (1), (2)
+            """, rules)
+        try await own.adopt()
+        let fixture = try await own.fixture()
+        #expect(await fixture.send(.post, "/tables/orders", #"{"total":3}"#).json["id"] == 3)
+        _ = try own.sql("INSERT INTO orders (total) VALUES (4)")
+        #expect(await fixture.send(.post, "/tables/orders", #"{"total":5}"#).json["id"] == 5)
+        let list = await fixture.send(.get, "/tables/orders?$orderby=id desc")
+        #expect(list.json.elements?.map { $0["id"] } == [5, 4, 3, 2, 1])
+        let token = await fixture.send(.get, "/tables/orders", headers: Self.tracking)
+            .header("X-Sluice-Delta-Token")
+        // No tombstone is kept, so who has a token begins afresh.
+        _ = try own.sql("DELETE FROM orders WHERE no = 1")
+        #expect(await fixture.send(.get, "/tables/orders?$deltatoken=\(token ?? "")").status == 410)
+        #expect(await fixture.send(.delete, "/tables/orders/2").status == 204)
+        #expect(try own.sql("SELECT count(*) FROM orders") == [[.integer(3)]])
+        try await fixture.backend.close()
+    }
+
+    @Test("what the table's own rules, types and triggers make of a change is what is answered")
+    func rules() async throws {
+        let own = try Operator(
+            """
+            CREATE TABLE "Odd ""name" (x int);
+            CREATE TABLE items (code uuid PRIMARY KEY, "na""me" text CHECK ("na""me" <> 'bad'), price numeric(6, 2));
+            CREATE FUNCTION shout() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                IF TG_OP = 'DELETE' THEN RETURN NULL; END IF;
+                NEW."na""me" := upper(NEW."na""me"); RETURN NEW;
+            END $$;
+            CREATE TRIGGER shout BEFORE INSERT OR UPDATE OR DELETE ON items FOR EACH ROW EXECUTE FUNCTION shout()
+            """, Self.table("items", [.init("na\"me", .string), .init("price", .real)]))
+        try await own.adopt()
+        let fixture = try await own.fixture()
+        let id = "0190b0f3-1f2e-7000-8000-000000000001"
+        let made = await fixture.send(
+            .post, "/tables/items", #"{"id":"\#(id)","na\"me":"quiet","price":1.239}"#)
+        #expect(made.status == 201 && made.json["na\"me"] == "QUIET" && made.json["price"] == 1.24)
+        #expect(made.version == (await fixture.send(.get, "/tables/items/\(id)")).version)
+        for body in [
+            #"{"id":"\#(id.uppercased())"}"#, #"{"id":"no uuid"}"#,
+            #"{"id":"0190b0f3-1f2e-7000-8000-000000000002","price":"text"}"#,
+            #"{"id":"0190b0f3-1f2e-7000-8000-000000000002","price":123456789}"#,
+        ] {
+            let answer = await fixture.send(.post, "/tables/items", body)
+            #expect(answer.status == 400, "\(body): \(answer.error)")
+        }
+        #expect(await fixture.send(.patch, "/tables/items/\(id)", #"{"na\"me":"bad"}"#).status == 200)
+        // The trigger keeps rows from being deleted, so the record is there for clients too.
+        #expect(await fixture.send(.delete, "/tables/items/\(id)").status == 400)
+        #expect(await fixture.send(.get, "/tables/items").ids == [id])
+        try await fixture.backend.close()
+    }
+
+    @Test("a delete that cascades is heard of in the other table too") func cascades() async throws {
+        let own = try Operator(
+            """
+            CREATE TABLE lists (code text PRIMARY KEY, title text);
+            CREATE TABLE items (code text PRIMARY KEY, list text REFERENCES lists ON DELETE CASCADE);
+            INSERT INTO lists VALUES ('l', 'List'); INSERT INTO items VALUES ('i', 'l'), ('j', 'l')
+            """, Self.table("lists", [.init("title", .string)]), Self.table("items", [.init("list", .string)]))
+        try await own.adopt()
+        let fixture = try await own.fixture()
+        let first = await fixture.send(.get, "/tables/items", headers: Self.tracking)
+        #expect(await fixture.send(.delete, "/tables/lists/l").status == 204)
+        let then = await fixture.send(
+            .get, "/tables/items?$deltatoken=\(first.header("X-Sluice-Delta-Token") ?? "")", headers: Self.tracking)
+        #expect(Set(then.ids) == ["i", "j"])
+        #expect(then.json.elements?.allSatisfy { $0["deleted"] == true } == true)
+        // A reference to what is not there is refused by the database.
+        #expect(await fixture.send(.post, "/tables/items", #"{"id":"k","list":"none"}"#).status == 400)
+        try await fixture.backend.close()
+    }
+}

@@ -33,6 +33,11 @@ test-postgres: setup
 	@.ci/postgres Tests/Postgres/order.sh
 	@.ci/postgres --pooler Tests/Postgres/order.sh
 	@.ci/postgres Tests/Postgres/kills.sh
+	@.ci/postgres Tests/Postgres/adopt.sh
+	@.ci/postgres Tests/Postgres/replica.sh
+	@.ci/postgres Tests/Postgres/failover.sh
+	@.ci/postgres Tests/Postgres/tls.sh
+	@.ci/postgres Tests/Postgres/full.sh
 
 # 100,000 writes through four processes on PostgreSQL while readers pull; and that the test finds out where the order is lost.
 postgres-order: setup

@@ -51,7 +51,9 @@ package final class PostgresConnection {
         if reason.contains("authentication failed") || reason.contains("no pg_hba.conf entry") { return "28000" }
         if reason.contains("database") && reason.contains("does not exist") { return "3D000" }
         if reason.contains("role") && reason.contains("does not exist") { return "28000" }
-        if reason.contains("certificate") || reason.contains("does not support SSL") { return PostgresFailure.untrusted }
+        if reason.contains("certificate") || reason.contains("does not support SSL") {
+            return PostgresFailure.untrusted
+        }
         return nil
     }
 

@@ -37,8 +37,7 @@ package struct PostgresFailure: Error, Sendable, Hashable, CustomStringConvertib
         return SluiceError(code, message, cause: self)
     }
 
-    private var lines: [String] { reason.split(separator: "\n").map(String.init) }
-    private var firstLine: String { lines.first ?? "no reason was given" }
+    private var firstLine: String { reason.split(separator: "\n").first.map(String.init) ?? "no reason was given" }
 
     private func meaning(_ address: PostgresAddress) -> (SluiceError.Code, String) {
         guard let state else { return (.storeBusy, "the database \(address) cannot be reached: \(firstLine)") }
@@ -47,8 +46,7 @@ package struct PostgresFailure: Error, Sendable, Hashable, CustomStringConvertib
         case Self.untrusted.prefix(2):
             return (
                 .storeInputOutput,
-                "the database \(address) is not spoken to, since its TLS certificate or its TLS is not as the URL wants it: "
-                    + (lines.first { $0.contains("certificate") || $0.contains("SSL") } ?? firstLine)
+                "the database \(address) is not spoken to: its TLS, or its certificate, is not what the URL asks for"
             )
         case "28": return (.storeInputOutput, "the database \(address) does not let this user in")
         case "3D": return (.storeInputOutput, "there is no database \(address)")

@@ -58,12 +58,12 @@ class Database:
 class Process:
     """A process that serves, always on the same port once it has one."""
 
-    def __init__(self, sluice, database, tables):
+    def __init__(self, sluice, database, tables, settings=""):
         self.command = [sluice, "serve", "--config", tempfile.mkstemp(prefix="sluice-order-", suffix=".yaml")[1]]
         self.environment = {**os.environ, "SLUICE_DATABASE": database.url}
         self.port = 0
         with open(self.command[3], "w") as file:
-            file.write(f"database: postgres:$SLUICE_DATABASE\ntables:\n{tables}")
+            file.write(f"database: postgres:$SLUICE_DATABASE\n{settings}tables:\n{tables}")
         self.start()
 
     def start(self):
@@ -93,7 +93,7 @@ class Process:
             with urllib.request.urlopen(request, timeout=60) as answer:
                 return answer.status, {k.lower(): v for k, v in answer.headers.items()}, json.loads(answer.read() or b"null")
         except urllib.error.HTTPError as error:
-            return error.code, {}, None
+            return error.code, {k.lower(): v for k, v in error.headers.items()}, None
         except (OSError, ValueError, http.client.HTTPException):
             return 0, {}, None
 

@@ -43,6 +43,9 @@ public struct BackendConfiguration: Sendable, Hashable {
 
     /// Where the records are kept.
     public var database: Database
+    /// A streaming replica of a PostgreSQL database that reads are answered from as far as it is up to date; nil where all
+    /// are answered from the database.
+    public var replica: PostgresDatabase?
     /// The tables.
     public var tables: [Table]
     /// How requests say who they come from; nil where no request has a user, and tokens are not looked at.

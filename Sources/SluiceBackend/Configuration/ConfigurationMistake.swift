@@ -44,6 +44,11 @@ extension BackendConfiguration {
                 throw mistake
             }
         }
+        if replica != nil {
+            guard case .postgres = database else {
+                throw ConfigurationMistake(reason: "only a PostgreSQL database has a replica", key: "replica")
+            }
+        }
         try checkReferences()
         if let namespace = odata?.namespace {
             let parts = namespace.split(separator: ".", omittingEmptySubsequences: false)
@@ -117,7 +122,7 @@ extension BackendConfiguration.Table {
             throw ConfigurationMistake(
                 reason: "a table with a key has neither seed nor view", key: seed == nil ? "view" : "seed")
         }
-        guard !columns.contains(where: { $0.name.text == key }) else {
+        guard !columns.contains(where: { $0.name == PropertyName(key) }) else {
             throw ConfigurationMistake(reason: "the column \(key) is the id, and no other column", key: "columns")
         }
     }

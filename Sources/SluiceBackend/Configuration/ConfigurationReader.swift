@@ -10,13 +10,20 @@ struct ConfigurationReader {
     func configuration(_ file: ConfigurationFile) throws(SluiceError) -> BackendConfiguration {
         let root = try file.root().named("the configuration")
         let members = try root.members([
-            "database", "auth", "tables", "requestIdsExpire", "odata", "plugins", "secrets", "rateLimit", "limits",
+            "database", "replica", "auth", "tables", "requestIdsExpire", "odata", "plugins", "secrets", "rateLimit",
+            "limits",
         ])
         guard let database = members["database"] else {
             throw root.refusal("the key database is missing, such as database: sqlite:backend.db")
         }
         guard let tables = members["tables"] else { throw root.refusal("the key tables is missing") }
         var configuration = BackendConfiguration(database: try self.database(database))
+        if let replica = members["replica"] {
+            guard case .postgres(let database) = try self.database(replica) else {
+                throw replica.refusal("replica is a PostgreSQL database: postgres:$VARIABLE")
+            }
+            configuration.replica = database
+        }
         if let auth = members["auth"] { configuration.authentication = try authentication(auth) }
         if let interval = members["requestIdsExpire"] {
             configuration.requestIdsExpire = try TableReader.interval(interval)

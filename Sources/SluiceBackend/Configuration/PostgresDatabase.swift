@@ -51,11 +51,11 @@ extension BackendConfiguration.Database {
     }
 
     /// The storage that keeps the records there.
-    func storage(_ environment: SyncEnvironment) -> any Storage {
+    func storage(replica: PostgresDatabase?, _ environment: SyncEnvironment) -> any Storage {
         switch self {
         case .memory: SQLiteStorage(path: ":memory:")
         case .sqlite(let path): SQLiteStorage(path: path)
-        case .postgres(let database): PostgresStorage(database.address, environment)
+        case .postgres(let database): PostgresStorage(database.address, replica: replica?.address, environment)
         }
     }
 }

@@ -27,7 +27,7 @@ enum PostgresCatalog {
         CREATE TABLE sluice_secret (value text NOT NULL);
         INSERT INTO sluice_secret SELECT replace(gen_random_uuid()::text || gen_random_uuid(), '-', '');
         """,
-        "ALTER TABLE sluice_tables ADD COLUMN adopted text",
+        "ALTER TABLE sluice_tables ADD COLUMN IF NOT EXISTS adopted text",
     ]
 
     /// The lock that one process at a time holds while it looks at the version: `SLUI`.

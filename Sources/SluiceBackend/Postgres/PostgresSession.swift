@@ -42,7 +42,7 @@ final class PostgresSession: Sendable {
                 if found[0] != .null { try BackendCatalog.beginRun(chance: environment.random(), transaction) }
             }
             try transaction.run("DELETE FROM sluice_processes WHERE seen < now() - interval '30 days'")
-            try transaction.commit()
+            _ = try transaction.commit()
         } catch {
             transaction.rollBack()
             throw error

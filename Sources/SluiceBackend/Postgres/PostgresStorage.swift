@@ -15,19 +15,22 @@ final class PostgresStorage: Storage {
     private let loads: Mutex<[Int]>
     private let writer: PostgresWriter
     private let listener: PostgresListener
+    private let replica: PostgresReplica?
 
     /// How many reads may wait for one connection.
     private static let longestQueue = 200
     /// How often a read is tried again where its connection was lost.
     private static let mostTries = 3
 
-    init(_ address: PostgresAddress, _ environment: SyncEnvironment) {
+    init(_ address: PostgresAddress, replica: PostgresAddress? = nil, _ environment: SyncEnvironment) {
         self.address = address
         readers = (0..<address.readers).map { _ in
             PostgresWorker(label: "sluice.postgres.reader") { try PostgresConnection(address) }
         }
         loads = Mutex(Array(repeating: 0, count: readers.count))
-        writer = PostgresWriter(address, environment)
+        let replica = replica.map { PostgresReplica($0) }
+        self.replica = replica
+        writer = PostgresWriter(address, environment) { replica?.note($0) }
         listener = PostgresListener(address)
     }
 
@@ -73,6 +76,15 @@ final class PostgresStorage: Storage {
         }
     }
 
+    func read<Result: Sendable>(
+        atLeast floor: ReadFloor, _ body: @Sendable (any StorageConnection) throws -> Result
+    ) async throws -> Result {
+        guard let replica, replica.isHere else { return try await read(body) }
+        let latest = floor.isLatest ? try await read { try $0.latestPoint() } : nil
+        if let result = try await replica.read(atLeast: floor, latest: latest, body) { return result }
+        return try await read(body)
+    }
+
     func write<Result: Sendable>(
         _ body: @escaping @Sendable (any StorageConnection) throws -> Result
     ) async throws -> Result {
@@ -91,5 +103,6 @@ final class PostgresStorage: Storage {
         listener.stop()
         for reader in readers { await reader.close() }
         await writer.close()
+        await replica?.close()
     }
 }

@@ -27,9 +27,10 @@ final class PostgresTransaction: StorageConnection {
 
     /// Begins a transaction that reads one unchanging state.
     static func reading(_ connection: PostgresConnection) throws -> PostgresTransaction {
-        try connection.execute(
+        let transaction = PostgresTransaction(connection, writes: false)
+        try transaction.begin(
             "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; " + limits(connection.address, lock: false))
-        return PostgresTransaction(connection, writes: false)
+        return transaction
     }
 
     /// A transaction that reads and that the caller has begun.
@@ -43,14 +44,25 @@ final class PostgresTransaction: StorageConnection {
         _ connection: PostgresConnection, process: String, attempt: Int64, ordered: Bool
     ) throws -> PostgresTransaction {
         // Each statement sees what was committed before it began, so the lock comes before all that is read.
-        try connection.execute(
+        let transaction = PostgresTransaction(connection, writes: true)
+        try transaction.begin(
             """
             BEGIN ISOLATION LEVEL READ COMMITTED; \(limits(connection.address, lock: true))\
             \(ordered ? "SELECT value FROM sluice_counter FOR UPDATE;" : "")
             INSERT INTO sluice_processes (id, attempt) VALUES (\(try connection.literal(process)), \(attempt))
                 ON CONFLICT (id) DO UPDATE SET attempt = excluded.attempt, seen = now()
             """)
-        return PostgresTransaction(connection, writes: true)
+        return transaction
+    }
+
+    /// A transaction that comes no further than its beginning is ended, or the connection would be of no use to the next.
+    private func begin(_ sql: String) throws {
+        do {
+            try connection.execute(sql)
+        } catch {
+            rollBack()
+            throw error
+        }
     }
 
     /// How long the transaction may take: a lock that is held for ever would keep all others waiting.
@@ -70,13 +82,17 @@ final class PostgresTransaction: StorageConnection {
     ///
     /// No timeout ends the wait for a synchronous replica: the server would say then that it has committed, and it has,
     /// but on one machine alone.
-    func commit() throws {
+    ///
+    /// - Returns: the point of the history that is committed.
+    func commit() throws -> HistoryPoint? {
         let results = try connection.execute(
             try stampsSQL()
-                + "SELECT pg_notify('\(PostgresListener.channel)', ''); SET LOCAL statement_timeout = 0; COMMIT")
+                + "SELECT pg_notify('\(PostgresListener.channel)', ''); SET LOCAL statement_timeout = 0; "
+                + "\(BackendCatalog.pointSQL); COMMIT")
         guard results.last?.isCommit == true else {
             throw PostgresFailure(state: "40000", reason: "the transaction was rolled back")
         }
+        return BackendCatalog.point(results.dropLast().last?.rows ?? [])
     }
 
     // MARK: Statements

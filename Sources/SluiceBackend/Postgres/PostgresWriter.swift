@@ -24,9 +24,15 @@ final class PostgresWriter: Sendable {
     private let state = Mutex(State())
     private let committed = Mutex<(@Sendable () -> Void)?>(nil)
     private let session: PostgresSession
+    /// Is told what was committed, or nil where that is not known, before anybody else is.
+    private let note: @Sendable (HistoryPoint?) -> Void
 
-    init(_ address: PostgresAddress, _ environment: SyncEnvironment) {
+    init(
+        _ address: PostgresAddress, _ environment: SyncEnvironment,
+        note: @escaping @Sendable (HistoryPoint?) -> Void = { _ in }
+    ) {
         self.address = address
+        self.note = note
         let session = PostgresSession(environment)
         self.session = session
         worker = PostgresWorker(label: "sluice.postgres.writer") {
@@ -98,6 +104,7 @@ final class PostgresWriter: Sendable {
             } catch let lost as CommitLost {
                 switch await outcome(of: lost.attempt) {
                 case true?:
+                    note(nil)
                     committed.withLock { $0 }?()
                     for (write, outcome) in zip(writes, lost.outcomes) { write.end(outcome) }
                     return true
@@ -158,7 +165,7 @@ final class PostgresWriter: Sendable {
             throw error
         }
         do {
-            try transaction.commit()
+            note(try transaction.commit())
         } catch let failure as PostgresFailure where failure.isBroken {
             throw CommitLost(attempt: attempt, outcomes: outcomes, failure: failure)
         } catch {
@@ -175,10 +182,15 @@ final class PostgresWriter: Sendable {
             let process = session.process
             let found = try? await worker.run { connection -> Bool in
                 // Where the lost transaction is still under way, it holds the row: this waits for its end.
-                let results = try connection.execute(
-                    "BEGIN; SET LOCAL lock_timeout = 15000; SELECT attempt FROM sluice_processes "
-                        + "WHERE id = \(try connection.literal(process)) FOR UPDATE; COMMIT")
-                return results.contains { $0.count == 1 && $0.integer(0, 0) == attempt }
+                do {
+                    let results = try connection.execute(
+                        "BEGIN; SET LOCAL lock_timeout = 15000; SELECT attempt FROM sluice_processes "
+                            + "WHERE id = \(try connection.literal(process)) FOR UPDATE; COMMIT")
+                    return results.contains { $0.count == 1 && $0.integer(0, 0) == attempt }
+                } catch {
+                    if connection.isOpen { _ = try? connection.execute("ROLLBACK") }
+                    throw error
+                }
             }
             if let found { return found }
             try? await Task.sleep(for: .milliseconds(250))

@@ -33,6 +33,7 @@ extension Backend {
     ) async throws -> Int {
         var configuration = source.configuration
         configuration.database = database
+        configuration.replica = nil
         for index in configuration.tables.indices {
             // The records come from the source, and the columns that its seed has shown.
             configuration.tables[index].seed = nil

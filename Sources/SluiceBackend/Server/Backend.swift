@@ -58,7 +58,7 @@ public final class Backend: Sendable {
         } else {
             authenticator = nil
         }
-        let database = configuration.database.storage(environment)
+        let database = configuration.database.storage(replica: configuration.replica, environment)
         self.database = database
         signals = CommitSignals { [weak database] table in
             try? await database?.read { try BackendCatalog.changes(of: table, $0).latest }

@@ -100,7 +100,8 @@ struct ChangeStream: Sendable {
         let path = RequestTarget(head).path.dropLast("/\(Self.name)".count)
         head.path = text.isEmpty ? String(path) : "\(path)?\(text)"
         if let prefer = HTTPField.Name("Prefer") { head.headerFields[prefer] = "odata.track-changes" }
-        return await backend.respond(to: Request(head))
+        // It follows a commit, so it has to see it.
+        return await ReadFloor.$isLatest.withValue(true) { [head] in await backend.respond(to: Request(head)) }
     }
 
     /// A page as an event; nothing for one without rows.

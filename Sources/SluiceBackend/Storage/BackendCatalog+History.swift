@@ -25,11 +25,20 @@ extension BackendCatalog {
 
     /// The latest point, by the catalog's tables.
     static func storedPoint(_ connection: any StorageConnection) throws -> HistoryPoint {
-        let rows = try connection.run(
-            "SELECT epoch, value FROM sluice_runs, sluice_counter ORDER BY run DESC LIMIT 1")
+        guard let point = point(try connection.run(pointSQL)) else {
+            throw SluiceError(.storeSchema, "no run of the database has begun")
+        }
+        return point
+    }
+
+    /// What gives the latest point.
+    static let pointSQL = "SELECT epoch, value FROM sluice_runs, sluice_counter ORDER BY run DESC LIMIT 1"
+
+    /// The point that ``pointSQL`` has given; nil before the first run.
+    static func point(_ rows: [[SQLValue]]) -> HistoryPoint? {
         guard let row = rows.first, case .integer(let epoch) = row[0], case .integer(let number) = row[1],
             let epoch = UInt32(exactly: epoch)
-        else { throw SluiceError(.storeSchema, "no run of the database has begun") }
+        else { return nil }
         return HistoryPoint(epoch: epoch, number: number)
     }
 

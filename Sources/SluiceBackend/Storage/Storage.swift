@@ -10,6 +10,11 @@ protocol Storage: AnyObject, Sendable {
         _ body: @Sendable (any StorageConnection) throws -> Result
     ) async throws -> Result
 
+    /// The same, on a state that may be older than the latest, and has at least what `floor` says.
+    func read<Result: Sendable>(
+        atLeast floor: ReadFloor, _ body: @Sendable (any StorageConnection) throws -> Result
+    ) async throws -> Result
+
     /// Runs `body` as one transaction, after all that were committed before and before all that come after. Those of
     /// several requests at the same time may be committed together. It may run more than once; what it threw is taken
     /// back.
@@ -28,6 +33,12 @@ protocol Storage: AnyObject, Sendable {
 
     /// Waits for what is under way and closes the connections.
     func close() async throws
+}
+
+extension Storage {
+    func read<Result: Sendable>(
+        atLeast floor: ReadFloor, _ body: @Sendable (any StorageConnection) throws -> Result
+    ) async throws -> Result { try await read(body) }
 }
 
 /// A connection to the database in an open transaction, for one thread at a time.

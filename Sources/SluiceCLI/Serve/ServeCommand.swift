@@ -29,7 +29,10 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         guard (0...65535).contains(port) else { throw CommandFailure.usage("--port is 0 to 65535") }
         var configuration = try BackendConfiguration(file: config)
-        if let database { configuration.database = try .init(database) }
+        if let database {
+            configuration.database = try .init(database)
+            configuration.replica = nil
+        }
         let hooks = try await ServerPlugins.hooks(of: &configuration)
         let backend = try await Backend(configuration, hooks: hooks)
         if let count = backend.restoredRecords {

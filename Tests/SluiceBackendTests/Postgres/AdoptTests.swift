@@ -49,7 +49,7 @@ import Testing
             ('b', 'Bob', 'NaN', NULL, 'infinity', NULL);
         """
 
-    private static func customers() throws -> Operator {
+    private static func shop() throws -> Operator {
         try Operator(
             customers,
             table(
@@ -63,7 +63,7 @@ import Testing
     private static let tracking = [("Prefer", "odata.track-changes")]
 
     @Test("rows are served as they are, and a change touches nothing but what was changed") func serves() async throws {
-        let own = try Self.customers()
+        let own = try Self.shop()
         try await own.adopt()
         let fixture = try await own.fixture()
         let list = await fixture.send(.get, "/tables/customers?$orderby=id")
@@ -98,7 +98,7 @@ import Testing
 
     @Test("clients hear of what the operator's own SQL writes and deletes, by token and by time")
     func hears() async throws {
-        let own = try Self.customers()
+        let own = try Self.shop()
         try await own.adopt()
         let fixture = try await own.fixture()
         func page(_ token: String) async -> (Answer, String) {

@@ -45,6 +45,19 @@ import Testing
         #expect(try mode("postgres://127.0.0.1/app") == nil)
     }
 
+    @Test("a replica is another PostgreSQL database, of a PostgreSQL database") func replicas() throws {
+        func read(_ database: String, _ replica: String) throws -> BackendConfiguration {
+            try BackendConfiguration(
+                yaml: "database: '\(database)'\nreplica: '\(replica)'\ntables:\n  t: {}", file: "b.yaml", directory: "/"
+            )
+        }
+        let configuration = try read("postgres://main/x", "postgres://ann:s3cret@other/x")
+        #expect(configuration.replica?.description == "postgres://other/x")
+        #expect(!"\(configuration)".contains("s3cret"))
+        #expect(throws: SluiceError.self) { try read("postgres://main/x", "sqlite::memory:") }
+        #expect(throws: SluiceError.self) { try read("sqlite::memory:", "postgres://other/x") }
+    }
+
     @Test("a server that is not there is an error that says where, soon")
     func nobody() async throws {
         let database = try BackendConfiguration.Database("postgres://ann:s3cret@127.0.0.1:1/app")
@@ -165,6 +178,21 @@ struct PostgresServerTests {
         #expect(stored.count > 100)
         let all = await fixture.send(.get, "/tables/t?$top=1000")
         #expect(stored.isSubset(of: Set(all.ids)))
+        try await fixture.backend.close()
+    }
+
+    @Test("a write that another's lock keeps waiting too long is 503, and the next one goes on")
+    func locks() async throws {
+        let database = try TestDatabase.postgres(
+            try #require(TestDatabase.server), parameters: "readers=2&statement_timeout=1")
+        let fixture = try await BackendFixture(.init("t"), database: database)
+        guard case .postgres(let postgres) = database else { return }
+        let other = try PostgresConnection(postgres.address)
+        try other.execute("BEGIN; SELECT value FROM sluice_counter FOR UPDATE")
+        let answer = await fixture.send(.post, "/tables/t", #"{"id":"a"}"#)
+        #expect(answer.status == 503 && answer.header("Retry-After") != nil, "\(answer.status) \(answer.error)")
+        try other.execute("ROLLBACK")
+        #expect(await fixture.send(.post, "/tables/t", #"{"id":"a"}"#).status == 201)
         try await fixture.backend.close()
     }
 

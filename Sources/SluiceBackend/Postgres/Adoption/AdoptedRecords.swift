@@ -26,7 +26,7 @@ struct AdoptedRecords: RecordStorage {
                 .storeSchema, "\(reason); adopt the table anew: sluice backend adopt --undo \(table.name), then adopt",
                 table: table.name)
         }
-        guard rules.key == table.key else {
+        guard rules.key.map({ ExactName($0) }) == ExactName(table.key) else {
             throw mismatch("the table was adopted by its key column \(table.key)")
         }
         guard rules.softDelete == table.softDelete else {

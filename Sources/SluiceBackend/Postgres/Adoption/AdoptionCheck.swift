@@ -25,7 +25,7 @@ struct AdoptionCheck {
         let (oid, schema) = try place()
         try checkKey(key, oid)
         let columns = try columns(oid)
-        guard let found = columns[key] else { throw refusal("the table has no column \(key)") }
+        guard let found = columns[ExactName(key)] else { throw refusal("the table has no column \(key)") }
         guard AdoptedTable.keys.contains(found.type) else {
             throw refusal(
                 "the key column \(key) is of the type \(found.type); keys are texts, uuid or integers "
@@ -85,7 +85,9 @@ struct AdoptionCheck {
             throw refusal(
                 "the table's primary key has several columns (\(names.joined(separator: ", "))); ids are of one")
         }
-        guard names == [key] else { throw refusal("the table's primary key is \(names[0]), not \(key)") }
+        guard ExactName(names[0]) == ExactName(key) else {
+            throw refusal("the table's primary key is \(names[0]), not \(key)")
+        }
     }
 
     /// A column of the operator's.
@@ -99,7 +101,7 @@ struct AdoptionCheck {
         var usual: String?
     }
 
-    private func columns(_ oid: Int64) throws -> [String: Found] {
+    private func columns(_ oid: Int64) throws -> [ExactName: Found] {
         let rows = try connection.query(
             """
             SELECT a.attname::text,
@@ -109,19 +111,19 @@ struct AdoptionCheck {
                 LEFT JOIN pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
             WHERE a.attrelid = $1::oid AND a.attnum > 0 AND NOT a.attisdropped
             """, [.integer(oid)])
-        var columns: [String: Found] = [:]
+        var columns: [ExactName: Found] = [:]
         for row in 0..<rows.count {
-            columns[rows.text(row, 0) ?? ""] = Found(
+            columns[ExactName(rows.text(row, 0) ?? "")] = Found(
                 type: rows.text(row, 1) ?? "", isEnumeration: rows.text(row, 2) == "e",
                 isGenerated: rows.text(row, 3) == "t", isIdentity: rows.text(row, 4) == "t", usual: rows.text(row, 5))
         }
         return columns
     }
 
-    private func mapped(_ columns: [String: Found]) throws -> [AdoptedTable.Column] {
+    private func mapped(_ columns: [ExactName: Found]) throws -> [AdoptedTable.Column] {
         try rules.columns.map { column in
-            guard let found = columns[column.name.text] else {
-                let all = columns.keys.sorted().joined(separator: ", ")
+            guard let found = columns[ExactName(column.name.text)] else {
+                let all = columns.keys.map(\.text).sorted().joined(separator: ", ")
                 throw refusal("the table has no column \(column.name); it has \(all)")
             }
             guard !found.isGenerated else {

@@ -39,7 +39,10 @@ import Testing
         arguments: [
             ("database: sqlite:x\ntables:\n  t: { pagesize: 5 }", "backend.yaml:3:8: ", "did you mean pageSize?"),
             ("databse: sqlite:x\ntables: {t: }", "backend.yaml:1:1: ", "did you mean database?"),
-            ("database: sqlite:x\ntables: {t: }\nzebra: 1", "backend.yaml:3:1: ", "known are database, auth, tables"),
+            (
+                "database: sqlite:x\ntables: {t: }\nzebra: 1", "backend.yaml:3:1: ",
+                "known are database, replica, auth, tables"
+            ),
             ("database: mysql:x\ntables: {t: }", "backend.yaml:1:11: ", "sqlite:PATH"),
             ("database: sqlite:x", "backend.yaml:1:1: ", "tables is missing"),
             ("database: sqlite:x\nrequestIdsExpire: 0s\ntables: {t: }", "backend.yaml:2:19: ", "such as 30d"),

@@ -50,13 +50,17 @@ class Server:
         options = (
             f"-p {self.port} -k {FOLDER} -c listen_addresses=127.0.0.1 -c max_connections=200 -c shared_buffers=64MB "
             f"-c wal_level=replica {self.options}")
-        # The log is a file: a pipe would be held by the server.
-        result = subprocess.run(
-            [*AS, f"{BIN}/pg_ctl", "-D", self.data, "-w", "-t", "60", "-l", f"{self.data}.log", "-o", options, "start"],
-            cwd=FOLDER, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        if result.returncode:
-            fail(f"the server {self.name} does not start", open(f"{self.data}.log").read()[-2000:])
-        self.isRunning = True
+        for _ in range(120):
+            # The log is a file: a pipe would be held by the server.
+            result = subprocess.run(
+                [*AS, f"{BIN}/pg_ctl", "-D", self.data, "-w", "-t", "60", "-l", f"{self.data}.log", "-o", options, "start"],
+                cwd=FOLDER, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            self.isRunning = not result.returncode
+            if self.isRunning:
+                return
+            # Processes of one that was killed are still about.
+            time.sleep(0.25)
+        fail(f"the server {self.name} does not start", open(f"{self.data}.log").read()[-2000:])
 
     def kill(self):
         """Kills the first process: the others end by themselves."""

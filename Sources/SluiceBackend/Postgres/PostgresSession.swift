@@ -31,8 +31,8 @@ final class PostgresSession: Sendable {
     /// again.
     func begin(_ connection: PostgresConnection) throws {
         try PostgresCatalog.prepare(connection)
-        let transaction = try PostgresTransaction.writing(
-            connection, process: process, attempt: nextAttempt(), ordered: true)
+        // Under another name: what the process's last transaction has noted is what is asked for after a commit was lost.
+        let transaction = try PostgresTransaction.writing(connection, process: "begin", attempt: 0, ordered: true)
         do {
             let timeline = "substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)"
             let found = try transaction.run("SELECT timeline, \(timeline) FROM sluice_identity").first

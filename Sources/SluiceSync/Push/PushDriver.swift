@@ -57,6 +57,25 @@ struct PushDriver: Sendable {
         return PushPace(atOnce: options.concurrency * size, inRounds: size > 1)
     }
 
+    /// Those of the operations that the next push may send at once: they have not failed, nor has what they stand after on
+    /// their record, nor another of their group.
+    private static func free(_ operations: [TableOperation]) -> [TableOperation] {
+        var free = operations.filter { $0.failure == nil }
+        var barred = operations.filter { $0.failure != nil }
+        while !barred.isEmpty {
+            let groups = Set(barred.compactMap(\.group))
+            let records = Dictionary(
+                barred.map { (RecordState.id($0.table, $0.recordID), $0.sequence) }, uniquingKeysWith: min)
+            barred = free.filter { operation in
+                let first = records[RecordState.id(operation.table, operation.recordID)]
+                return operation.group.map(groups.contains) ?? false || first.map { $0 < operation.sequence } ?? false
+            }
+            let ids = Set(barred.map(\.id))
+            free.removeAll { ids.contains($0.id) }
+        }
+        return free
+    }
+
     private func result(of end: PushEnd, _ tally: PushTally, waiting: Set<String> = []) async -> PushResult {
         var error: SluiceError?
         if case .stopped(let reason) = end { error = reason }
@@ -70,7 +89,7 @@ struct PushDriver: Sendable {
             let queue = QueueReader(reader)
             return (
                 failures: try failed.compactMap { try queue.operation($0) }.filter { $0.failure != nil },
-                waiting: try waiting.filter { try queue.operation($0).map { $0.failure == nil } ?? false },
+                waiting: Self.free(try waiting.compactMap { try queue.operation($0) }),
                 postponed: try postponed.filter { try queue.operation($0) != nil },
                 delayed: try queue.delayed().filter { $0.waits(at: now) }, remaining: try queue.count(),
                 ofOthers: try queue.count(notOf: user)

@@ -146,18 +146,26 @@ extension SimulatedDevice {
     func checkWaiting(after result: PushResult?) async {
         guard let result, result.end == .completed, parts.configuration.quirk == nil else { return }
         let user = process.user
-        let (all, free) = parts.oracle.view(of: index) { view in
+        let (all, free, atMost) = parts.oracle.view(of: index) { view in
             let operations = view.operations.values.flatMap(\.values)
-            var barred = operations.filter { $0.isBarred(to: user) }
-            var left = operations.filter { !$0.isBarred(to: user) }
-            while let place = left.firstIndex(where: { operation in barred.contains { operation.waits(for: $0) } }) {
-                barred.append(left.remove(at: place))
+            func left(_ isBarred: (OperationView) -> Bool) -> Int {
+                var barred = operations.filter(isBarred)
+                var left = operations.filter { !isBarred($0) }
+                while let place = left.firstIndex(where: { operation in barred.contains { operation.waits(for: $0) } })
+                {
+                    barred.append(left.remove(at: place))
+                }
+                return left.count
             }
-            return (operations.count, left.count)
+            // What was under way when a process ended, and was not tried since, goes out with the next push too.
+            return (
+                operations.count, left { $0.isBarred(to: user) || $0.state == "inFlight" },
+                left { $0.isBarred(to: user) }
+            )
         }
-        guard free == all ? result.waiting != free : result.waiting > free else { return }
+        guard free == all ? result.waiting != free : result.waiting > atMost else { return }
         parts.oracle.violate(
-            .status, "a push of device \(index) says that \(result.waiting) wait, and \(free) of \(all) may be sent")
+            .status, "a push of device \(index) says that \(result.waiting) wait, and \(atMost) of \(all) may be sent")
     }
 
     /// How many operations wait.
@@ -207,7 +215,8 @@ extension OperationView {
     /// Whether something about it speaks against sending it in that user's name.
     fileprivate func isBarred(to user: Int) -> Bool {
         let maker = record["user"]?.string.flatMap(SimulatedAccount.user(named:)) ?? user
-        return state != "pending" || record["failure"]?.isNull == false || record["notBefore"]?.isNull == false
+        return state == "parked" || state == "dead" || record["failure"]?.isNull == false
+            || record["notBefore"]?.isNull == false
             || maker != user
     }
 

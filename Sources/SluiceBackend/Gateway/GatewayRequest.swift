@@ -46,24 +46,21 @@ struct GatewayRequest: Sendable {
         }
         var reply = ListReply(wire: wire, target: target, options: []).page(
             shown, count: count, next: hasMore ? parameters.next : nil)
-        mark(&reply, pending: try await self.pending(nil))
+        mark(&reply, pending: try await pending(nil))
         return reply
     }
 
     func lookup(_ id: RecordID) async throws -> Reply {
-        guard let record = try await context.table(table).lookup(id: id) else { throw Refusal.missing }
-        let pending = try await self.pending(id)
-        let stored = columns.canonical(record)
-        let shown = GatewayVersion.shown(stored, isPending: pending > 0)
+        guard let found = try await found(id) else { throw Refusal.missing }
         var reply: Reply
-        switch conditions.check(shown, reading: true, orIf: { GatewayVersion.isSame($0, as: stored) }) {
-        case .met: reply = wire.reply(.ok, shown, asked: asked)
-        case .failed: throw Refusal(.preconditionFailed, .record(shown))
+        switch conditions.check(found.shown, reading: true, orIf: found.isSame) {
+        case .met: reply = wire.reply(.ok, found.shown, asked: asked)
+        case .failed: throw Refusal(.preconditionFailed, .record(found.shown))
         case .known:
             reply = Reply(.notModified)
-            reply.tag(shown)
+            reply.tag(found.shown)
         }
-        mark(&reply, pending: pending)
+        mark(&reply, pending: found.pending)
         return reply
     }
 
@@ -85,11 +82,10 @@ struct GatewayRequest: Sendable {
             let stored = try await context.table(table).insert(record)
             return try await answer(.created, stored)
         } catch let error as SluiceError where error.code == .recordExists {
-            guard let id = record["id"]?.textID, let there = try await context.table(table).lookup(id: id) else {
+            guard let id = record["id"]?.textID, let there = try await found(id) else {
                 throw Refusal(.conflict, error.message)
             }
-            let isPending = try await pending(there["id"]?.textID) > 0
-            throw Refusal(.conflict, .record(GatewayVersion.shown(columns.canonical(there), isPending: isPending)))
+            throw Refusal(.conflict, .record(there.shown))
         }
     }
 
@@ -105,16 +101,15 @@ struct GatewayRequest: Sendable {
             wire.comparesVersionInBody && !conditions.expectsVersion
             ? body[SystemColumn.version]?.string : nil
         let stored = try await context.write { transaction -> JSON in
-            let (local, stored, shown) = try current(id, transaction)
-            func isSame(_ version: String) -> Bool { GatewayVersion.isSame(version, as: stored) }
-            guard conditions.check(shown, orIf: isSame) == .met else {
-                throw Refusal(.preconditionFailed, .record(shown))
+            guard let found = try found(id, in: transaction.store) else { throw Refusal.missing }
+            guard conditions.check(found.shown, orIf: found.isSame) == .met else {
+                throw Refusal(.preconditionFailed, .record(found.shown))
             }
-            if let version, version != shown[SystemColumn.version]?.string, !isSame(version) {
-                throw Refusal(.conflict, .record(shown))
+            if let version, version != found.shown[SystemColumn.version]?.string, !found.isSame(version) {
+                throw Refusal(.conflict, .record(found.shown))
             }
             return try transaction.update(
-                columns.changes(id, given, to: local, replacing: replacing), in: table)
+                columns.changes(id, given, to: found.local, replacing: replacing), in: table)
         }
         return try await answer(.ok, stored)
     }
@@ -123,9 +118,9 @@ struct GatewayRequest: Sendable {
         if let held = try await held(id) { throw Refusal(.preconditionFailed, .record(held.server)) }
         let (conditions, table) = (conditions, table)
         try await context.write { transaction in
-            let (_, stored, shown) = try current(id, transaction)
-            guard conditions.check(shown, orIf: { GatewayVersion.isSame($0, as: stored) }) == .met else {
-                throw Refusal(.preconditionFailed, .record(shown))
+            guard let found = try found(id, in: transaction.store) else { throw Refusal.missing }
+            guard conditions.check(found.shown, orIf: found.isSame) == .met else {
+                throw Refusal(.preconditionFailed, .record(found.shown))
             }
             try transaction.delete(id: id, in: table)
         }
@@ -145,14 +140,28 @@ struct GatewayRequest: Sendable {
         return try await answer(.created, record)
     }
 
-    /// The record as the store has it, by the names that the wires know, and as it is shown.
-    private func current(
-        _ id: RecordID, _ transaction: LocalTransaction
-    ) throws -> (local: JSON, stored: JSON, shown: JSON) {
-        guard let local = try transaction.lookup(id: id, in: table) else { throw Refusal.missing }
-        let stored = columns.canonical(local)
-        let isPending = try !QueueReader(transaction.store).all(on: id, in: table).isEmpty
-        return (local, stored, GatewayVersion.shown(stored, isPending: isPending))
+    /// A record, and how many changes of it wait, as they are at one moment.
+    private struct Found: Sendable {
+        /// As the store has it.
+        var local: JSON
+        /// By the names that the wires know.
+        var stored: JSON
+        var pending: Int
+
+        var shown: JSON { GatewayVersion.shown(stored, isPending: pending > 0) }
+        /// Whether a version was shown for a record of the same content.
+        func isSame(_ version: String) -> Bool { GatewayVersion.isSame(version, as: stored) }
+    }
+
+    private func found(_ id: RecordID) async throws -> Found? {
+        try await context.store.read { try found(id, in: $0) }
+    }
+
+    private func found(_ id: RecordID, in reader: any StoreReader) throws -> Found? {
+        try reader.record(id, in: table).map { local in
+            let pending = try QueueReader(reader).all(on: id, in: table).count
+            return Found(local: local, stored: columns.canonical(local), pending: pending)
+        }
     }
 
     // MARK: Conflicts
@@ -190,13 +199,11 @@ struct GatewayRequest: Sendable {
 
     private func answer(_ status: HTTPResponse.Status, _ record: JSON) async throws -> Reply {
         let id = record["id"]?.textID
+        var found = Found(local: record, stored: columns.canonical(record), pending: 0)
         // What only the server sets is left out of what a write gives back, and stands in the store.
-        var stored = record
-        if let id, let found = try await context.table(table).lookup(id: id) { stored = found }
-        let pending = try await self.pending(id)
-        var reply = wire.reply(
-            status, GatewayVersion.shown(columns.canonical(stored), isPending: pending > 0), asked: asked)
-        mark(&reply, pending: pending)
+        if let id, let there = try await self.found(id) { found = there }
+        var reply = wire.reply(status, found.shown, asked: asked)
+        mark(&reply, pending: found.pending)
         if status == .created, let id {
             reply.headers[HTTPField.Name.location] =
                 "\(target.origin)/tables/\(PercentEncoding.segment(table))/\(PercentEncoding.segment("\(id)"))"

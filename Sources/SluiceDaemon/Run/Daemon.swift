@@ -18,6 +18,9 @@ public actor Daemon: Service {
     private let spans: SpanExport?
     let started = SyncEnvironment.system.now()
     var serving: Serving
+    /// What served before, while it ends.
+    private var leaving: Serving?
+    private var hasEnded = false
     /// Why the newest configuration does not serve; nil if it does.
     var refusal: (message: String, at: Timestamp)?
     var isPaused = false
@@ -147,6 +150,9 @@ public actor Daemon: Service {
 
     private func stop() async {
         logger.notice("the daemon ends")
+        hasEnded = true
+        // What a reload has put out of service gets its time too.
+        await leaving?.stop()
         await serving.stop()
         holds = [:]
     }
@@ -188,8 +194,10 @@ public actor Daemon: Service {
             }
             let old = serving
             // The gateway answers from the new one at once; its schedule begins when the old one's last run is over.
-            serving = next
+            (serving, leaving) = (next, old)
             await old.stop()
+            leaving = nil
+            if hasEnded { return }
             for installation in next.installations {
                 installation.gate.isPaused = isPaused
                 installation.start { [end] in end.yield($0) }

@@ -142,7 +142,7 @@ final class Installation: Sendable {
         limit.cancel()
         let end = ContinuousClock.now + service.shutdownLimit
         while requests.withLock({ $0.count > 0 }), ContinuousClock.now < end {
-            try? await Task.sleep(for: .milliseconds(5))
+            guard (try? await Task.sleep(for: .milliseconds(5))) != nil else { break }
         }
         try? await session.close()
     }

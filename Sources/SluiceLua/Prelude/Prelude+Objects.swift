@@ -24,6 +24,15 @@ extension Prelude {
             end
           end
         end
+        local function row_at(o, i) return child(child(o, "rows", "bag"), tostring(i), "rec") end
+        local function each_row(o)
+          local rows, i = child(o, "rows", "bag"), 0
+          return function()
+            i = i + 1
+            local row = child(rows, tostring(i), "rec")
+            if row then return i, row end
+          end
+        end
         local function inside(name, kind) return function(o) return child(o, name, kind) end end
 
         local system = {
@@ -116,16 +125,9 @@ extension Prelude {
         class("page", {
           methods = methods({ page = true }, {
             count = plain "count",
-            row = function(o, i) return child(child(o, "rows", "bag"), tostring(i), "rec") end,
+            row = row_at,
             drop = function(o, i, reason) set(child(o, "dropped", "bag"), tostring(i), reason or "dropped") end,
-            rows = function(o)
-              local rows, i = child(o, "rows", "bag"), 0
-              return function()
-                i = i + 1
-                local row = child(rows, tostring(i), "rec")
-                if row then return i, row end
-              end
-            end,
+            rows = each_row,
           }),
           writable = false,
         })

@@ -27,15 +27,8 @@ extension Prelude {
         class("table_answer", {
           methods = methods({ table_answer = true }, {
             count = plain "count",
-            row = function(o, i) return child(child(o, "rows", "bag"), tostring(i), "rec") end,
-            rows = function(o)
-              local rows, i = child(o, "rows", "bag"), 0
-              return function()
-                i = i + 1
-                local row = child(rows, tostring(i), "rec")
-                if row then return i, row end
-              end
-            end,
+            row = row_at,
+            rows = each_row,
           }),
           getters = { record = function(o) return child(child(o, "rows", "bag"), "1", "rec") end },
           writable = false,

@@ -39,6 +39,19 @@ class Course:
     def missed(self):
         return {by: len(set(self.acknowledged) - seen) for by, seen in self.seen.items()}
 
+    def account(self, rows):
+        """What is wrong with the rows of the database, `key|version`, beside what was answered: in words, and whether."""
+        rows = [row.split("|") for row in rows]
+        stored, missed = dict(rows), self.missed()
+        lost = sum(stored.get(key) != version for key, version in self.acknowledged.items())
+        unheard = sum(key not in self.acknowledged for key in stored)
+        twice = len(rows) - len(stored)
+        words = (
+            f"{len(self.acknowledged)} writes answered, {self.repeats} requests sent again; lost or with another version"
+            f" {lost}, there twice {twice}, there but answered to nobody {unheard}; missed by token {missed['token']}, by time"
+            f" {missed['time']}")
+        return words, bool(lost or unheard or twice or missed["token"] or missed["time"])
+
     def stop(self):
         """Lets the writers begin nothing more."""
         with self.lock:

@@ -60,20 +60,13 @@ def play(sluice, wanted):
         course.stop()
         course.finish()
         seconds = time.time() - started
-        rows = [row.split("|") for row in database.sql("SELECT key, version FROM t")]
+        rows = database.sql("SELECT key, version FROM t")
     finally:
         for process in processes:
             process.end()
-    stored = dict(rows)
-    lost = [key for key, version in course.acknowledged.items() if stored.get(key) != version]
-    unheard = [key for key in stored if key not in course.acknowledged]
-    missed = course.missed()
-    print(
-        f"{kills['process']} kills of a process and {kills['database']} of the database in {seconds:.0f} s;"
-        f" {len(course.acknowledged)} writes answered, {course.repeats} requests sent again;"
-        f" lost or with another version {len(lost)}, there twice {len(rows) - len(stored)}, there but answered to nobody"
-        f" {len(unheard)}; missed by token {missed['token']}, by time {missed['time']}")
-    return not (lost or unheard or len(rows) > len(stored) or missed["token"] or missed["time"])
+    words, isWrong = course.account(rows)
+    print(f"{kills['process']} kills of a process and {kills['database']} of the database in {seconds:.0f} s; {words}")
+    return not isWrong
 
 
 sys.exit(0 if play(sys.argv[1], int(sys.argv[2])) else 1)

@@ -82,11 +82,13 @@ struct AsyncHTTPTransportTests {
         #expect(error.code == .network && !(error.cause is RequestNotSent))
     }
 
-    @Test("a refused connection is known not to have sent anything")
+    @Test("a refused connection is known not to have sent anything, and is not tried again until the deadline")
     func refused() async throws {
         var port = 0
         try await RawServer.run([]) { port = $0.port }
-        let error = await #expect(throws: SluiceError.self) { try await AsyncHTTPTransport().send(request(port)) }
+        let error = await #expect(throws: SluiceError.self) {
+            try await AsyncHTTPTransport().send(request(port, limits: Limits(deadline: .seconds(8))))
+        }
         #expect(error?.code == .network && error?.cause is RequestNotSent)
         #expect(error.map { !"\($0)".contains("secret") } == true)
     }

@@ -186,28 +186,42 @@ import Testing
     @Test("shutdown-time bounds what a request under way may take")
     func shutdown() async throws {
         try await withScratch { scratch in
-            let silent = try await PythonServer(
-                scratch,
-                """
-                import socket, time
-                server = socket.create_server(("127.0.0.1", 0))
-                print(server.getsockname()[1], flush=True)
-                kept = []
-                while True:
-                    kept.append(server.accept()[0])
-                    print("asked", flush=True)
-                """)
-            defer { silent.stop() }
-            let config = try scratch.write(
-                "daemon.yaml",
-                "endpoint: http://127.0.0.1:\(silent.port)\nstore: local.db\ntables: { notes: }\n"
-                    + "schedule: { spread: 0s, on-event: false }\nshutdown-time: 2s\n")
-            let daemon = try await DaemonProcess(scratch, config: config)
-            try await until("the server was asked") { !silent.lines.isEmpty }
+            /// A daemon whose pull gets no answer.
+            func waiting(_ name: String, _ time: String) async throws -> (DaemonProcess, PythonServer) {
+                let silent = try await PythonServer(
+                    scratch,
+                    """
+                    import socket
+                    server = socket.create_server(("127.0.0.1", 0))
+                    print(server.getsockname()[1], flush=True)
+                    kept = []
+                    while True:
+                        kept.append(server.accept()[0])
+                        print("asked", flush=True)
+                    """)
+                let config = try scratch.write(
+                    "\(name).yaml",
+                    "endpoint: http://127.0.0.1:\(silent.port)\nstore: \(name).db\ntables: { notes: }\n"
+                        + "schedule: { spread: 0s, on-event: false }\nshutdown-time: \(time)\n")
+                let daemon = try await DaemonProcess(scratch, config: config)
+                try await until("the server was asked") { !silent.lines.isEmpty }
+                return (daemon, silent)
+            }
+            let (short, first) = try await waiting("short", "2s")
+            let (long, second) = try await waiting("long", "1h")
+            defer {
+                kill(long.pid, SIGKILL)
+                first.stop()
+                second.stop()
+            }
+            kill(long.pid, SIGTERM)
             let start = ContinuousClock.now
-            #expect(try await daemon.stop() == 0)
+            #expect(try await short.stop() == 0)
             let time = start.duration(to: .now)
             #expect(time > .seconds(1), "\(time)")
+            // Both have been asked to end; with one time for both they would do so side by side.
+            try await Task.sleep(for: .seconds(3))
+            #expect(long.isRunning)
         }
     }
 

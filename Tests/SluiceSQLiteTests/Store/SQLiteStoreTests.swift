@@ -62,14 +62,19 @@ struct SQLiteStoreTests {
     func locked() async throws {
         let store = try SQLiteStore(path: path, options: .init(busyTimeout: .milliseconds(100)))
         try await store.write { try $0.put(["id": "1"], in: "t") }
+        let patient = try SQLiteStore(path: path, options: .init(busyTimeout: .seconds(600)))
         let other = try SQLiteConnection(path: path)
         try other.execute("BEGIN IMMEDIATE")
+        let waiting = Task { try await patient.write { try $0.put(["id": "3"], in: "t") } }
         let error = await #expect(throws: SluiceError.self) {
             try await store.write { try $0.put(["id": "2"], in: "t") }
         }
         #expect(error?.code == .storeBusy)
         #expect(try await store.read { try $0.count(matching: Query("t")) } == 1)
         try other.execute("ROLLBACK")
+        // The other store's time was not over.
+        try await waiting.value
+        try await patient.close()
         try await store.write { try $0.put(["id": "2"], in: "t") }
         try StoreLock(path: path, timeout: .zero).hold {
             let error = #expect(throws: SluiceError.self) { try StoreLock(path: path, timeout: .zero).hold {} }

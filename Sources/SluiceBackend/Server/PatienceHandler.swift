@@ -79,7 +79,7 @@ final class PatienceHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Sets the time until which what is awaited must be there; it does not move while the same is awaited.
     private func update(_ context: ChannelHandlerContext) {
-        // A request behind another is not read while that is answered.
+        // A request after another is not read while that one is answered.
         let awaited: Awaited =
             isInRequest ? (openAnswers <= 1 ? .body : .nothing) : (openAnswers == 0 ? .head : .nothing)
         guard awaited != self.awaited else { return }

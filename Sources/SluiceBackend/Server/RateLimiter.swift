@@ -88,7 +88,7 @@ final class RateLimiter: Sendable {
         return address?.ipAddress.flatMap(Self.address).map { .address($0) } ?? .unknown
     }
 
-    /// The bytes of an address that are the client's; nil for what is none.
+    /// The bytes of an address that are the client's; nil if it is no address.
     private static func address(_ text: String) -> [UInt8]? {
         var v4 = [UInt8](repeating: 0, count: 4)
         if inet_pton(AF_INET, text, &v4) == 1 { return v4 }
@@ -99,7 +99,7 @@ final class RateLimiter: Sendable {
         return Array(v6.starts(with: mapped) ? v6.suffix(4) : v6.prefix(8))
     }
 
-    /// The name of a header field; nil for what is none.
+    /// The name of a header field; nil if it is not valid.
     static func field(_ name: String) -> HTTPField.Name? { HTTPField.Name(name) }
 }
 

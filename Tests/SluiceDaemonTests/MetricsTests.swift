@@ -23,7 +23,10 @@ import Testing
 
     @Test(
         "promtool has nothing to say about it",
-        .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/promtool")))
+        .enabled(
+            if: FileManager.default.fileExists(atPath: "/usr/bin/promtool")
+                || ProcessInfo.processInfo.environment["CI"] == "true",
+            "promtool is not here (package prometheus)"))
     func promtool() throws {
         let registry = MeterRegistry()
         for label in PrometheusText.help.keys where !label.hasSuffix("duration") && !label.hasSuffix("cpu") {

@@ -133,11 +133,7 @@ struct Authenticator: Sendable {
     }
 
     /// The bytes of a token's part.
-    private static func data(_ part: Substring) -> Data? {
-        var text = String(part).replacing("-", with: "+").replacing("_", with: "/")
-        text += String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-        return Data(base64Encoded: text)
-    }
+    private static func data(_ part: Substring) -> Data? { Base64.bytes(part).map { Data($0) } }
 
     /// The JSON object of a token's part.
     private static func object(_ part: Substring) -> JSON? {

@@ -117,11 +117,6 @@ struct PostgresRecords: RecordStorage {
         return rows.count > 0 ? try record(rows, 0) : nil
     }
 
-    private static func refuseLinks(_ query: Query) throws(SluiceError) {
-        guard query.related != nil else { return }
-        throw SluiceError(.unsupported, "filters and orders along links are not run on PostgreSQL", table: query.table)
-    }
-
     func records(matching query: Query, on connection: any StorageConnection) throws -> [JSON] {
         var records: [JSON] = []
         try forEach(query, on: connection) { record in
@@ -136,8 +131,7 @@ struct PostgresRecords: RecordStorage {
         _ query: Query, on connection: any StorageConnection, _ body: (JSON) throws -> Bool
     ) throws {
         let transaction = try Self.postgres(connection)
-        try Self.refuseLinks(query)
-        let evaluator = try QueryEvaluator(query, schema: schema)
+        let matcher = try PostgresMatcher(query, schema)
         guard Set(query.order.map(\.expression)).count <= Self.mostKeys else {
             throw SluiceError(.invalidQuery, "the query sorts by more than \(Self.mostKeys) keys", table: schema.name)
         }
@@ -148,7 +142,7 @@ struct PostgresRecords: RecordStorage {
             filter.append(to: &sql)
             let rows = try transaction.query(sql)
             let found = try (0..<rows.count).map { try record(rows, $0) }
-            for record in evaluator.apply(to: found) where try !body(record) { return }
+            for record in try matcher.apply(to: found, on: connection) where try !body(record) { return }
             return
         }
         let chosen = filter.isExact ? chosen(query.select) : self
@@ -167,9 +161,9 @@ struct PostgresRecords: RecordStorage {
         var (skip, left) = (filter.isExact ? 0 : query.skip, query.top ?? .max)
         if left == 0 { return }
         try transaction.walk(sql) { rows in
-            for row in 0..<rows.count {
-                let record = try chosen.record(rows, row)
-                guard filter.isExact || evaluator.matches(record) else { continue }
+            var found = try (0..<rows.count).map { try chosen.record(rows, $0) }
+            if !filter.isExact { found = try matcher.matching(found[...], on: connection) }
+            for record in found {
                 if skip > 0 {
                     skip -= 1
                     continue
@@ -190,10 +184,10 @@ struct PostgresRecords: RecordStorage {
     }
 
     func count(matching query: Query, on connection: any StorageConnection) throws -> Int {
-        try Self.refuseLinks(query)
-        let whole = Query(query.table, filter: query.filter)
+        var whole = Query(query.table, filter: query.filter)
+        whole.related = query.related
         // Refuses what means nothing, by the one rule for every store.
-        _ = try QueryEvaluator(whole, schema: schema)
+        _ = try PostgresMatcher(whole, schema)
         let filter = PostgresFilter(query.filter, schema)
         if filter.isExact {
             var sql = SQLText("SELECT count(*) FROM \(quotedName)")

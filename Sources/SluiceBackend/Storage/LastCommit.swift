@@ -28,7 +28,7 @@ struct LastCommit: Sendable, Hashable {
         return ([Self.head, identity] + numbers).joined(separator: " ") + "\n"
     }
 
-    /// Reads a line; nil for what is none.
+    /// Reads a line; nil for another text.
     init?(line: String) {
         let words = line.split { $0 == " " || $0 == "\n" }.map(String.init)
         guard words.count == 6, words[0...1].joined(separator: " ") == Self.head, let epoch = UInt32(words[3]),

@@ -15,7 +15,7 @@ struct BatchRequest: Sendable {
         var group: String?
         /// The requests and groups that must have succeeded.
         var dependsOn: [String]
-        /// The request, or why it is none.
+        /// The request, or why it cannot be read.
         var request: Result<Request, Refusal>
     }
 

@@ -30,17 +30,14 @@ struct ChangeToken: Sendable, Hashable {
             withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
         }
         bytes.append(point.bytes)
-        return bytes.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        return Base64.addressText(bytes)
     }
 
     /// Reads a token.
     ///
-    /// - Throws: ``Refusal``: 400 for what is none, 410 for one of an earlier version.
+    /// - Throws: ``Refusal``: 400 for what is no token, 410 for one of an earlier version.
     init(_ text: String) throws(Refusal) {
-        let padded =
-            text.replacing("-", with: "+").replacing("_", with: "/")
-            + String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-        let decoded = text.utf8.count < 100 ? Data(base64Encoded: padded) : nil
+        let decoded = text.utf8.count < 100 ? Base64.bytes(text).map { Data($0) } : nil
         if decoded?.count == 25, decoded?.first == 1 { throw Self.gone("the token was given by an earlier version") }
         guard let bytes = decoded, bytes.count == 37, bytes.first == Self.format else {
             throw Refusal(.badRequest, "$deltatoken is no token of this server")

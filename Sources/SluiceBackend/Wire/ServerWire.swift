@@ -78,7 +78,7 @@ struct ServerWire: Sendable {
     /// Whether a stale version in the body, without `If-Match`, is a conflict (409).
     var comparesVersionInBody = false
 
-    /// Whether requests are taken as the Node server takes them: an empty id is none, a number is the id of that text,
+    /// Whether requests are taken as the Node server takes them: an empty id counts as absent, a number is the id of that text,
     /// a PATCH of the table has the id in its body, and `If-Match` needs no quotes.
     var isLenient = false
     /// Whether reads show null for a property that a record lacks and another has ever had.

@@ -1,7 +1,7 @@
 /// Lengths of time as texts: `P6DT23H59M59.9999S`, days at the most. (OData v4.01 ABNF, durationValue; XML Schema's
 /// dayTimeDuration.)
 enum QueryDuration {
-    /// The length in ticks of 100 ns; nil if the text is none, or beyond 64 bits.
+    /// The length in ticks of 100 ns; nil if the text is no duration, or one beyond 64 bits.
     static func ticks(_ text: String) -> Int64? {
         var rest = text.utf8[...]
         let isNegative = rest.first == UInt8(ascii: "-")

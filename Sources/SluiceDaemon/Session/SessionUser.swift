@@ -12,7 +12,7 @@ package enum SessionUser {
     /// signature: it is the server that decides who this is, and here it only keeps what is one user's from another's.
     static func named(by token: String) -> String? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let bytes = base64URL(parts[1]), let claims = try? JSON(parsing: bytes),
+        guard parts.count == 3, let bytes = Base64.bytes(parts[1]), let claims = try? JSON(parsing: bytes),
             let subject = claims["sub"]?.string, !subject.isEmpty
         else { return nil }
         return JSON([claims["iss"] ?? .null, JSON(subject)]).description
@@ -28,23 +28,13 @@ package enum SessionUser {
                 return user
             }
         }
-        return fingerprint(of: credential, key: SymmetricKey(size: .bits128).withUnsafeBytes { hexadecimal(Array($0)) })
+        return fingerprint(of: credential, key: SymmetricKey(size: .bits128).withUnsafeBytes { Base16.text(Array($0)) })
     }
 
     private static func fingerprint(of credential: String, key: String) -> String {
         let code = HMAC<SHA256>.authenticationCode(
             for: Data(credential.utf8), using: SymmetricKey(data: Data(key.utf8)))
-        return "\(mark)\(key):\(hexadecimal(code))"
-    }
-
-    private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-        bytes.map { byte in String(String(UInt16(byte) | 0x100, radix: 16).dropFirst()) }.joined()
-    }
-
-    private static func base64URL(_ text: Substring) -> [UInt8]? {
-        var text = String(text).replacing("-", with: "+").replacing("_", with: "/")
-        while text.utf8.count % 4 != 0 { text += "=" }
-        return Data(base64Encoded: text).map { Array($0) }
+        return "\(mark)\(key):\(Base16.text(Array(code)))"
     }
 
     /// A user in words: nothing of a fingerprint.

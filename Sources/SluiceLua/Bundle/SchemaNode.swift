@@ -46,7 +46,7 @@ package struct SchemaNode: Sendable {
     var maximum: JSONNumber?
     var lengths: ClosedRange<Int>?
     var counts: ClosedRange<Int>?
-    var pattern: SafePattern?
+    var pattern: TextPattern?
     var choices: [JSON] = []
     package var format: ConfigFormat?
     var defaultValue: JSON?

@@ -115,10 +115,10 @@ struct SchemaReader {
         }
     }
 
-    private func pattern(_ place: JSONPlace) throws(SluiceError) -> SafePattern {
+    private func pattern(_ place: JSONPlace) throws(SluiceError) -> TextPattern {
         let text = try place.text()
-        do throws(SafePattern.Refusal) {
-            return try SafePattern(text)
+        do throws(TextPattern.Refusal) {
+            return try TextPattern(text)
         } catch {
             throw place.refusal("at character \(error.character) of the pattern: \(error.reason)")
         }

@@ -12,8 +12,8 @@ enum SecretForms {
         let digits = Array(Base16.text(secret).utf8)
         forms += [digits, Array(Base16.text(secret).uppercased().utf8)]
         for offset in 0..<3 {
-            let text = base64(secret, after: offset)
-            forms += [text, text.map(forAddresses)]
+            let text = Base64.inner(secret, after: offset)
+            forms += [text, text.map(Base64.addressDigit)]
         }
         for alphabet in ["0123456789ABCDEF", "0123456789abcdef"] {
             forms += [percent(secret, alphabet, space: nil), percent(secret, alphabet, space: UInt8(ascii: "+"))]
@@ -21,20 +21,6 @@ enum SecretForms {
         let text = String(decoding: secret, as: UTF8.self)
         forms.append(Array(JSON(text).bytes().dropFirst().dropLast()))
         return forms.filter { $0.count >= shortest }
-    }
-
-    /// The digits of base64 that the secret alone decides, where that many bytes stand before it in what was encoded.
-    private static func base64(_ secret: [UInt8], after offset: Int) -> [UInt8] {
-        let text = Array(Base64.text([UInt8](repeating: 0, count: offset) + secret).utf8)
-        return Array(text[(offset * 8 + 5) / 6..<(offset + secret.count) * 8 / 6])
-    }
-
-    private static func forAddresses(_ digit: UInt8) -> UInt8 {
-        switch digit {
-        case UInt8(ascii: "+"): UInt8(ascii: "-")
-        case UInt8(ascii: "/"): UInt8(ascii: "_")
-        default: digit
-        }
     }
 
     /// With everything encoded that is neither a letter nor a digit nor one of `-._~`.

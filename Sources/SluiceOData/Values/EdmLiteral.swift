@@ -25,8 +25,8 @@ package enum EdmLiteral {
             guard isTimeText(plain) else { return nil }
             return time(plain, type, version)
         case .binary:
-            guard let bytes = Base64Text.bytes(of: plain) else { return nil }
-            return version == .v2 ? "X'\(Base64Text.hexadecimal(bytes))'" : "binary'\(plain)'"
+            guard let bytes = Base64.bytes(plain) else { return nil }
+            return version == .v2 ? "X'\(Base16.text(bytes).uppercased())'" : "binary'\(plain)'"
         case .stream, .geographyPoint, .geometryPoint: return nil
         }
     }
@@ -52,9 +52,9 @@ package enum EdmLiteral {
             let inner = String(literal[literal.index(after: quote)...].dropLast())
             guard !inner.contains("'") else { return nil }
             switch (prefix, type) {
-            case ("x", .binary): return Base64Text.bytes(ofHexadecimal: inner).map(Base64Text.text)
+            case ("x", .binary): return Base16.bytes(inner).map(Base64.addressText)
             case ("binary", .binary):
-                return (Base64Text.bytes(ofHexadecimal: inner) ?? Base64Text.bytes(of: inner)).map(Base64Text.text)
+                return (Base16.bytes(inner) ?? Base64.bytes(inner)).map(Base64.addressText)
             case ("guid", .guid): return inner.lowercased()
             case ("datetime", .dateTime):
                 return (Timestamp(inner) ?? Timestamp(inner + "Z")).map { V2Date.text($0) }
@@ -124,64 +124,5 @@ extension EdmPrimitive {
         case .int32: -2_147_483_648...2_147_483_647
         default: .min ... .max
         }
-    }
-}
-
-/// Bytes as text: base64url without padding, as v4 writes them, and hexadecimal, as v2 does in addresses.
-package enum Base64Text {
-    private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-
-    /// The text of the bytes, in base64url.
-    package static func text(_ bytes: [UInt8]) -> String {
-        var output: [UInt8] = []
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let three = (0..<3).map { start + $0 < bytes.count ? UInt32(bytes[start + $0]) : 0 }
-            let value = three[0] << 16 | three[1] << 8 | three[2]
-            for place in 0...min(3, bytes.count - start) {
-                output.append(digits[Int(value >> (18 - 6 * UInt32(place)) & 63)])
-            }
-        }
-        return String(decoding: output, as: UTF8.self)
-    }
-
-    /// The bytes of a text in base64 or base64url, padded or not; nil where it is neither.
-    package static func bytes(of text: String) -> [UInt8]? {
-        var output: [UInt8] = []
-        var (value, bits): (UInt32, UInt32) = (0, 0)
-        var padding = 0
-        for byte in text.utf8 {
-            if byte == UInt8(ascii: "=") {
-                padding += 1
-                continue
-            }
-            let digit = byte == UInt8(ascii: "+") ? 62 : byte == UInt8(ascii: "/") ? 63 : digits.firstIndex(of: byte)
-            guard padding == 0, let digit else { return nil }
-            value = (value << 6 | UInt32(digit)) & 0xFFFFFF
-            bits += 6
-            if bits >= 8 {
-                bits -= 8
-                output.append(UInt8(value >> bits & 0xFF))
-            }
-        }
-        return padding <= 2 && bits < 6 ? output : nil
-    }
-
-    /// The bytes in hexadecimal, in capitals.
-    package static func hexadecimal(_ bytes: [UInt8]) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
-    }
-
-    /// The bytes of a text in hexadecimal; nil for any other text.
-    package static func bytes(ofHexadecimal text: String) -> [UInt8]? {
-        let digits = text.utf8.map { byte -> UInt8? in
-            switch byte {
-            case 0x30...0x39: byte - 0x30
-            case 0x41...0x46: byte - 0x37
-            case 0x61...0x66: byte - 0x57
-            default: nil
-            }
-        }
-        guard digits.count.isMultiple(of: 2), !digits.contains(nil) else { return nil }
-        return stride(from: 0, to: digits.count, by: 2).map { (digits[$0] ?? 0) << 4 | (digits[$0 + 1] ?? 0) }
     }
 }

@@ -4,7 +4,7 @@ internal import FoundationXML
 /// XML that a service sent, and the one way to read it.
 enum ForeignXML {
     /// A parser that resolves no entities; nil for bytes that are no UTF-8, for the system's parser ends the process at a
-    /// name that is none, and for text that says that it is in an encoding in which ASCII's signs may stand for others.
+    /// name that XML does not allow, and for text that says that it is in an encoding in which ASCII's signs may stand for others.
     ///
     /// It reads in pieces: of a text that it is given whole it takes 10,000,000 bytes and no more.
     static func parser(_ bytes: [UInt8]) -> XMLParser? {

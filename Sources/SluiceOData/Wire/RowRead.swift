@@ -45,7 +45,7 @@ struct RowRead {
     /// - Parameters:
     ///   - id: what the record is called here.
     ///   - key: the key of the row that was meant; nil while the service has not assigned it. The record of another row
-    ///     keeps its own id, and is none where it has no name here.
+    ///     keeps its own id, and absent where it has no name here.
     func record(in response: Response, as id: RecordID? = nil, _ key: EntityKey? = nil) throws -> JSON? {
         guard !response.body.isEmpty, let entity = SetPage.entity(try response.body.json) else { return nil }
         let tag = response.head.headerFields[.eTag]

@@ -1,3 +1,5 @@
+internal import SluiceCore
+
 /// Secrets as hexadecimal digits.
 enum SecretText {
     /// Two digits for each byte.
@@ -19,24 +21,10 @@ enum SecretText {
         }
     }
 
-    /// What a hexadecimal digit stands for.
-    static func value(ofDigit digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        default: nil
-        }
-    }
-
     private static func write(_ bytes: UnsafeRawBufferPointer, to place: UnsafeMutableRawBufferPointer, at start: Int) {
         for (index, byte) in bytes.enumerated() {
-            place[start + 2 * index] = digit(byte >> 4)
-            place[start + 2 * index + 1] = digit(byte & 0xF)
+            place[start + 2 * index] = Base16.digit(byte >> 4)
+            place[start + 2 * index + 1] = Base16.digit(byte & 0xF)
         }
-    }
-
-    private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
 }

@@ -74,13 +74,13 @@ public struct StoreKey: Sendable {
         if content.count == byteCount { return try SecretBytes(content) }
         var digits = content[...]
         while let last = digits.last, last == 0x0A || last == 0x0D || last == 0x20 { digits.removeLast() }
-        guard digits.count == 2 * byteCount, digits.allSatisfy({ SecretText.value(ofDigit: $0) != nil }) else {
+        guard digits.count == 2 * byteCount, digits.allSatisfy({ Base16.value(of: $0) != nil }) else {
             return nil
         }
         return try SecretBytes(count: byteCount) { place in
             for index in 0..<byteCount {
                 let at = digits.startIndex + 2 * index
-                let (high, low) = (SecretText.value(ofDigit: digits[at]), SecretText.value(ofDigit: digits[at + 1]))
+                let (high, low) = (Base16.value(of: digits[at]), Base16.value(of: digits[at + 1]))
                 place[index] = (high ?? 0) << 4 | (low ?? 0)
             }
         }

@@ -35,12 +35,7 @@ struct SQLColumn {
         case .integer(let int): return JSON(int)
         case .real(let double): return JSON(double)
         case .text(let text): return JSON(text)
-        case .blob(let bytes): return JSON(Self.hexadecimal(bytes))
+        case .blob(let bytes): return JSON(Base16.text(bytes))
         }
-    }
-
-    private static func hexadecimal(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 }

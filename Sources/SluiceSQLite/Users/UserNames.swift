@@ -55,9 +55,9 @@ struct UserNames: Sendable {
         let salt = try await lockedSalt()
         let name = try KeyDerivation.key(of: SecretBytes(user.utf8), salt: salt, rounds: 20_000)
         let digits = name.bytes.withBytes { bytes in
-            bytes.prefix(Self.count).map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }
+            Base16.text(Array(bytes.prefix(Self.count)))
         }
-        return "\(folder)/\(digits.joined())/\(Self.store)"
+        return "\(folder)/\(digits)/\(Self.store)"
     }
 
     private func lockedSalt() async throws -> [UInt8] {
@@ -83,7 +83,7 @@ struct UserNames: Sendable {
     /// Whether there is a folder by such a name as a user's has, with anything of a store in it.
     private var hasStores: Bool {
         StoreFolder.names(beside: marker).contains { name in
-            name.utf8.count == 2 * Self.count && name.utf8.allSatisfy { SecretText.value(ofDigit: $0) != nil }
+            name.utf8.count == 2 * Self.count && name.utf8.allSatisfy { Base16.value(of: $0) != nil }
                 && StoreFolder.names(beside: "\(folder)/\(name)/\(Self.store)").contains { $0.hasPrefix(Self.store) }
         }
     }

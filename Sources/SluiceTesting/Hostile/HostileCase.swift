@@ -48,7 +48,7 @@ public struct HostileCase: Sendable, Identifiable, CustomStringConvertible {
         case changes
         /// Answers that say that somebody else was quicker.
         case conflicts
-        /// Statuses that are none for the request.
+        /// Statuses that do not answer the request.
         case statuses
         /// Refusals for who asks, and for when.
         case refusals

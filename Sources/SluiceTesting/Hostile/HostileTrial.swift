@@ -79,7 +79,7 @@ public struct HostileTrial: Sendable {
         } catch let error as SluiceError {
             report.error = error
         } catch {
-            report.violations.append("an error that is none of Sluice's: \(error)")
+            report.violations.append("an error of another type than Sluice's: \(error)")
         }
         report.duration = ContinuousClock.now - start
         report.memory = meter?.growth

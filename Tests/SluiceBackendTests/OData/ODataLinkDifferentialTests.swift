@@ -8,7 +8,7 @@ import Testing
 @testable import SluiceWire
 
 /// Generated filters along links, over generated records: the backend finds what the evaluator finds.
-@Suite(.enabled(if: TestDatabase.isSQLite)) struct ODataLinkDifferentialTests {
+@Suite struct ODataLinkDifferentialTests {
     private static let customers = TableSchema(
         "customers",
         columns: [

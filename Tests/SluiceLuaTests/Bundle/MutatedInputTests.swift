@@ -101,8 +101,8 @@ struct MutatedInputTests {
             let length = Int.random(in: 0...24, using: &random)
             var scalars = String.UnicodeScalarView()
             for _ in 0..<length { scalars.append(letters.randomElement(using: &random) ?? "a") }
-            do throws(SafePattern.Refusal) {
-                let pattern = try SafePattern(String(scalars))
+            do throws(TextPattern.Refusal) {
+                let pattern = try TextPattern(String(scalars))
                 _ = pattern.matches(String(repeating: "ab", count: 50))
             } catch {
                 #expect((1...length + 1).contains(error.character))

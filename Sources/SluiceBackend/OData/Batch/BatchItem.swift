@@ -9,7 +9,7 @@ struct BatchItem: Sendable {
     /// The change set that it belongs to.
     var group: String?
     var dependsOn: [String] = []
-    /// The request, or why it is none.
+    /// The request, or why it cannot be read.
     var request: Result<Request, Refusal>
 }
 
@@ -130,7 +130,7 @@ struct BatchItemReader {
         guard fields.count <= 100 else { throw Refusal(.badRequest, "a request in a batch has too many header fields") }
         for (name, value) in fields where !["content-id", "content-length", "host"].contains(name.lowercased()) {
             guard let field = HTTPField.Name(name), HTTPField.isValidValue(value) else {
-                throw Refusal(.badRequest, "a request in a batch has a header field that is none")
+                throw Refusal(.badRequest, "a request in a batch has an unreadable header field")
             }
             head.headerFields.append(HTTPField(name: field, value: value))
         }

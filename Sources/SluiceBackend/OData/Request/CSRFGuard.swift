@@ -30,7 +30,7 @@ struct CSRFGuard: Sendable {
     /// - Throws: ``Refusal`` (403) for a change without token and cookie that belong together, where they are required.
     func check(_ head: HTTPRequest) throws(Refusal) {
         guard isRequired, !Self.safe.contains(head.method), let field = Self.field else { return }
-        guard let session = session(head), let text = head.headerFields[field], let token = Self.bytes(text),
+        guard let session = session(head), let text = head.headerFields[field], let token = Base16.bytes(text),
             HMAC<SHA256>.isValidAuthenticationCode(token, authenticating: Data(session.utf8), using: key)
         else {
             var refusal = Refusal(
@@ -47,8 +47,7 @@ struct CSRFGuard: Sendable {
         else { return }
         let known = session(head)
         let session = known ?? Self.makeSession()
-        headers[field] = HMAC<SHA256>.authenticationCode(for: Data(session.utf8), using: key)
-            .map { Self.hex($0) }.joined()
+        headers[field] = Base16.text(Array(HMAC<SHA256>.authenticationCode(for: Data(session.utf8), using: key)))
         if known == nil {
             let cookie = "\(Self.cookie)=\(session); Path=/odata; HttpOnly; SameSite=Strict"
             headers.append(HTTPField(name: .setCookie, value: cookie))
@@ -58,7 +57,7 @@ struct CSRFGuard: Sendable {
     private func session(_ head: HTTPRequest) -> String? {
         for pair in head.headerFields[values: .cookie].flatMap({ $0.split(separator: ";") }) {
             let sides = pair.split(separator: "=", maxSplits: 1).map { $0.filter { $0 != " " } }
-            if sides.count == 2, sides[0] == Self.cookie, sides[1].utf8.count == 32, Self.bytes(sides[1]) != nil {
+            if sides.count == 2, sides[0] == Self.cookie, sides[1].utf8.count == 32, Base16.bytes(sides[1]) != nil {
                 return sides[1]
             }
         }
@@ -66,24 +65,6 @@ struct CSRFGuard: Sendable {
     }
 
     private static func makeSession() -> String {
-        SymmetricKey(size: .bits128).withUnsafeBytes { $0.map { hex($0) }.joined() }
-    }
-
-    private static func hex(_ byte: UInt8) -> String {
-        let digits = String(byte, radix: 16)
-        return byte < 16 ? "0" + digits : digits
-    }
-
-    private static func bytes(_ text: String) -> Data? {
-        let digits = Array(text.utf8)
-        guard digits.count % 2 == 0, digits.count <= 128 else { return nil }
-        var bytes = Data()
-        for index in stride(from: 0, to: digits.count, by: 2) {
-            guard let byte = UInt8(String(decoding: digits[index...(index + 1)], as: UTF8.self), radix: 16) else {
-                return nil
-            }
-            bytes.append(byte)
-        }
-        return bytes
+        SymmetricKey(size: .bits128).withUnsafeBytes { Base16.text(Array($0)) }
     }
 }

@@ -151,7 +151,7 @@ struct QueryOptions: Sendable {
         return min(levels, deepest)
     }
 
-    /// The option that a parameter is, without its `$`; nil for one that is none of OData's.
+    /// The option that a parameter is, without its `$`; nil for one that OData does not have.
     private static func option(_ name: String, _ version: ServiceVersion, isNested: Bool) -> String? {
         let lower = name.lowercased()
         // SAP's own writes the token so.

@@ -23,15 +23,12 @@ struct SkipToken: Sendable, Hashable {
 
     /// Reads a token.
     ///
-    /// - Throws: ``Refusal`` (400) for what is none.
+    /// - Throws: ``Refusal`` (400) for what is no token.
     init(_ text: String) throws(Refusal) {
         let refusal = Refusal(.badRequest, "$skiptoken is no token of this server")
         let bare = text.hasPrefix("'") && text.hasSuffix("'") ? String(text.dropFirst().dropLast()) : text
-        let padded =
-            bare.replacing("-", with: "+").replacing("_", with: "/")
-            + String(repeating: "=", count: (4 - bare.utf8.count % 4) % 4)
-        guard bare.utf8.count < 4096, let data = Data(base64Encoded: padded),
-            let json = try? JSON(parsing: Array(data)), let kind = json[0]?.string
+        guard bare.utf8.count < 4096, let bytes = Base64.bytes(bare), let json = try? JSON(parsing: bytes),
+            let kind = json[0]?.string
         else { throw refusal }
         switch (kind, json[1]) {
         case ("id", .some(let value)):
@@ -63,8 +60,7 @@ struct SkipToken: Sendable, Hashable {
             case .change(let token): ["change", JSON(token)]
             }
         json.append(top.map { JSON($0) } ?? .null)
-        return Data(json.bytes()).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
-            .replacing("=", with: "")
+        return Base64.addressText(json.bytes())
     }
 
     /// The records after the token.

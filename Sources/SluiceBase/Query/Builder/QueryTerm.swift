@@ -36,12 +36,12 @@ public struct QueryTerm: Sendable {
     /// The day, in UTC, of a point in time. It compares as the moment at which the day begins.
     public static func day(_ date: Timestamp) -> QueryTerm { QueryTerm(.literal(.day(date.beginningOfDay))) }
 
-    /// A time of day, as `18:33`, `18:33:45` or `18:33:45.876`; nil if the text is none.
+    /// A time of day, as `18:33`, `18:33:45` or `18:33:45.876`; nil for another text.
     public static func timeOfDay(_ text: String) -> QueryTerm? {
         Timestamp(timeOfDay: text).map { QueryTerm(.literal(.timeOfDay($0))) }
     }
 
-    /// A GUID, as `0f8fad5b-d9cb-469f-a165-70867728950e`; nil if the text is none. It equals texts that are that GUID
+    /// A GUID, as `0f8fad5b-d9cb-469f-a165-70867728950e`; nil for another text. It equals texts that are that GUID
     /// in small letters or in capitals.
     public static func guid(_ text: String) -> QueryTerm? {
         ODataScanner.isGUID(text) ? QueryTerm(.literal(.guid(text))) : nil

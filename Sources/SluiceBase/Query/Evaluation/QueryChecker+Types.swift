@@ -61,11 +61,11 @@ extension QueryChecker {
         case .matchesPattern:
             if arguments.count == 2, case .constant(.string(let pattern)) = arguments[1].node {
                 do {
-                    _ = try QueryPattern(pattern)
+                    _ = try TextPattern(pattern)
                 } catch {
                     throw error.isUnsupported
-                        ? QueryFault(unsupported: "the pattern has \(error.reason)", at: places?[1]?.place)
-                        : QueryFault("the pattern has \(error.reason)", at: places?[1]?.place)
+                        ? QueryFault(unsupported: "the pattern: \(error.reason)", at: places?[1]?.place)
+                        : QueryFault("the pattern: \(error.reason)", at: places?[1]?.place)
                 }
             }
         default: break

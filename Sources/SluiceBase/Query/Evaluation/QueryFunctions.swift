@@ -67,7 +67,7 @@ package enum QueryFunctions {
         case .startswith: .bool(texts[0].utf8.starts(with: texts[1].utf8))
         case .endswith: .bool(texts[0].utf8.reversed().starts(with: texts[1].utf8.reversed()))
         case .indexof: .integer(index(of: texts[1], in: texts[0]))
-        case .matchesPattern: QueryPattern.matches(texts[1], texts[0]).map { .bool($0) } ?? .null
+        case .matchesPattern: TextPattern.matches(texts[1], texts[0]).map { .bool($0) } ?? .null
         case .concat: .string(texts[0] + texts[1])
         case .replace: replacing(texts[1], by: texts[2], in: texts[0]).map { .string($0) } ?? .null
         case .length: .integer(Int64(texts[0].unicodeScalars.count))

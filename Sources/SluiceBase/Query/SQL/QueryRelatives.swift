@@ -39,7 +39,12 @@ package struct QueryRelatives: Sendable, Hashable, QueryRelations {
     ///
     /// - Throws: ``SluiceError`` of code `unsupported` for paths that follow more than ``mostSteps`` links, a link to many
     ///   records from each of many, or search what they count: these are not run. See ``QueryEvaluator`` for others.
-    package func used(by query: Query) throws(SluiceError) -> Set<String> {
+    package func used(by query: Query) throws(SluiceError) -> Set<String> { try tree(of: query).tables }
+
+    /// The links that the query's paths follow.
+    ///
+    /// - Throws: as ``used(by:)``.
+    package func tree(of query: Query) throws(SluiceError) -> NavigationTree {
         let checker = QueryChecker(schema: main, relations: self)
         let tree = NavigationTree()
         do throws(QueryFault) {
@@ -49,13 +54,13 @@ package struct QueryRelatives: Sendable, Hashable, QueryRelations {
             throw error.error(table: main.name)
         }
         try tree.check(steps: 0, isOfMany: false, main.name)
-        return tree.tables
+        return tree
     }
 }
 
 /// The links that an expression follows from a record, and from the records there.
-final class NavigationTree {
-    private(set) var branches: [(reference: TableSchema.Reference, tree: NavigationTree)] = []
+package final class NavigationTree {
+    package private(set) var branches: [(reference: TableSchema.Reference, tree: NavigationTree)] = []
     private var isSearched = false
 
     /// The tables that the links lead to.

@@ -99,7 +99,7 @@ extension HostileCase {
         ]
     }
 
-    /// The first answer is none, and the second is good.
+    /// The first answer is unreadable, and the second is good.
     private static var ofParts: [HostileCase] {
         let statuses = ["\"201\"", "201.5", "null", "0", "-201", "99", "102", "600", "1e400", "99999999999999999999"]
         let bodies = [
@@ -157,7 +157,7 @@ extension HostileCase {
     private static let hasty = HostileLimits(
         exchange: Limits(deadline: .milliseconds(400), minimumRate: 0), requests: 8)
 
-    /// Answers that are none to a batch.
+    /// Answers that do not answer a batch.
     private static var ofWholes: [HostileCase] {
         let bodies = [
             ("null for the answers", #"{"responses":null}"#), ("an object for the answers", #"{"responses":{}}"#),

@@ -26,7 +26,7 @@ extension HostileCase {
             body("cut within a name", "[{\"id"), body("cut within an escape", "[{\"id\":\"\\u00"),
             body("more after it", HostileRows.one + "x"), body("two documents", HostileRows.one + HostileRows.one),
             body("a comma after the last row", "[\(row),]"), body("two commas", "[\(row),,\(row)]"),
-            body("comments", "/* */ \(HostileRows.one) // "), body("quotes that are none", "[{'id':'x'}]"),
+            body("comments", "/* */ \(HostileRows.one) // "), body("single quotes", "[{'id':'x'}]"),
             body("a name without quotes", "[{id:\"x\"}]"), body("NaN", with("\"n\":NaN")),
             body("Infinity", with("\"n\":-Infinity")), body("undefined", with("\"n\":undefined")),
             body("a word in capitals", with("\"n\":TRUE")), body("a leading zero", with("\"n\":007")),

@@ -1,7 +1,7 @@
 internal import SluiceCore
 
 extension HostileCase {
-    /// Statuses that are none for the request, or none at all.
+    /// Statuses that do not answer the request, or are no statuses.
     static var statuses: [HostileCase] {
         let body = HostileRows.one
         let lists: [(Int, HostileOutcome)] = [

@@ -88,7 +88,7 @@ extension HostileCase {
                 HostileCase(.tokens, "a line break in a token", .track, .fails(.network)) { _ in
                     page(x, "n1\r\n\u{0}")
                 },
-                HostileCase(.tokens, "letters that are none of ASCII's in a token", .track, follows("n\u{e9}")) {
+                HostileCase(.tokens, "letters outside of ASCII in a token", .track, follows("n\u{e9}")) {
                     $0.number == 1 ? page(x, "n\u{e9}") : page("[]", "n\u{e9}")
                 },
                 // It begins afresh by time; what it lists is all that there is, so the others go. How far the clock is that

@@ -16,7 +16,7 @@ struct HostileReader {
 
     init(_ socket: HostileSocket) { self.socket = socket }
 
-    /// The next request; nil once the client has left, or sends what is none.
+    /// The next request; nil once the client has left, or sends what is no request.
     mutating func next() -> Parts? {
         guard let head = take(through: "\r\n\r\n") else { return nil }
         var lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n")

@@ -12,7 +12,7 @@ enum ServiceMultipart {
         var isReason = false
     }
 
-    /// The requests of a batch; nil for what is none.
+    /// The requests of a batch; nil for what is no batch.
     static func batch(_ bytes: [UInt8], _ type: String) -> ModelBatch? {
         guard let boundary = mark(of: type) else { return nil }
         var parts: [ModelBatch.Part] = []

@@ -142,7 +142,7 @@ struct SimulatedService: Sendable {
         return escaped
     }
 
-    /// The note of a row that is gone, or that is none of the query's any more.
+    /// The note of a row that is gone, or that has left the query.
     func tombstone(_ id: RecordID, _ table: String, isDeleted: Bool) -> JSON {
         let address = address(id, table)
         let reason = isDeleted ? "deleted" : "changed"
@@ -156,7 +156,7 @@ struct SimulatedService: Sendable {
         return ["@removed": ["reason": JSON(reason)], "@id": JSON(address)]
     }
 
-    /// Whether the service can say that a row which is there is none of the query's any more.
+    /// Whether the service can say that a row which is there has left the query.
     var tellsOfLeavers: Bool { version == .v4 || has(.oldTombstones) }
 
     // MARK: Answers

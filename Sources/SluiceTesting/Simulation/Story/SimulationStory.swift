@@ -29,7 +29,7 @@ public struct SimulationStory: Sendable, Hashable {
 
     /// Reads a story.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` for JSON that is none, or of another version.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for JSON that is no story, or one of another version.
     public init(json: JSON) throws(SluiceError) {
         guard json["version"]?.int == Int64(Self.version), let seed = json["seed"]?.int,
             let setting = json["setting"].flatMap(SimulationSetting.init(json:)),

@@ -1,3 +1,5 @@
+internal import SluiceBase
+
 /// A value that a request was sent with and that no error may repeat.
 struct Credential: Sendable, Hashable {
     /// The shortest text that is looked for in errors: a shorter one would be found in ordinary words.
@@ -36,12 +38,12 @@ struct Credential: Sendable, Hashable {
             }
             add(Self.folded(bytes), isEncoded: false)
             add(Self.folded(bytes.reversed()), isEncoded: false)
-            add(Self.hexadecimal(bytes), isEncoded: true)
+            add(Array(Base16.text(bytes).utf8), isEncoded: true)
             for skipped in 0..<3 {
-                let digits = Base64Digits.inner(bytes, after: skipped)
+                let digits = Base64.inner(bytes, after: skipped)
                 guard digits.count >= Self.shortestPart else { continue }
                 add(Self.folded(digits), isEncoded: true)
-                let other = digits.map(Self.urlDigit)
+                let other = digits.map(Base64.addressDigit)
                 if other != digits { add(Self.folded(other), isEncoded: true) }
             }
         }
@@ -65,7 +67,7 @@ struct Credential: Sendable, Hashable {
                 parts.append(word[word.index(after: equals)...].trimmingQuotes)
             }
             parts += Self.tokenParts(of: word)
-            if scheme == "basic", let bytes = Base64Digits.decoded(word) {
+            if scheme == "basic", let bytes = Base64.bytes(word) {
                 let pair = String(decoding: bytes, as: UTF8.self)
                 parts.append(pair)
                 if let colon = pair.firstIndex(of: ":") { parts.append(String(pair[pair.index(after: colon)...])) }
@@ -84,19 +86,6 @@ struct Credential: Sendable, Hashable {
     /// Whether the byte may stand in the name of a scheme of authentication.
     private static func isOfName(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || byte == UInt8(ascii: "-")
-    }
-
-    private static func urlDigit(_ digit: UInt8) -> UInt8 {
-        switch digit {
-        case UInt8(ascii: "+"): UInt8(ascii: "-")
-        case UInt8(ascii: "/"): UInt8(ascii: "_")
-        default: digit
-        }
-    }
-
-    private static func hexadecimal(_ bytes: [UInt8]) -> [UInt8] {
-        let digits = Array("0123456789abcdef".utf8)
-        return bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
     }
 
     private static func folded(_ bytes: [UInt8]) -> [UInt8] { bytes.map(EscapedBytes.folded) }

@@ -6,7 +6,7 @@ extension CredentialBook {
     ///
     /// Records are data and stay as they are, and so does the answer to a list, a lookup or a custom call that the
     /// server carried out. Of every other answer the header fields that hold a credential are left out, and the body's
-    /// texts lose it. A refusal whose record holds one is left without a body: a record with parts taken out is none,
+    /// texts lose it. A refusal whose record holds one is left without a body: a record with parts taken out is no record of the server,
     /// and the engine reads the real one from the list.
     func hiding(_ response: Response, to context: RequestContext, idColumn: PropertyName) -> Response {
         var response = response

@@ -41,7 +41,7 @@ package enum CredentialNames {
     /// Whether a header field's name is that of a credential.
     package static func isCredential(_ field: HTTPField.Name) -> Bool { kind(of: field) == .credential }
 
-    /// Whether an application may set the header field of a single change: it is none of a credential's, nor has it a
+    /// Whether an application may set the header field of a single change: it holds no credential, nor has it a
     /// meaning for HTTP or a protocol of tables.
     package static func mayBelongToApplication(_ field: HTTPField.Name) -> Bool {
         let name = field.canonicalName

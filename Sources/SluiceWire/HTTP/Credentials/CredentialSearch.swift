@@ -1,3 +1,5 @@
+internal import SluiceBase
+
 /// Finds credentials in texts, in whatever case and with whatever escapes the texts repeat them.
 struct CredentialSearch: Sendable {
     /// What stands in a credential's place.
@@ -98,7 +100,7 @@ struct CredentialSearch: Sendable {
         // The last digits also depend on what comes after.
         var left = start.form.isEncoded ? 4 : 0
         while left > 0, end < text.count,
-            Base64Digits.value(of: text[end]) != nil || text[end] == UInt8(ascii: "=")
+            Base64.value(of: text[end]) != nil || text[end] == UInt8(ascii: "=")
         {
             end += 1
             left -= 1

@@ -1,7 +1,7 @@
-/// Reads a pattern of the subset that ``SafePattern`` names. Depth and length are bounded, and nothing is guessed.
-struct PatternParser {
+/// Reads a pattern of the subset that ``TextPattern`` names. Depth and length are bounded, and nothing is guessed.
+struct TextPatternParser {
     private static let maximumDepth = 32
-    private static let maximumRepetition = 256
+    private static let maximumRepetition = 1000
 
     private let scalars: [Unicode.Scalar]
     private var index = 0
@@ -9,7 +9,7 @@ struct PatternParser {
 
     init(_ text: String) { scalars = Array(text.unicodeScalars) }
 
-    mutating func parse() throws(SafePattern.Refusal) -> PatternTree {
+    mutating func parse() throws(TextPattern.Refusal) -> TextPatternTree {
         let tree = try choice()
         guard index == scalars.count else { throw refusal("a ) without its (") }
         return tree
@@ -17,8 +17,12 @@ struct PatternParser {
 
     private var next: Unicode.Scalar? { index < scalars.count ? scalars[index] : nil }
 
-    private func refusal(_ reason: String) -> SafePattern.Refusal {
-        SafePattern.Refusal(reason: reason, character: index + 1)
+    private func refusal(_ reason: String) -> TextPattern.Refusal {
+        TextPattern.Refusal(reason: reason, character: index + 1)
+    }
+
+    private func outside(_ what: String) -> TextPattern.Refusal {
+        TextPattern.Refusal(reason: "\(what) outside of the subset", character: index + 1, isUnsupported: true)
     }
 
     private mutating func take(_ scalar: Unicode.Scalar) -> Bool {
@@ -27,32 +31,29 @@ struct PatternParser {
         return true
     }
 
-    private mutating func choice() throws(SafePattern.Refusal) -> PatternTree {
+    private mutating func choice() throws(TextPattern.Refusal) -> TextPatternTree {
         var branches = [try sequence()]
         while take("|") { branches.append(try sequence()) }
         return branches.count == 1 ? branches[0] : .choice(branches)
     }
 
-    private mutating func sequence() throws(SafePattern.Refusal) -> PatternTree {
-        var trees: [PatternTree] = []
+    private mutating func sequence() throws(TextPattern.Refusal) -> TextPatternTree {
+        var trees: [TextPatternTree] = []
         while let scalar = next, scalar != "|", scalar != ")" { trees.append(try repeated()) }
         return trees.isEmpty ? .empty : .sequence(trees)
     }
 
-    private mutating func repeated() throws(SafePattern.Refusal) -> PatternTree {
+    private mutating func repeated() throws(TextPattern.Refusal) -> TextPatternTree {
         let isAnchor = next == "^" || next == "$"
         let tree = try atom()
         guard let (least, most) = try quantifier() else { return tree }
         guard !isAnchor else { throw refusal("an anchor cannot be repeated") }
-        if let next, "*+?{".unicodeScalars.contains(next) {
-            throw refusal(
-                next == "?"
-                    ? "a lazy quantifier finds the same here: leave the ? out" : "one quantifier after another")
-        }
+        _ = take("?")
+        if let next, "*+?{".unicodeScalars.contains(next) { throw refusal("one quantifier after another") }
         return .repeated(tree, least, most)
     }
 
-    private mutating func quantifier() throws(SafePattern.Refusal) -> (Int, Int?)? {
+    private mutating func quantifier() throws(TextPattern.Refusal) -> (Int, Int?)? {
         if take("*") { return (0, nil) }
         if take("+") { return (1, nil) }
         if take("?") { return (0, 1) }
@@ -78,7 +79,7 @@ struct PatternParser {
         return index > start ? value : nil
     }
 
-    private mutating func atom() throws(SafePattern.Refusal) -> PatternTree {
+    private mutating func atom() throws(TextPattern.Refusal) -> TextPatternTree {
         guard let scalar = next else { throw refusal("the pattern ends too soon") }
         switch scalar {
         case "(": return try group()
@@ -92,18 +93,21 @@ struct PatternParser {
         index += 1
         switch scalar {
         case ".": return .scalar(.dot)
-        case "^": return .start
-        case "$": return .end
-        case "\\": return .scalar(try escape())
+        case "^": return .assertion(.start)
+        case "$": return .assertion(.end)
+        case "\\":
+            if take("b") { return .assertion(.boundary(true)) }
+            if take("B") { return .assertion(.boundary(false)) }
+            return .scalar(try escape())
         default: return .scalar(ScalarRanges([scalar.value...scalar.value]))
         }
     }
 
-    private mutating func group() throws(SafePattern.Refusal) -> PatternTree {
+    private mutating func group() throws(TextPattern.Refusal) -> TextPatternTree {
         index += 1
         if take("?") {
             guard take(":") else {
-                throw refusal("looking around and named groups are outside of the subset; use ( ) or (?: )")
+                throw outside("looking around and named groups are")
             }
         }
         depth += 1
@@ -115,7 +119,7 @@ struct PatternParser {
     }
 
     /// What stands after a backslash.
-    private mutating func escape() throws(SafePattern.Refusal) -> ScalarRanges {
+    private mutating func escape() throws(TextPattern.Refusal) -> ScalarRanges {
         guard let scalar = next else { throw refusal("the pattern ends after a \\") }
         index += 1
         switch scalar {
@@ -128,24 +132,32 @@ struct PatternParser {
         case "t": return ScalarRanges([9...9])
         case "n": return ScalarRanges([10...10])
         case "r": return ScalarRanges([13...13])
-        case "u":
-            guard index + 4 <= scalars.count,
-                let value = UInt32(String(String.UnicodeScalarView(scalars[index..<index + 4])), radix: 16),
-                Unicode.Scalar(value) != nil
-            else { throw refusal("expected four hexadecimal digits after \\u") }
-            index += 4
-            return ScalarRanges([value...value])
+        case "f": return ScalarRanges([12...12])
+        case "v": return ScalarRanges([11...11])
+        case "0": return ScalarRanges([0...0])
+        case "x": return try code(2, "two hexadecimal digits after \\x")
+        case "u": return try code(4, "four hexadecimal digits after \\u")
         default: break
         }
-        if ("0"..."9").contains(scalar) { throw refusal("references back to a group are outside of the subset") }
+        if ("1"..."9").contains(scalar) { throw outside("references back to a group are") }
         guard scalar.isASCII, !scalar.properties.isAlphabetic else {
-            throw refusal("\\\(scalar) is outside of the subset")
+            guard "bBcdDfknpPrsStuvwWx".unicodeScalars.contains(scalar) else { throw refusal("no escape is \\\(scalar)") }
+            throw outside("\\\(scalar) is")
         }
         return ScalarRanges([scalar.value...scalar.value])
     }
 
+    private mutating func code(_ digits: Int, _ expected: String) throws(TextPattern.Refusal) -> ScalarRanges {
+        let text = scalars[index...].prefix(digits)
+        guard text.count == digits, text.allSatisfy(\.properties.isASCIIHexDigit),
+            let value = UInt32(String(String.UnicodeScalarView(text)), radix: 16), Unicode.Scalar(value) != nil
+        else { throw refusal("expected \(expected)") }
+        index += digits
+        return ScalarRanges([value...value])
+    }
+
     /// A class, after its `[`.
-    private mutating func scalarClass() throws(SafePattern.Refusal) -> ScalarRanges {
+    private mutating func scalarClass() throws(TextPattern.Refusal) -> ScalarRanges {
         let isInverted = take("^")
         var ranges = ScalarRanges()
         var isFirst = true
@@ -169,7 +181,7 @@ struct PatternParser {
         return isInverted ? ranges.inverted : ranges
     }
 
-    private mutating func classMember() throws(SafePattern.Refusal) -> ScalarRanges {
+    private mutating func classMember() throws(TextPattern.Refusal) -> ScalarRanges {
         guard let scalar = next else { throw refusal("expected ]") }
         index += 1
         if scalar == "\\" { return try escape() }

@@ -1,5 +1,5 @@
 /// A set of Unicode scalars, as ranges in order that do not touch.
-struct ScalarRanges: Sendable, Hashable {
+package struct ScalarRanges: Sendable, Hashable {
     private(set) var ranges: [ClosedRange<UInt32>] = []
 
     init() {}
@@ -7,7 +7,7 @@ struct ScalarRanges: Sendable, Hashable {
     init(_ ranges: [ClosedRange<UInt32>]) { for range in ranges { insert(range) } }
 
     static let digits = ScalarRanges([0x30...0x39])
-    static let word = ScalarRanges([0x30...0x39, 0x41...0x5A, 0x5F...0x5F, 0x61...0x7A])
+    package static let word = ScalarRanges([0x30...0x39, 0x41...0x5A, 0x5F...0x5F, 0x61...0x7A])
     /// White space and ends of lines, as ECMAScript has them.
     static let space = ScalarRanges([
         0x09...0x0D, 0x20...0x20, 0xA0...0xA0, 0x1680...0x1680, 0x2000...0x200A, 0x2028...0x2029, 0x202F...0x202F,
@@ -44,7 +44,7 @@ struct ScalarRanges: Sendable, Hashable {
         return ScalarRanges(result)
     }
 
-    func contains(_ scalar: UInt32) -> Bool {
+    package func contains(_ scalar: UInt32) -> Bool {
         var low = 0
         var high = ranges.count
         while low < high {

@@ -1,20 +1,25 @@
 /// What a pattern is compiled to: a machine whose states are all followed at once, so that a text of n characters takes
 /// at most n times the number of steps, whatever the pattern is (K. Thompson, 1968).
-struct PatternProgram: Sendable, Hashable {
+struct TextPatternProgram: Sendable, Hashable {
     enum Step: Sendable, Hashable {
         case scalar(ScalarRanges)
         case split(Int, Int)
         case jump(Int)
+        case assertion(Assertion)
+        case found
+    }
+    /// What has to be true of a place between two characters.
+    enum Assertion: Sendable, Hashable {
         case start
         case end
-        case found
+        case boundary(Bool)
     }
     var steps: [Step] = []
 
     /// Whether the pattern is found anywhere in the text.
     func isFound(in text: String) -> Bool {
         let scalars = Array(text.unicodeScalars)
-        var run = Run(steps: steps, count: scalars.count)
+        var run = Run(steps: steps, text: scalars)
         var current: [Int] = []
         for position in 0...scalars.count {
             if run.add(0, at: position, to: &current) { return true }
@@ -32,13 +37,13 @@ struct PatternProgram: Sendable, Hashable {
 
     private struct Run {
         let steps: [Step]
-        let count: Int
+        let text: [Unicode.Scalar]
         var generation = 1
         private var seen: [Int]
 
-        init(steps: [Step], count: Int) {
+        init(steps: [Step], text: [Unicode.Scalar]) {
             self.steps = steps
-            self.count = count
+            self.text = text
             seen = Array(repeating: 0, count: steps.count)
         }
 
@@ -55,11 +60,22 @@ struct PatternProgram: Sendable, Hashable {
                 case .split(let one, let other):
                     waiting.append(other)
                     waiting.append(one)
-                case .start: if position == 0 { waiting.append(step + 1) }
-                case .end: if position == count { waiting.append(step + 1) }
+                case .assertion(let assertion): if holds(assertion, at: position) { waiting.append(step + 1) }
                 }
             }
             return false
+        }
+
+        private func holds(_ assertion: Assertion, at position: Int) -> Bool {
+            switch assertion {
+            case .start: position == 0
+            case .end: position == text.count
+            case .boundary(let wanted): (isWord(position - 1) != isWord(position)) == wanted
+            }
+        }
+
+        private func isWord(_ position: Int) -> Bool {
+            text.indices.contains(position) && ScalarRanges.word.contains(text[position].value)
         }
     }
 }

@@ -1,0 +1,82 @@
+/// Bytes as base64: with padding (RFC 4648, section 4), or for addresses, without it (section 5).
+package enum Base64 {
+    private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+    package static func text(_ bytes: some Collection<UInt8>) -> String {
+        let output = unpadded(bytes)
+        let padding = [UInt8](repeating: UInt8(ascii: "="), count: (4 - output.count % 4) % 4)
+        return String(decoding: output + padding, as: UTF8.self)
+    }
+
+    package static func addressText(_ bytes: some Collection<UInt8>) -> String {
+        String(decoding: unpadded(bytes).map(addressDigit), as: UTF8.self)
+    }
+
+    /// The digit as it is in addresses.
+    package static func addressDigit(_ digit: UInt8) -> UInt8 {
+        switch digit {
+        case UInt8(ascii: "+"): UInt8(ascii: "-")
+        case UInt8(ascii: "/"): UInt8(ascii: "_")
+        default: digit
+        }
+    }
+
+    /// The bytes of a text in either alphabet, padded or not; nil if it is not base64.
+    package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
+        var output: [UInt8] = []
+        var (bits, count, padding) = (0 as UInt32, 0 as UInt32, 0)
+        for digit in text.utf8 {
+            if digit == UInt8(ascii: "=") {
+                padding += 1
+                continue
+            }
+            guard padding == 0, let value = value(of: digit) else { return nil }
+            bits = bits << 6 | value
+            count += 6
+            if count >= 8 {
+                count -= 8
+                output.append(UInt8(truncatingIfNeeded: bits >> count))
+                bits &= 1 << count - 1
+            }
+        }
+        return padding <= 2 && count < 6 && bits == 0 ? output : nil
+    }
+
+    /// What a digit of either alphabet stands for.
+    package static func value(of digit: UInt8) -> UInt32? {
+        switch digit {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(digit - UInt8(ascii: "A"))
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(digit - UInt8(ascii: "a")) + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(digit - UInt8(ascii: "0")) + 52
+        case UInt8(ascii: "+"), UInt8(ascii: "-"): 62
+        case UInt8(ascii: "/"), UInt8(ascii: "_"): 63
+        default: nil
+        }
+    }
+
+    /// The digits that `bytes` always have, wherever they stand in what is encoded. `skipped` is how many bytes come
+    /// before them, modulo 3. Digits that also depend on the bytes around are left out.
+    package static func inner(_ bytes: [UInt8], after skipped: Int) -> [UInt8] {
+        let first = (skipped * 8 + 5) / 6
+        let last = (skipped + bytes.count) * 8 / 6
+        guard first < last else { return [] }
+        return Array(unpadded([UInt8](repeating: 0, count: skipped) + bytes)[first..<last])
+    }
+
+    private static func unpadded(_ bytes: some Collection<UInt8>) -> [UInt8] {
+        var output: [UInt8] = []
+        output.reserveCapacity((bytes.count + 2) / 3 * 4)
+        var (bits, count) = (0 as UInt32, 0 as UInt32)
+        for byte in bytes {
+            bits = bits << 8 | UInt32(byte)
+            count += 8
+            while count >= 6 {
+                count -= 6
+                output.append(digits[Int(bits >> count & 63)])
+            }
+            bits &= 1 << count - 1
+        }
+        if count > 0 { output.append(digits[Int(bits << (6 - count) & 63)]) }
+        return output
+    }
+}

@@ -1,0 +1,132 @@
+internal import Synchronization
+
+/// A regular expression: the part of ECMAScript's that takes linear time. These are characters, `.`, classes, groups,
+/// `|`, `^`, `$`, `\b`, `*`, `+`, `?` and `{m,n}`. It is found anywhere in a text, unless it is anchored. `matchesPattern`
+/// of a query (OData v4.01 part 2, 5.1.1.7.1) and `pattern` of a plugin's schema are such patterns.
+///
+/// References back, looking around and named groups are outside of the subset and refused when the pattern is read. A
+/// lazy quantifier is taken as the plain one, because both find the same texts.
+package struct TextPattern: Sendable, Hashable {
+    /// The longest pattern, in bytes.
+    static let maximumLength = 1000
+    /// How many steps a pattern may have once its repetitions are written out.
+    static let maximumSteps = 1000
+
+    /// The pattern as it was written.
+    package let text: String
+    private let program: TextPatternProgram
+
+    /// Why a text is no pattern of the subset, and at which of its characters, from 1.
+    package struct Refusal: Error {
+        package let reason: String
+        package let character: Int
+        /// Whether it is a pattern of ECMAScript's, outside of the subset.
+        package var isUnsupported = false
+    }
+
+    package init(_ text: String) throws(Refusal) {
+        guard text.utf8.count <= Self.maximumLength else {
+            throw Refusal(reason: "a pattern has at most \(Self.maximumLength) bytes", character: 1)
+        }
+        self.text = text
+        var parser = TextPatternParser(text)
+        let tree = try parser.parse()
+        var compiler = TextPatternCompiler()
+        program = try compiler.compile(tree)
+    }
+
+    /// Whether the pattern is found in the text.
+    package func matches(_ text: String) -> Bool { program.isFound(in: text) }
+
+    /// Whether the pattern is found in the text; nil where the pattern cannot be read. The last patterns are remembered.
+    static func matches(_ pattern: String, _ text: String) -> Bool? {
+        let known = cache.withLock { $0[QueryText(pattern)] }
+        if let known { return known?.matches(text) }
+        let compiled = try? TextPattern(pattern)
+        cache.withLock { cache in
+            if cache.count >= 64 { cache.removeAll() }
+            cache.updateValue(compiled, forKey: QueryText(pattern))
+        }
+        return compiled?.matches(text)
+    }
+
+    private static let cache = Mutex<[QueryText: TextPattern?]>([:])
+}
+
+/// A pattern as a tree.
+indirect enum TextPatternTree {
+    case empty
+    case scalar(ScalarRanges)
+    case assertion(TextPatternProgram.Assertion)
+    case sequence([TextPatternTree])
+    case choice([TextPatternTree])
+    case repeated(TextPatternTree, Int, Int?)
+}
+
+/// Writes a tree as the steps of a machine.
+struct TextPatternCompiler {
+    private var program = TextPatternProgram()
+    private var visits = 0
+
+    mutating func compile(_ tree: TextPatternTree) throws(TextPattern.Refusal) -> TextPatternProgram {
+        try add(tree)
+        try emit(.found)
+        return program
+    }
+
+    private mutating func emit(_ step: TextPatternProgram.Step) throws(TextPattern.Refusal) {
+        guard program.steps.count < TextPattern.maximumSteps else { throw Self.tooLarge }
+        program.steps.append(step)
+    }
+
+    private static let tooLarge = TextPattern.Refusal(
+        reason: "the pattern is too large once its repetitions are written out", character: 1)
+
+    private mutating func add(_ tree: TextPatternTree) throws(TextPattern.Refusal) {
+        // Groups of nothing, repeated inside each other, write no step and would never end.
+        visits += 1
+        guard visits <= 10 * TextPattern.maximumSteps else { throw Self.tooLarge }
+        switch tree {
+        case .empty: break
+        case .scalar(let ranges): try emit(.scalar(ranges))
+        case .assertion(let assertion): try emit(.assertion(assertion))
+        case .sequence(let trees): for tree in trees { try add(tree) }
+        case .choice(let trees): try addChoice(trees[...])
+        case .repeated(let tree, let least, let most):
+            for _ in 0..<least { try add(tree) }
+            guard let most else { return try addLoop(tree) }
+            var splits: [Int] = []
+            for _ in least..<most {
+                splits.append(program.steps.count)
+                try emit(.jump(0))
+                try add(tree)
+            }
+            for split in splits { program.steps[split] = .split(split + 1, program.steps.count) }
+        }
+    }
+
+    private mutating func addLoop(_ tree: TextPatternTree) throws(TextPattern.Refusal) {
+        let split = program.steps.count
+        try emit(.jump(0))
+        try add(tree)
+        try emit(.jump(split))
+        program.steps[split] = .split(split + 1, program.steps.count)
+    }
+
+    private mutating func addChoice(_ trees: ArraySlice<TextPatternTree>) throws(TextPattern.Refusal) {
+        var jumps: [Int] = []
+        for (index, tree) in trees.enumerated() {
+            guard index < trees.count - 1 else {
+                try add(tree)
+                break
+            }
+            let split = program.steps.count
+            try emit(.jump(0))
+            try add(tree)
+            jumps.append(program.steps.count)
+            try emit(.jump(0))
+            program.steps[split] = .split(split + 1, program.steps.count)
+        }
+        for jump in jumps { program.steps[jump] = .jump(program.steps.count) }
+    }
+}

@@ -30,7 +30,9 @@ struct PostgresLinks {
             guard let target = related.tables[reference.table] else { continue }
             var found: [JSON] = []
             for values in linked.unread(reference, from: records) {
-                let literals: [QueryLiteral] = values.compactMap { Self.literal($0, of: reference.targetColumn, in: target.stored) }
+                let literals: [QueryLiteral] = values.compactMap {
+                    Self.literal($0, of: reference.targetColumn, in: target.stored)
+                }
                 if literals.isEmpty { continue }
                 let query = Query(
                     target.stored.name,

@@ -40,7 +40,8 @@ struct PostgresMatcher {
     private func evaluator(
         _ links: PostgresLinks, of records: ArraySlice<JSON>, on connection: any StorageConnection
     ) throws -> QueryEvaluator? {
-        guard let linked = try links.linked(to: records, on: connection), let related = query.related else { return nil }
+        guard let related = query.related, let linked = try links.linked(to: records, on: connection)
+        else { return nil }
         return try QueryEvaluator(query, schema: related.main, relations: linked)
     }
 

@@ -40,17 +40,17 @@ package struct TextPattern: Sendable, Hashable {
 
     /// Whether the pattern is found in the text; nil where the pattern cannot be read. The last patterns are remembered.
     static func matches(_ pattern: String, _ text: String) -> Bool? {
-        let known = cache.withLock { $0[QueryText(pattern)] }
+        let known = cache.withLock { $0[ExactName(pattern)] }
         if let known { return known?.matches(text) }
         let compiled = try? TextPattern(pattern)
         cache.withLock { cache in
             if cache.count >= 64 { cache.removeAll() }
-            cache.updateValue(compiled, forKey: QueryText(pattern))
+            cache.updateValue(compiled, forKey: ExactName(pattern))
         }
         return compiled?.matches(text)
     }
 
-    private static let cache = Mutex<[QueryText: TextPattern?]>([:])
+    private static let cache = Mutex<[ExactName: TextPattern?]>([:])
 }
 
 /// A pattern as a tree.

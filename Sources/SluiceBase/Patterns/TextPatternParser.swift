@@ -141,7 +141,9 @@ struct TextPatternParser {
         }
         if ("1"..."9").contains(scalar) { throw outside("references back to a group are") }
         guard scalar.isASCII, !scalar.properties.isAlphabetic else {
-            guard "bBcdDfknpPrsStuvwWx".unicodeScalars.contains(scalar) else { throw refusal("no escape is \\\(scalar)") }
+            guard "bBcdDfknpPrsStuvwWx".unicodeScalars.contains(scalar) else {
+                throw refusal("no escape is \\\(scalar)")
+            }
             throw outside("\\\(scalar) is")
         }
         return ScalarRanges([scalar.value...scalar.value])

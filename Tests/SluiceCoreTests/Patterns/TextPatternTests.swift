@@ -29,8 +29,10 @@ struct TextPatternTests {
             ("^[\\]\\[]+$", "[]", true), ("^\\d+\\.\\d+$", "1.25", true), ("^\\w+$", "a_1", true),
             ("^\\w+$", "é", false),
             ("^\\S+$", "a\u{00A0}b", false), ("^[\\d,]+$", "1,2", true), ("^[^\\d]+$", "a1", false),
-            ("^\\u00e9$", "é", true), ("^a*?b+?$", "aab", true), ("\\bfoo\\b", "a foo b", true), ("\\bfoo\\b", "afoo", false),
-            ("\\Boo", "foo", true), ("^\\x41\\f\\v\\0$", "A\u{0C}\u{0B}\0", true), ("^(?:ab)+$", "abab", true), ("^(a*)*$", "aaa", true), ("^(|a)+$", "aa", true),
+            ("^\\u00e9$", "é", true), ("^a*?b+?$", "aab", true), ("\\bfoo\\b", "a foo b", true),
+            ("\\bfoo\\b", "afoo", false),
+            ("\\Boo", "foo", true), ("^\\x41\\f\\v\\0$", "A\u{0C}\u{0B}\0", true), ("^(?:ab)+$", "abab", true),
+            ("^(a*)*$", "aaa", true), ("^(|a)+$", "aa", true),
             ("(^a|b$)", "xb", true), ("a^b", "ab", false), ("^\\/\\*$", "/*", true), ("^\\t\\n\\r$", "\t\n\r", true),
             ("^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$", "0188c0de-1234-7abc-8def-0123456789ab", true),
         ])
@@ -49,7 +51,8 @@ struct TextPatternTests {
             ("[b-a]", "a range from a lower"), ("[\\d-z]", "a range from"), ("a{", "expected a number of times"),
             ("a{,3}", "expected a number of times"), ("a{3", "expected }"), ("a{3,2}", "is above the second"),
             ("a{1001}", "at most 1000 times"), ("a{999999999999}", "expected }"), ("\\", "ends after a \\"),
-            ("[\\b]", "\\b is outside of the subset"), ("\\q", "no escape is \\q"), ("\\p{L}", "\\p is outside"), ("\\u12", "four hexadecimal digits"),
+            ("[\\b]", "\\b is outside of the subset"), ("\\q", "no escape is \\q"), ("\\p{L}", "\\p is outside"),
+            ("\\u12", "four hexadecimal digits"),
             ("\\ud800", "four hexadecimal digits"), ("}", "write \\}"), ("]", "write \\]"), ("[[a]", "write \\["),
         ])
     func refusals(pattern: String, reason: String) {

@@ -21,6 +21,7 @@ struct ScaffoldTemplate {
         case .pushError: pushError
         case .afterPull: afterPull
         case .schedule: schedule
+        case .table: table
         }
     }
 
@@ -55,4 +56,6 @@ public enum ScaffoldKind: String, Sendable, Hashable, CaseIterable {
     case afterPull = "after_pull"
     /// Has a say in when to synchronise.
     case schedule
+    /// Stands around the requests for a table of a server.
+    case table
 }

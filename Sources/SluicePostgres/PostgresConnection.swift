@@ -65,9 +65,6 @@ package final class PostgresConnection {
     /// Whether the connection can still be used.
     package var isOpen: Bool { handle.map { PQstatus($0) == CONNECTION_OK } ?? false }
 
-    /// The connection's socket, to wait for notifications on.
-    package var socket: Int32 { handle.map { PQsocket($0) } ?? -1 }
-
     /// The text as a constant of SQL.
     package func literal(_ text: String) throws -> String {
         let handle = try open()

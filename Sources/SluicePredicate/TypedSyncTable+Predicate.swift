@@ -35,7 +35,7 @@ extension TypedSyncTable where Record: QueryableRecord {
     /// Brings the server's rows that match the predicate here: see
     /// ``SyncContext/pull(_:named:allowsMassRemoval:progress:)``.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidQuery` for a predicate that cannot be a query; as ``pull(_:named:)``.
+    /// - Throws: ``SluiceError`` of code `invalidQuery` for a predicate that cannot be a query; as ``pull(_:named:allowsMassRemoval:)``.
     @discardableResult
     public func pull(
         where predicate: Predicate<Record>, named queryName: String? = nil, allowsMassRemoval: Bool = false

@@ -39,6 +39,11 @@ enum Bench {
         }
         if options.only == nil || options.only == "backend" {
             try BackendBenchmark(pairs: options.pairs, directory: directory).run()
+            if let server = PostgresBenchmark.server {
+                try PostgresBenchmark(pairs: options.pairs, server: server).run()
+            } else {
+                say("backend on PostgreSQL: not measured, there is no server here (package postgresql)")
+            }
         }
         if options.only == nil || options.only == "abi" {
             try await ABIBenchmark(pairs: options.pairs, directory: directory).run()
@@ -77,7 +82,11 @@ enum Bench {
                 try await ExchangeRuns.overTheWire(count, to: second, plugins: [PluginPlans.filter()])
             case "exchange": try await Measurement.of { try await ExchangeRuns.atOnce(count, second) }
             case "lua-floor": try await Measurement.of { try ExchangeRuns.floor(count) }
-            case "ask-list", "ask-record", "ask-insert":
+            case "floor-postgres-changes", "floor-postgres-insert":
+                try await Measurement.of {
+                    try BackendRuns.floor(count, inserts: name.hasSuffix("insert"), server: second)
+                }
+            case "ask-list", "ask-record", "ask-insert", "ask-changes":
                 try await BackendRuns.send(count, request(name), to: second)
             case "floor-list", "floor-record":
                 try await Measurement.of { try BackendRuns.floor(count, request(name), database: second) }
@@ -88,6 +97,6 @@ enum Bench {
 
     /// The request that a run of the backend is named after.
     private static func request(_ run: String) -> BackendRuns.Request {
-        run.hasSuffix("list") ? .list : run.hasSuffix("record") ? .record : .insert
+        BackendRuns.Request.allCases.first { run.hasSuffix($0.rawValue) } ?? .insert
     }
 }

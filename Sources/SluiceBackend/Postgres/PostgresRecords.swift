@@ -225,7 +225,7 @@ struct PostgresRecords: RecordStorage {
             }
             if count > 0 { output.append(UInt8(ascii: ",")) }
             count += 1
-            output += try text.whole(record).bytes()
+            output += text.whole(record).bytes()
             return true
         }
         return hasMore

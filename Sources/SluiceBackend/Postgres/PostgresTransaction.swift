@@ -18,7 +18,19 @@ final class PostgresTransaction: StorageConnection {
         var point: HistoryPoint
         var latest: [ExactName: Int64]
         var changed: Set<ExactName> = []
+
+        /// From what ``latestSQL`` and ``BackendCatalog/pointSQL`` give.
+        init?(latest rows: [[SQLValue]], point: [[SQLValue]]) {
+            guard let point = BackendCatalog.point(point) else { return nil }
+            self.point = point
+            latest = [:]
+            for row in rows {
+                if case .text(let name) = row[0], case .integer(let ticks) = row[1] { latest[ExactName(name)] = ticks }
+            }
+        }
     }
+
+    private static let latestSQL = "SELECT name, latest FROM sluice_tables"
 
     private init(_ connection: PostgresConnection, writes: Bool) {
         self.connection = connection
@@ -28,7 +40,7 @@ final class PostgresTransaction: StorageConnection {
     /// Begins a transaction that reads one unchanging state.
     static func reading(_ connection: PostgresConnection) throws -> PostgresTransaction {
         let transaction = PostgresTransaction(connection, writes: false)
-        try transaction.begin(
+        _ = try transaction.begin(
             "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; " + limits(connection.address, lock: false))
         return transaction
     }
@@ -45,20 +57,23 @@ final class PostgresTransaction: StorageConnection {
     ) throws -> PostgresTransaction {
         // Each statement sees what was committed before it began, so the lock comes before all that is read.
         let transaction = PostgresTransaction(connection, writes: true)
-        try transaction.begin(
+        let results = try transaction.begin(
             """
             BEGIN ISOLATION LEVEL READ COMMITTED; \(limits(connection.address, lock: true))\
-            \(ordered ? "SELECT value FROM sluice_counter FOR UPDATE;" : "")
+            \(ordered ? "SELECT value FROM sluice_counter FOR UPDATE; \(latestSQL); \(BackendCatalog.pointSQL);" : "")
             INSERT INTO sluice_processes (id, attempt) VALUES (\(try connection.literal(process)), \(attempt))
                 ON CONFLICT (id) DO UPDATE SET attempt = excluded.attempt, seen = now()
             """)
+        if ordered, results.count > 3 {
+            transaction.stamps = Stamps(latest: results[results.count - 3].rows, point: results[results.count - 2].rows)
+        }
         return transaction
     }
 
     /// A transaction that comes no further than its beginning is ended, or the connection would be of no use to the next.
-    private func begin(_ sql: String) throws {
+    private func begin(_ sql: String) throws -> [PostgresResult] {
         do {
-            try connection.execute(sql)
+            return try connection.execute(sql)
         } catch {
             rollBack()
             throw error
@@ -156,11 +171,7 @@ final class PostgresTransaction: StorageConnection {
 
     private func withStamps<Result>(_ body: (inout Stamps) throws -> Result) throws -> Result {
         if stamps == nil {
-            var latest: [ExactName: Int64] = [:]
-            for row in try run("SELECT name, latest FROM sluice_tables", []) {
-                if case .text(let name) = row[0], case .integer(let ticks) = row[1] { latest[ExactName(name)] = ticks }
-            }
-            stamps = Stamps(point: try BackendCatalog.storedPoint(self), latest: latest)
+            stamps = Stamps(latest: try run(Self.latestSQL, []), point: try run(BackendCatalog.pointSQL, []))
         }
         guard var current = stamps else { throw SluiceError(.storeSchema, "the database says nothing of its numbers") }
         defer { stamps = current }

@@ -42,10 +42,7 @@ struct ChangeQuery: Sendable {
     }
 
     /// Of those, the records that the run is about.
-    func kept(upTo last: Timestamp) -> QueryExpression? {
-        let upTo = QueryExpression.binary(.le, .column(SystemColumn.updatedAt), .literal(.date(last)))
-        return .all(after, upTo, owned, about)
-    }
+    var kept: QueryExpression? { .all(owned, about) }
 
     private var after: QueryExpression { .later(SystemColumn.updatedAt, than: position) }
 }
@@ -53,21 +50,22 @@ struct ChangeQuery: Sendable {
 extension BackendTable {
     /// The next page of changes, in the order in which they were committed. Each record is in it once, as it is now:
     /// what changes again while somebody pages comes again after.
-    func changes(_ query: ChangeQuery, _ connection: any StorageConnection) throws -> ChangePage {
+    ///
+    /// - Parameter latest: the table's latest change.
+    func changes(
+        _ query: ChangeQuery, latest: Timestamp, _ connection: any StorageConnection
+    ) throws -> ChangePage {
         let filter = query.filter
         let asked = Query(
             name, filter: filter, order: [.init(SystemColumn.updatedAt)], top: query.limit)
         let rows = try records(matching: asked, connection)
         let last = rows.last?[SystemColumn.updatedAt]?.string.flatMap { Timestamp($0) }
-        let latest = try BackendCatalog.changes(of: name, connection).latest
         var page = ChangePage(position: rows.count < query.limit ? latest : last ?? query.position)
         page.isLast = rows.count < query.limit
         if query.includesCount { page.count = try count(matching: Query(name, filter: filter), connection) }
-        guard let last else { return page }
-        let kept = try records(matching: Query(name, filter: query.kept(upTo: last), select: ["id"]), connection)
-        let ids = Set(kept.compactMap { $0["id"]?.string })
+        let kept = try QueryEvaluator(Query(name, filter: query.kept), schema: schema)
         for row in rows {
-            if ids.contains(row["id"]?.string ?? "") { page.records.append(row) } else { page.gone.append(row) }
+            if kept.matches(row) { page.records.append(row) } else { page.gone.append(row) }
         }
         return page
     }

@@ -139,8 +139,7 @@ struct BackendTable: Sendable {
     ) throws -> Bool {
         let known = completes ? try knownProperties(connection) : nil
         let shown = ListText(members: members, inexact: Set(ownColumns), completing: known) { record in
-            guard completes else { return whole(record) }
-            return whole(try completed([record], selected: [], connection).first ?? record)
+            whole(known.map { completed(record, with: declaredNames + $0) } ?? record)
         }
         return try records.append(inOrder(query), most: most, shown, to: &text, on: connection)
     }

@@ -41,15 +41,19 @@ extension BackendTable {
     /// The records with null for each property that they lack and others have, of those that were selected; an empty
     /// selection is of all.
     func completed(_ records: [JSON], selected: [PropertyName], _ connection: any StorageConnection) throws -> [JSON] {
-        let columns = schema.columns.map(\.name).filter {
-            !SystemColumn.all.contains($0) && !SystemColumn.hidden.contains($0)
-        }
-        let names = try columns + knownProperties(connection)
+        let names = try declaredNames + knownProperties(connection)
         let shown = selected.isEmpty ? names : names.filter { selected.contains($0) }
-        return records.map { record in
-            var record = record
-            for name in shown where record[name] == nil { record[name] = .null }
-            return record
-        }
+        return records.map { completed($0, with: shown) }
+    }
+
+    func completed(_ record: JSON, with names: [PropertyName]) -> JSON {
+        var record = record
+        for name in names where record[name] == nil { record[name] = .null }
+        return record
+    }
+
+    /// The declared columns without the server's own.
+    var declaredNames: [PropertyName] {
+        schema.columns.map(\.name).filter { !SystemColumn.all.contains($0) && !SystemColumn.hidden.contains($0) }
     }
 }

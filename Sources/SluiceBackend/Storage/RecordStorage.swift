@@ -58,5 +58,5 @@ struct ListText {
     /// Names for which null is shown where a record lacks them; nil where nothing is.
     var completing: [PropertyName]?
     /// Shows a record as the members would.
-    var whole: (JSON) throws -> JSON
+    var whole: (JSON) -> JSON
 }

@@ -117,7 +117,7 @@ extension RecordReads {
                 query.base = run.start ?? changes.latest
                 query.position = run.start ?? query.position
             }
-            var page = try table.changes(query, connection)
+            var page = try table.changes(query, latest: changes.latest, connection)
             if wire.showsKnownProperties {
                 page.records = try table.completed(page.records, selected: run.parameters.query.select, connection)
             }

@@ -117,9 +117,6 @@ public struct JSON: Sendable {
         set { self[name.text] = newValue }
     }
 
-    /// Whether both are one value in memory, so that they are equal without a look at them.
-    func isIdentical(to other: JSON) -> Bool { handle.isIdentical(other.handle) }
-
     /// The same value with those members set.
     package func setting(_ members: JSON) -> JSON {
         var value = self

@@ -19,7 +19,6 @@ struct MetadataBuilder {
     private var navigation: EdmModel.Navigation?
     private var enumeration: EdmModel.Enumeration?
     private var set: EdmModel.Container?
-    private var definition: String?
     private var isInKey = false
     /// Of v2: the ends of associations by the association's full name and their roles.
     private var associations: [String: [String: End]] = [:]

@@ -31,12 +31,4 @@ public enum ODataVersion: String, Sendable, Hashable, CaseIterable {
         case .v4: "X-HTTP-Method-Override"
         }
     }
-
-    /// The spelling of filters.
-    var style: ODataStyle {
-        switch self {
-        case .v2: .v3
-        case .v4: .v4
-        }
-    }
 }

@@ -29,9 +29,9 @@ extension ScaffoldTemplate {
             -- Runs in `sluice serve`, around the requests for its tables. `next` carries the request out.
 
             local function shown(answer, req, ctx)
-              for _, reader in ipairs(ctx.config.readers) do
-                if reader == req.user then return answer end
-              end
+              local readers = {}
+              for _, reader in ipairs(ctx.config.readers) do readers[reader] = true end
+              if readers[req.user or ""] then return answer end
               for _, record in answer:rows() do
                 for _, field in ipairs(ctx.config.private) do record[field] = nil end
               end

@@ -34,7 +34,7 @@ package struct RecordText {
     /// where they are shown.
     private let overlapping: [(name: [UInt8], fields: [Int])]
     /// How a record is shown that cannot be written column by column.
-    private let whole: (JSON) throws -> JSON
+    private let whole: (JSON) -> JSON
     /// The names without a column, as a text has them, for which null is shown where a record lacks them.
     private let known: [[UInt8]]
     /// Which of these the row has.
@@ -49,7 +49,7 @@ package struct RecordText {
     ///   - whole: shows a record as the members would.
     package init(
         of table: RecordTable, _ members: [Member], inexact: Set<PropertyName>, completing: [PropertyName]? = nil,
-        whole: @escaping (JSON) throws -> JSON
+        whole: @escaping (JSON) -> JSON
     ) {
         self.table = table
         self.whole = whole

@@ -116,7 +116,7 @@ struct LocalChange: Sendable {
 
     /// A change of a record that the server has never heard of: it is made there, or is gone here.
     private func makeKnown(_ local: JSON?, to queue: QueueWriter, environment: SyncEnvironment) throws -> JSON? {
-        // As for any insert: that nothing is known of the record at the server is no knowledge.
+        // Like any insert, it then has no state of the record.
         try queue.removeState(of: recordID, in: table)
         if kind != .delete { try append(.insert, to: queue, environment: environment) }
         return try write(changed(local, nil), to: queue)

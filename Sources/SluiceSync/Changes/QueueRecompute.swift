@@ -31,8 +31,8 @@ struct QueueRecompute {
     ///   - before: the record that the first of them was made on; nil where it was deleted.
     ///   - restored: what an undelete among them brings back, where nothing else says so.
     ///   - target: what the first of them now finds.
-    ///   - live: what the server has, where what the first of them finds is that it is to be deleted: an undelete takes
-    ///     that back, and brings nothing older.
+    ///   - live: the server's record, where the first of them finds a delete that waits: an undelete restores this one,
+    ///     and nothing older.
     ///   - local: the record as the application sees it, after the last of them.
     func steps(
         of successors: [TableOperation], from before: JSON?, restored: JSON?, onto target: JSON?, live: JSON? = nil,

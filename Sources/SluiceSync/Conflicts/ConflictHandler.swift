@@ -75,8 +75,8 @@ public enum ConflictDecision: Sendable, Hashable {
     /// The next handler is asked; after the last one the configured policy.
     case next
 
-    /// Whether the operation then carries something that its maker did not write.
-    var speaks: Bool {
+    /// Whether the decision puts content into the operation that its maker did not write.
+    var changesContent: Bool {
         switch self {
         case .merge, .delete: true
         default: false

@@ -33,7 +33,7 @@ extension SyncQueue {
     ///   body, one that is on its way, one whose group may have arrived, and one that another user made (take it over
     ///   first); of code `invalidRecord` for another id.
     public func edit(_ id: String, to record: JSON, revision: Int? = nil) async throws {
-        try await repair(id, revision, speaks: true) { operation, tools in
+        try await repair(id, revision, changesContent: true) { operation, tools in
             try OperationEdit(
                 columns: tools.columns, environment: tools.environment, store: tools.store, queue: tools.queue
             ).carryOut(operation, record)
@@ -53,7 +53,7 @@ extension SyncQueue {
     public func changeKind(
         _ id: String, to kind: TableOperation.Kind, record: JSON? = nil, revision: Int? = nil
     ) async throws {
-        try await repair(id, revision, speaks: true) { operation, tools in
+        try await repair(id, revision, changesContent: true) { operation, tools in
             try KindChange(
                 columns: tools.columns, environment: tools.environment, store: tools.store, queue: tools.queue
             ).carryOut(operation, to: kind, record: record)
@@ -70,7 +70,7 @@ extension SyncQueue {
     ///   conflict, or the server's record has changed since it was held: retry it to see the new one; and for `merge`
     ///   and `delete` of what another user made.
     public func resolve(_ id: String, _ decision: ConflictDecision, revision: Int? = nil) async throws {
-        try await repair(id, revision, speaks: decision.speaks) { operation, tools in
+        try await repair(id, revision, changesContent: decision.changesContent) { operation, tools in
             try HeldConflict(
                 operation: operation, columns: tools.columns, environment: tools.environment, store: tools.store,
                 queue: tools.queue
@@ -114,9 +114,9 @@ extension SyncQueue {
         let queue: QueueWriter
     }
 
-    /// - Parameter speaks: whether the operation then carries something that its maker did not write.
+    /// - Parameter changesContent: whether it puts content into the operation that its maker did not write.
     private func repair(
-        _ id: String, _ revision: Int?, speaks: Bool = false,
+        _ id: String, _ revision: Int?, changesContent: Bool = false,
         _ body: @Sendable (TableOperation, Tools) throws -> Void
     ) async throws {
         let user = context.options.user
@@ -127,7 +127,7 @@ extension SyncQueue {
                     .operationRefused, "the record was edited since; look at the operation again before deciding",
                     table: operation.table, recordID: operation.recordID, operationID: id)
             }
-            guard !speaks || operation.belongs(to: user) else {
+            guard !changesContent || operation.belongs(to: user) else {
                 throw SluiceError(
                     .operationRefused,
                     "another user made the operation, and it goes out in that user's name; take it over first",

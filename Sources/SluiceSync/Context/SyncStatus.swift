@@ -11,7 +11,7 @@ public struct SyncStatus: Sendable, Hashable {
     public var inFlight = 0
     /// How many wait for a decision.
     public var parked = 0
-    /// How many have failed for good.
+    /// How many have failed too often, and wait for somebody to retry or discard them.
     public var dead = 0
     /// How many operations, in whatever state, are another user's than this context's: its pushes do not send them.
     public var ofOthers = 0

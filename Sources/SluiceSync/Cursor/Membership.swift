@@ -117,7 +117,7 @@ package struct Membership {
         }
     }
 
-    /// Slash is followed by zero.
+    /// The ids from `key/` up to `key0`, without that one: `0` is the character after the slash.
     private static func range(_ key: Int64, after last: RecordID? = nil) -> QueryExpression {
         let start = QueryExpression.binary(
             last == nil ? .ge : .gt, .column("id"), .literal(.string("\(key)/\(last ?? "")")))

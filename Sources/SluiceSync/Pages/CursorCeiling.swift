@@ -72,7 +72,7 @@ struct CursorCeiling: Sendable {
         return saved.text(fractionDigits: 3)
     }
 
-    /// The time to save as far as the clock is known that stamps the rows: `Date` may be ahead of it.
+    /// A time that is safe to save even if `Date` runs ahead of the clock that stamps the rows.
     ///
     /// When a page was made, that clock showed the time of the newest row or more; when this pull's first page was
     /// made, as much less as has passed since that was asked for, at the most, and no less than earlier pulls have

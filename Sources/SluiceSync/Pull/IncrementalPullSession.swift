@@ -213,8 +213,9 @@ struct IncrementalPullSession: Sendable {
         return commit(fresh)
     }
 
-    /// Takes the answer to the question for a row that a page from its time on did not show. One that knows any row,
-    /// one that there cannot be too, is no answer.
+    /// Takes the answer to the question for a row that a page from its time on did not show. If the row comes back, an
+    /// id that cannot exist is asked for next: a server that returns a row for that too does not look at the condition,
+    /// and its first answer proves nothing.
     private mutating func takeRow(_ rows: [RowPage.Row]) -> PullEffect {
         guard case .asking(let id, let page, let isControl) = timeDoubt else {
             return finish(SluiceError(.brokenProtocol, "the pull got an event that does not fit its state"))

@@ -3,14 +3,13 @@ internal import Logging
 internal import SluiceBase
 internal import SluiceWire
 
-/// Carries a pull session's effects out: the only part of a pull that does I/O.
+/// Carries out the effects of a pull session, which does no I/O itself.
 struct PullDriver: Sendable {
     let client: SluiceClient
     let store: any LocalStore
     let options: SyncOptions
     let query: Query
     let owner: Cursor.Owner?
-    let allowsRemovals: Bool
     let progress: (@Sendable (PullProgress) -> Void)?
     private var cursor: Cursor?
     private var mark = ChangeStamps.Moment()
@@ -30,7 +29,6 @@ struct PullDriver: Sendable {
         self.options = options
         self.query = query
         self.owner = owner
-        self.allowsRemovals = allowsRemovals
         self.progress = progress
         removals = RemovalGuard(options.pull, isAllowed: allowsRemovals)
     }

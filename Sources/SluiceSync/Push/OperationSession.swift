@@ -42,7 +42,7 @@ struct OperationSession: Sendable {
         case gone
         /// It is held, or waits for its time or for one before it.
         case held
-        /// What happened during this push has put it after others that have to go with it or before it.
+        /// During this push it was put after others, or came to depend on one: the next push sends it.
         case moved
     }
 

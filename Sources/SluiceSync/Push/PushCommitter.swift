@@ -259,7 +259,7 @@ struct PushCommitter {
         try queue.audit(operation, witnesses, local: item.local, at: environment.now())
     }
 
-    /// What is known of the record, where it is unknown whether that or the answer is the later one.
+    /// The state of the record, if the answer may be older than it; otherwise nil.
     private func doubted(
         _ operation: TableOperation, answered server: JSON, _ queue: QueueWriter
     ) throws -> RecordState? {

@@ -2,7 +2,7 @@ internal import SluiceBase
 internal import SluiceWire
 internal import Synchronization
 
-/// Carries out a push session's effects for one operation: the only part of a push that does I/O.
+/// Carries out the effects of one operation's session, which does no I/O itself.
 struct PushWorker: Sendable {
     let client: SluiceClient
     let store: any LocalStore

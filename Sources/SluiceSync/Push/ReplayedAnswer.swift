@@ -22,7 +22,7 @@ struct ReplayedAnswer {
     /// effect whatever the record was before, so the record may as well have gone and be made anew just now.
     var mayBeOld: Bool { operation.isUncertain && (operation.kind == .insert || operation.kind == .undelete) }
 
-    /// Whether it cannot be told which is the later one of such an answer and the newest record that is known.
+    /// Whether such an answer and the newest record that is known cannot be put in order of time.
     func isDoubtful(_ server: JSON, beside state: RecordState) -> Bool {
         guard let mirror = state.mirror else { return true }
         let known = version(mirror)

@@ -1,7 +1,8 @@
 public import SluiceBase
 
 /// A row of the server's that could not be stored, with the reason. It stopped neither its page nor the pull; when the
-/// server sends the row in a shape that can be stored, this entry goes.
+/// server sends the row in a shape that can be stored, this entry goes. The commit of a page writes the entries;
+/// ``SyncContext/quarantine(table:)`` lists them.
 public struct QuarantinedRow: Sendable, Hashable, Identifiable {
     /// The entry's id.
     public let id: RecordID

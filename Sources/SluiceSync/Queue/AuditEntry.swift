@@ -7,7 +7,7 @@ public struct AuditEntry: Sendable, Hashable, Identifiable {
     /// When it was.
     public let at: Timestamp
     /// What was done: `discard`, `undo`, `edit`, `change to …`, `server wins`, `merge` and `delete` where the decision
-    /// of a conflict gave something up, `purge` or `import`; `answered by …` where a plugin made the answer, or another
+    /// of a conflict gave something up, `purge`, `import`, `take over` or `migration`; `answered by …` where a plugin made the answer, or another
     /// of the server's, that ended the operation.
     public let what: String
     /// The operation as it was before.

@@ -85,7 +85,7 @@ struct QueueWriter {
         }
     }
 
-    /// Notes in the audit that the application gave an operation up.
+    /// Notes in the audit what was done with an operation: see ``AuditEntry/what``.
     package func audit(_ operation: TableOperation, _ what: String, local: JSON?, at time: Timestamp) throws {
         var entry: JSON = [
             "id": JSON("\(operation.requestID)-\(time.ticks)"), "at": JSON(time.description), "what": JSON(what),

@@ -5,7 +5,8 @@ public import SluiceWire
 /// A change that was made locally and waits to reach the server.
 ///
 /// It is stored in the same transaction as the row it changes, and removed in the transaction that stores the server's
-/// answer. In between it can be listed, retried and discarded through ``SyncContext/queue``.
+/// answer. In between it can be listed, retried and discarded through ``SyncContext/queue``. What another change of the
+/// record does to it is the table in `Changes/Collapse.swift`.
 public struct TableOperation: Sendable, Hashable, Identifiable {
     /// What the operation does on the server.
     public enum Kind: String, Sendable, Hashable, CaseIterable {

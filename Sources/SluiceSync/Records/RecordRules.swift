@@ -1,6 +1,6 @@
 package import SluiceBase
 
-/// What an id may be, and which properties are the server's alone.
+/// What a record may hold that is to be changed here, and which properties only the server sets. Of ids: `IDRules`.
 package enum RecordRules {
     /// How deep a record may nest that is to be changed here. An operation keeps a record up to four levels deeper than
     /// it is: in an object, in a list of what was sent, in the operation's own record.

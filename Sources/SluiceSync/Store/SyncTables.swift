@@ -5,7 +5,7 @@ package enum SyncTables {
     /// What every name of such a table begins with; the application's tables may not.
     package static let prefix = "sluice_"
 
-    /// What the application gave up, and when: one entry for each discarded operation.
+    /// What was given up, changed, taken over, imported, or answered by a plugin, and when: see ``AuditEntry``.
     package static let audit = TableSchema(
         "sluice_audit",
         columns: [.init("at", .date), .init("what", .string), .init("operation", .json), .init("local", .json)])

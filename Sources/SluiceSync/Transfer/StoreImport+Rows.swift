@@ -4,7 +4,7 @@ extension StoreImport {
     /// Puts a row, if it can stand where it is to.
     ///
     /// One of the engine's own is read first, where the engine cannot go on without what is in it: operations, bases,
-    /// cursors, tombstones, the quarantine and the audit. Change stamps, members of queries, notes of migrations, what
+    /// cursors, unanswered sends, the quarantine and the audit. Change stamps, members of queries, notes of migrations, what
     /// stays here and the state of a schedule are not: of these the engine takes what it finds, and its numbers are
     /// looked at here. What plugins keep is theirs to read.
     static func put(_ row: JSON, in table: String, _ writer: any StoreWriter) throws {
@@ -43,7 +43,7 @@ extension StoreImport {
             }
         case Cursor.schema.name:
             guard Cursor(record: row) != nil else { throw SluiceError(.invalidRecord, "the cursor cannot be read") }
-        case UnansweredSend.schema.name: try checkTombstone(row, id)
+        case UnansweredSend.schema.name: try checkUnansweredSend(row, id)
         case QuarantinedRow.schema.name:
             guard QuarantinedRow(record: row) != nil else {
                 throw SluiceError(.invalidRecord, "the row in the quarantine cannot be read")
@@ -54,20 +54,20 @@ extension StoreImport {
     }
 
     /// An unanswered send has rows deleted on the server: those that are what one of its bodies was.
-    private static func checkTombstone(_ row: JSON, _ id: RecordID) throws(SluiceError) {
-        guard let tombstone = UnansweredSend(record: row) else {
-            throw SluiceError(.invalidRecord, "the tombstone cannot be read")
+    private static func checkUnansweredSend(_ row: JSON, _ id: RecordID) throws(SluiceError) {
+        guard let send = UnansweredSend(record: row) else {
+            throw SluiceError(.invalidRecord, "the unanswered send cannot be read")
         }
-        guard id == RecordState.id(tombstone.table, tombstone.recordID) else {
-            throw SluiceError(.invalidRecord, "a tombstone has another id than its record")
+        guard id == RecordState.id(send.table, send.recordID) else {
+            throw SluiceError(.invalidRecord, "an unanswered send has another id than its record")
         }
         // An empty body is proved by any row.
-        guard tombstone.bodies.allSatisfy({ $0.names.contains { $0 != "id" } }) else {
-            throw SluiceError(.invalidRecord, "a tombstone has a body that says nothing")
+        guard send.bodies.allSatisfy({ $0.names.contains { $0 != "id" } }) else {
+            throw SluiceError(.invalidRecord, "an unanswered send has a body that says nothing")
         }
     }
 
-    /// What the engine counts on from is no number at whose end it would stand.
+    /// Refuses counters that are so large that counting on would overflow.
     private static func checkCounters(_ row: JSON) throws {
         for (name, value) in row.members ?? [] where value.number != nil {
             guard let number = value.int, (0...1 << 50).contains(number) else {

@@ -9,7 +9,7 @@ public import SluiceWire
 /// try await todos.update(id: milk.id, set: \.done, to: true)
 /// ```
 ///
-/// It does what ``SyncTable`` does, with the same promises: no call here touches the network except ``pull(_:named:)``
+/// It does what ``SyncTable`` does, with the same promises: no call here touches the network except ``pull(_:named:allowsMassRemoval:progress:)``
 /// and ``reconcile(_:named:allowsMassRemoval:)``. The type codes itself, by the rules of ``TableRecord``; it needs a
 /// coding key `id`. What the type does not declare stays as it is in the record, here and on the server.
 ///

@@ -41,11 +41,11 @@ package struct UnansweredSend: Sendable, Hashable {
         let earlier =
             try store.record(RecordState.id(operation.table, operation.recordID), in: schema.name)
             .flatMap(UnansweredSend.init)?.bodies ?? []
-        let tombstone = UnansweredSend(
+        let send = UnansweredSend(
             table: operation.table, recordID: operation.recordID, operationID: operation.id,
             revision: operation.revision + 1, createdAt: operation.createdAt,
             bodies: earlier.filter { !bodies.contains($0) } + bodies, user: operation.user)
-        try store.put(tombstone.record, in: schema.name)
+        try store.put(send.record, in: schema.name)
     }
 
     /// The record is here again, by the server's own answer: what is late now is refused.
@@ -61,7 +61,7 @@ package struct UnansweredSend: Sendable, Hashable {
         ]
     }
 
-    /// The tombstone that a record of ``schema`` stands for; nil if it stands for none.
+    /// The send that a record of ``schema`` stands for; nil if it stands for none.
     package init?(record: JSON) {
         guard let table = record["table"]?.string, let recordID = record["record"]?.textID,
             let operationID = record["operation"]?.string, let revision = record["revision"]?.int,
@@ -99,20 +99,20 @@ extension UnansweredSend {
         if left.isEmpty { return [] }
         let rows = Dictionary(indices.map { (page.rows[$0].id, $0) }) { _, last in last }
         var buried: Set<RecordID> = []
-        for tombstone in left {
-            let id = tombstone.recordID
+        for send in left {
+            let id = send.recordID
             guard let index = rows[id] else { continue }
             try remove(id, in: table, from: store)
             let row = page.record(at: index)
             guard !page.rows[index].isDeleted, try store.record(id, in: table) == nil,
-                tombstone.bodies.contains(where: { $0.isHeld(by: row) })
+                send.bodies.contains(where: { $0.isHeld(by: row) })
             else { continue }
             let queue = QueueWriter(store)
             var operation = TableOperation(
-                id: tombstone.operationID, sequence: try queue.reader.nextSequence(), table: table, recordID: id,
-                kind: .delete, createdAt: tombstone.createdAt)
-            operation.revision = tombstone.revision
-            operation.user = tombstone.user
+                id: send.operationID, sequence: try queue.reader.nextSequence(), table: table, recordID: id,
+                kind: .delete, createdAt: send.createdAt)
+            operation.revision = send.revision
+            operation.user = send.user
             try queue.put(operation)
             try queue.put(RecordState(table: table, recordID: id, base: row, mirror: row))
             buried.insert(id)

@@ -31,4 +31,10 @@ long cfloor_compare(const char *first, const char *second, char *reason, size_t 
 /// Returns `count`, or -1 with the reason in `reason`.
 long cfloor_requests(const char *script, const char *text, long count, char *reason, size_t capacity);
 
+/// Sends what the backend sends to PostgreSQL at `url` for `count` pages of a hundred changes, or inserts, over `width`
+/// connections at once, and writes the pages as JSON.
+///
+/// Returns the number of rows, or -1 with the reason in `reason`.
+long cfloor_postgres(const char *url, long inserts, long count, long width, char *reason, size_t capacity);
+
 #endif

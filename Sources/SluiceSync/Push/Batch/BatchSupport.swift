@@ -76,9 +76,8 @@ final class BatchSupport: Sendable {
         return verdict
     }
 
-    /// Whether an answer to a whole batch is one that a part of it could have, too, and so shows nothing of any: it was
-    /// no part that was in conflict, or too large, or gone. What is about who asks, or about the server's state, is
-    /// about each of them.
+    /// Whether an answer to a whole batch shows nothing of its parts: no part was in conflict, too large, or gone. These
+    /// are all statuses of 4xx except those about who asks, or about the server's state, which are about each part.
     static func saysNothingOfParts(_ response: Response) -> Bool {
         (400..<500).contains(response.status) && ![401, 402, 403, 407, 408, 429].contains(response.status)
     }

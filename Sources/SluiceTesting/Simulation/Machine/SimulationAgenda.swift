@@ -36,7 +36,6 @@ final class SimulationAgenda: Sendable {
     private let state = Mutex(State())
 
     var parcels: Int { state.withLock { $0.parcels.count } }
-    var alarms: Int { state.withLock { $0.alarms.count } }
 
     /// Sends a request and waits until the world delivers an answer to it.
     func exchange(_ request: Request, of process: SimulatedProcess) async throws -> Response {

@@ -44,11 +44,6 @@ final class SimulationOracle: Sendable {
     /// The edit of that record is over, whatever came of it.
     func end(_ key: RecordKey, on device: Int) { state.withLock { $0.endEdit(of: key, on: device) } }
 
-    /// The operations on a record, in their order.
-    func operations(on key: RecordKey, of device: Int) -> [OperationView] {
-        state.withLock { $0.devices[device].operations(on: key) }
-    }
-
     /// A conflict handler, or somebody from outside, has decided the conflict of an operation, for which the device has
     /// that record.
     func decided(

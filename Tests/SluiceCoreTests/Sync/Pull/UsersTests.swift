@@ -130,7 +130,7 @@ struct UsersTests {
             _ = try await ann.context.push()
             let operation = try #require(try await bob.context.queue.operations().first)
             #expect(operation.state == .parked)
-            if decision.speaks {
+            if decision.changesContent {
                 let error = await #expect(throws: SluiceError.self) {
                     try await bob.context.queue.resolve(operation.id, decision)
                 }

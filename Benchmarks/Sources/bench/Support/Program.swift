@@ -18,10 +18,18 @@ struct Program {
         posix_spawn_file_actions_addclose(&actions, ends[0])
         posix_spawn_file_actions_addclose(&actions, ends[1])
         if isQuiet { posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) }
+        // A child begins with the signals blocked that the thread has which starts it, and pgbench waits for one.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var texts: [UnsafeMutablePointer<CChar>?] = ([name] + arguments).map { strdup($0) } + [nil]
         defer { for text in texts { free(text) } }
         var child = pid_t()
-        let code = posix_spawnp(&child, name, &actions, nil, &texts, environ)
+        let code = posix_spawnp(&child, name, &actions, &attributes, &texts, environ)
         close(ends[1])
         guard code == 0 else {
             close(ends[0])
@@ -63,8 +71,7 @@ struct Program {
         return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
 
-    /// Ends it at once: a child begins with the signals blocked that the thread has which starts it, and a request to end
-    /// would never arrive.
+    /// Ends it at once.
     func stop() {
         kill(process, SIGKILL)
         _ = finish()

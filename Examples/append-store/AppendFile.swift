@@ -33,7 +33,11 @@ final class AppendFile: Sendable {
 
     func close() {
         state.withLock { state in
-            if state.descriptor >= 0 { _ = Glibc.close(state.descriptor) }
+            if state.descriptor >= 0 {
+                // A child process that begins at this moment has the descriptor too until it runs its program.
+                _ = flock(state.descriptor, LOCK_UN)
+                _ = Glibc.close(state.descriptor)
+            }
             state.descriptor = -1
         }
     }

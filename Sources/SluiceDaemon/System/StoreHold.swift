@@ -55,7 +55,11 @@ package struct StoreHold: ~Copyable {
         self.descriptor = descriptor
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        // A child process that begins at this moment has the descriptor too until it runs its program.
+        _ = flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 
     /// The daemon that holds a store; nil where none does.
     package static func holder(of store: String) -> Holder? {

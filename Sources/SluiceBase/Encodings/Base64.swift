@@ -23,14 +23,25 @@ package enum Base64 {
 
     /// The bytes of a text in either alphabet, padded or not; nil if it is not base64.
     package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
+        let digits = text.utf8.prefix { $0 != UInt8(ascii: "=") }
+        let padding = text.utf8.dropFirst(digits.count)
+        guard let (bytes, isWhole) = decoded(digits), isWhole, padding.count <= 2,
+            padding.allSatisfy({ $0 == UInt8(ascii: "=") })
+        else { return nil }
+        return bytes
+    }
+
+    /// The bytes of a text as lenient readers take it: up to its padding, and whatever the last bits are.
+    package static func lenientBytes(_ text: some StringProtocol) -> [UInt8]? {
+        decoded(text.utf8.prefix { $0 != UInt8(ascii: "=") })?.bytes
+    }
+
+    /// - Returns: also whether no bit is left over.
+    private static func decoded(_ digits: some Sequence<UInt8>) -> (bytes: [UInt8], isWhole: Bool)? {
         var output: [UInt8] = []
-        var (bits, count, padding) = (0 as UInt32, 0 as UInt32, 0)
-        for digit in text.utf8 {
-            if digit == UInt8(ascii: "=") {
-                padding += 1
-                continue
-            }
-            guard padding == 0, let value = value(of: digit) else { return nil }
+        var (bits, count) = (0 as UInt32, 0 as UInt32)
+        for digit in digits {
+            guard let value = value(of: digit) else { return nil }
             bits = bits << 6 | value
             count += 6
             if count >= 8 {
@@ -39,7 +50,7 @@ package enum Base64 {
                 bits &= 1 << count - 1
             }
         }
-        return padding <= 2 && count < 6 && bits == 0 ? output : nil
+        return (output, count < 6 && bits == 0)
     }
 
     /// What a digit of either alphabet stands for.

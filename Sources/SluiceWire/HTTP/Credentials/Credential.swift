@@ -67,7 +67,7 @@ struct Credential: Sendable, Hashable {
                 parts.append(word[word.index(after: equals)...].trimmingQuotes)
             }
             parts += Self.tokenParts(of: word)
-            if scheme == "basic", let bytes = Base64.bytes(word) {
+            if scheme == "basic", let bytes = Base64.lenientBytes(word) {
                 let pair = String(decoding: bytes, as: UTF8.self)
                 parts.append(pair)
                 if let colon = pair.firstIndex(of: ":") { parts.append(String(pair[pair.index(after: colon)...])) }

@@ -125,7 +125,11 @@ final class LineFile {
     }
 
     private func shut() {
-        if descriptor >= 0 { close(descriptor) }
+        if descriptor >= 0 {
+            // A child process that begins at this moment has the descriptor too until it runs its program.
+            _ = flock(descriptor, LOCK_UN)
+            close(descriptor)
+        }
         descriptor = -1
     }
 }

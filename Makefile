@@ -75,9 +75,8 @@ else ifeq ($(ONLY),load)
 	$(SWIFT) build -c release --product sluice
 	@SLUICE=.build/release/sluice .ci/daemon load 20000 10000
 else
-	cd Benchmarks && touch Package.swift && $(SWIFT) build -c release --product abi && \
-		ln -sf libsluice-c.so .build/release/libsluice.so && $(SWIFT) build -c release --product bench
-	@.ci/postgres Benchmarks/.build/release/bench $(if $(ONLY),--only $(ONLY))
+	cd Benchmarks && touch Package.swift && $(SWIFT) build -c release && ln -sf libsluice-c.so .build/release/libsluice.so
+	@$(if $(filter-out backend,$(ONLY)),,.ci/postgres) Benchmarks/.build/release/bench $(if $(ONLY),--only $(ONLY))
 endif
 
 # Feeds the readers of foreign text with whatever libFuzzer comes up with, each for ten minutes: make fuzz ONLY=odata

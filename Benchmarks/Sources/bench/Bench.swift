@@ -42,7 +42,7 @@ enum Bench {
             if let server = PostgresBenchmark.server {
                 try PostgresBenchmark(pairs: options.pairs, server: server).run()
             } else {
-                say("backend on PostgreSQL: not measured, there is no server here (package postgresql)")
+                say("backend on PostgreSQL: not measured; make bench starts a server for it")
             }
         }
         if options.only == nil || options.only == "abi" {

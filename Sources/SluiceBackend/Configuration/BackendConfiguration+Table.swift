@@ -11,8 +11,8 @@ extension BackendConfiguration {
     public struct Table: Sendable, Hashable {
         /// The name in the path: letters, digits, `_` and `-`, beginning with a letter.
         public var name: String
-        /// The column of the primary key of a table of the operator's, which ``Backend/adopt(_:of:isDryRun:environment:)`` has
-        /// adopted; nil for a table of the backend's own.
+        /// The column of the primary key of a table of the operator's, which
+        /// ``Backend/adopt(_:of:isDryRun:environment:)`` has adopted; nil for a table of the backend's own.
         public var key: String?
         /// What the table holds when it is first made.
         public var seed: Seed?

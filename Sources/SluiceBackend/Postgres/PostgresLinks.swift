@@ -1,7 +1,7 @@
 internal import SluiceCore
 
-/// The records that the paths of a query lead to from some records: read with one statement for each link, before the
-/// evaluator looks at the records.
+/// The records that the paths of a query lead to from some records: read with one statement for 500 values of a link,
+/// before the evaluator looks at the records.
 struct PostgresLinks {
     /// How many linked records are held at once. The evaluator looks at no more elements for one record.
     static let mostRecords = 100_000
@@ -28,6 +28,7 @@ struct PostgresLinks {
     ) throws -> Bool {
         for (reference, inner) in tree.branches {
             guard let target = related.tables[reference.table] else { continue }
+            let storage = try connection.records(target.stored)
             var found: [JSON] = []
             for values in linked.unread(reference, from: records) {
                 let literals: [QueryLiteral] = values.compactMap {
@@ -38,7 +39,7 @@ struct PostgresLinks {
                     target.stored.name,
                     filter: .binary(.and, .membership(.column(reference.targetColumn), literals), target.scope),
                     order: [.init("id")], top: Self.mostRecords + 1)
-                found += try connection.records(target.stored).records(matching: query, on: connection)
+                found += try storage.records(matching: query, on: connection)
                 guard linked.count + found.count <= Self.mostRecords else { return false }
             }
             linked.add(target.shown(found), of: reference)

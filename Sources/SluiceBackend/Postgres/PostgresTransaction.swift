@@ -64,6 +64,7 @@ final class PostgresTransaction: StorageConnection {
             INSERT INTO sluice_processes (id, attempt) VALUES (\(try connection.literal(process)), \(attempt))
                 ON CONFLICT (id) DO UPDATE SET attempt = excluded.attempt, seen = now()
             """)
+        // The last is of the process's row.
         if ordered, results.count > 3 {
             transaction.stamps = Stamps(latest: results[results.count - 3].rows, point: results[results.count - 2].rows)
         }

@@ -165,7 +165,11 @@ struct TextPatternParser {
         var isFirst = true
         while !take("]") {
             guard next != nil else { throw refusal("expected ]") }
-            if next == "[" { throw refusal("write \\[ for the character") }
+            // In other dialects it begins a class of a name, which would silently mean something else here.
+            if next == "[" {
+                throw TextPattern.Refusal(
+                    reason: "write \\[ for the character", character: index + 1, isUnsupported: true)
+            }
             let low = try classMember()
             if next == "-", index + 1 < scalars.count, scalars[index + 1] != "]" {
                 index += 1

@@ -6,7 +6,7 @@ import Testing
 @testable import SluiceBase
 @testable import SluiceWire
 
-/// Filters and orders along links: `customer/name`, `orders/any(o:o/total gt 5)`..
+/// Filters and orders along links: `customer/name`, `orders/any(o:o/total gt 5)`.
 @Suite struct ODataLinkFilterTests {
     private static func path(_ set: String, _ filter: String, _ more: String = "") -> String {
         "\(set)?$filter=\(PercentEncoding.query(filter))\(more)"

@@ -6,7 +6,7 @@ SWIFT ?= swift
 LAYERED := SluiceBase SluiceWire SluiceSync SluiceHTTP SluicePredicate SluiceSQLite SluiceLua SluicePluginTools \
 	SluiceTesting SluiceService SluiceDaemon SluiceCLI
 
-.PHONY: demo test test-postgres postgres-order postgres-kills check lint format bench fuzz simulate planted docs setup test-peers torture storage-faults proof queries threads lib deb daemon-kills soak try-deb
+.PHONY: demo test test-postgres postgres-order postgres-kills check lint format bench fuzz simulate planted docs setup test-peers torture storage-faults proof queries threads lib deb daemon-kills soak soak-devices try-deb
 
 demo: setup
 	$(SWIFT) build --product sluice
@@ -140,6 +140,12 @@ threads: setup
 # Writes what tests put into the documentation anew.
 docs:
 	SLUICE_WRITE_DOCS=1 $(SWIFT) test --filter "WireSessionTests|ConformancePageTests|HTTPCaseTests|HostilePageTests|PluginAPITests|SettingsTests|StampedeTests"
+
+# One server with five devices and churn, on SQLite and then on PostgreSQL: make soak-devices SECONDS=3600.
+soak-devices: setup
+	$(SWIFT) build --product sluice
+	@.ci/daemon devices "$(or $(SECONDS),3600)" "$(SEED)"
+	@.ci/postgres .ci/daemon devices "$(or $(SECONDS),3600)" "$(SEED)"
 
 # The Debian package, in this folder: a release build, about half an hour on two cores. BINARY=FILE packs another program.
 deb: setup

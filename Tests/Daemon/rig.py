@@ -23,13 +23,33 @@ class Gateway(http.client.HTTPConnection):
         self.sock.connect(self.path)
 
 
+def figures(process):
+    """Resident memory without files, in KiB, and the number of open descriptors."""
+    with open(f"/proc/{process.pid}/status") as file:
+        memory = next(int(line.split()[1]) for line in file if line.startswith("RssAnon"))
+    return memory, len(os.listdir(f"/proc/{process.pid}/fd"))
+
+
+def slope(samples):
+    """KiB an hour, by least squares over times in seconds and KiB."""
+    n = len(samples)
+    times, values = [s[0] for s in samples], [s[1] for s in samples]
+    mean_time, mean = sum(times) / n, sum(values) / n
+    spread = sum((t - mean_time) ** 2 for t in times)
+    return 0 if spread == 0 else 3600 * sum((t - mean_time) * (v - mean) for t, v in zip(times, values)) / spread
+
+
 class Rig:
-    def __init__(self, sluice, folder, tables, settings=""):
+    """A daemon, and a server of its own, or the one on that port, which another has started."""
+
+    def __init__(self, sluice, folder, tables, settings="", database=None, port=None):
         self.sluice, self.folder, self.tables = sluice, pathlib.Path(folder), tables
-        self.port, self.server, self.daemon, self.log = 0, None, None, open(self.folder / "log", "ab")
-        names = ", ".join(f"{name}: {{ softDelete: true }}" for name in tables)
-        (self.folder / "backend.yaml").write_text(f"database: sqlite:{self.folder}/server.db\ntables: {{ {names} }}\n")
-        self.start_server()
+        self.port, self.server, self.daemon, self.log = port or 0, None, None, open(self.folder / "log", "ab")
+        if port is None:
+            names = ", ".join(f"{name}: {{ softDelete: true }}" for name in tables)
+            (self.folder / "backend.yaml").write_text(
+                f"database: {database or f'sqlite:{self.folder}/server.db'}\ntables: {{ {names} }}\n")
+            self.start_server()
         columns = ", ".join(f"{name}: {{ columns: {{ value: integer, text: string }} }}" for name in tables)
         self.config = self.folder / "daemon.yaml"
         self.config.write_text(f"""

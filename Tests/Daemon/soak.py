@@ -12,27 +12,11 @@ import sys
 import tempfile
 import time
 
-from rig import Model, Rig
+from rig import Model, Rig, figures, slope
 
 sluice, seconds, seed = sys.argv[1], float(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 1
 chance = random.Random(seed)
 TABLES = ["notes", "items", "orders", "people", "places"]
-
-
-def figures(process):
-    """Resident memory without files, in KiB, and the number of open descriptors."""
-    with open(f"/proc/{process.pid}/status") as file:
-        memory = next(int(line.split()[1]) for line in file if line.startswith("RssAnon"))
-    return memory, len(os.listdir(f"/proc/{process.pid}/fd"))
-
-
-def slope(samples):
-    """KiB an hour, by least squares."""
-    n = len(samples)
-    times, values = [s[0] for s in samples], [s[1] for s in samples]
-    mean_time, mean = sum(times) / n, sum(values) / n
-    spread = sum((t - mean_time) ** 2 for t in times)
-    return 0 if spread == 0 else 3600 * sum((t - mean_time) * (v - mean) for t, v in zip(times, values)) / spread
 
 
 def elsewhere(rig):

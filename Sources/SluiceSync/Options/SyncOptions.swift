@@ -9,8 +9,9 @@ public struct SyncOptions: Sendable {
     /// What happens to a conflict that no handler decides. The default loses nothing: the operation is held.
     public var conflictPolicy: ConflictPolicy
     /// How often in a row an operation may fail at the server before it is dead and waits for someone. Failures of the
-    /// network, and answers that report a busy server (408, 429, 502, 503, 504) or wants other credentials (401), do
-    /// not count; a try within a push counts once, however often it is repeated. Default 10.
+    /// network do not count, nor do answers that report a busy server (408, 425, 429, 502, 503, 504), want other
+    /// credentials (401, 407), or come from a login page on the way (3xx, 511). A try within a push counts once, however
+    /// often it is repeated. Default 10.
     public var maximumAttempts: Int
     /// How many operations a push may send in one request to `tables/$batch`, from 1 (no batches) to 100. The default,
     /// nil, uses batches of up to 100 with servers that say that they take them, as the embedded backend does. A number

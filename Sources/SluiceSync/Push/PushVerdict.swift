@@ -78,7 +78,8 @@ enum PushVerdict: Sendable, Hashable {
             if mayBeUnmoved, item.isUnmoved(record, columns) { return .readBack }
             return item.completing(compare(item, with: record, columns: columns, isRefusal: true), columns)
         case 424: return .skipped
-        case 408, 429, 503: return .later(.serverFailure, uncertain: false)
+        // The server cannot now, or something on the way has not passed it on.
+        case 407, 408, 425, 429, 503, 511: return .later(.serverFailure, uncertain: false)
         case 400..<500: return .refused(SluiceError.Code(status: answer.status) ?? .rejected)
         case 500...: return .later(.serverFailure, uncertain: true)
         default: return .refused(.brokenProtocol)

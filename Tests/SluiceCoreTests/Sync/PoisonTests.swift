@@ -37,8 +37,8 @@ struct PoisonTests {
     }
 
     @Test(
-        "the network's failures and a busy server do not count", arguments: StoreKind.allCases,
-        [401, 408, 429, 502, 503, 504, 0])
+        "failures of the network and of what is on the way do not count", arguments: StoreKind.allCases,
+        [302, 307, 401, 407, 408, 425, 429, 502, 503, 504, 511, 0])
     func passing(_ kind: StoreKind, _ status: Int) async throws {
         let device = try await Device(kind, maximumAttempts: 1)
         try await device.todos.insert(["id": "a", "n": 1])

@@ -77,7 +77,8 @@ struct OperationSessionTests {
             (insert, 403, nil, "kept parked forbidden"), (insert, 422, nil, "kept parked rejected"),
             (insert, 503, nil, "kept pending serverFailure"), (insert, 424, nil, "kept pending "),
             (insert, 500, nil, "kept pending serverFailure uncertain"),
-            (insert, 302, nil, "kept pending brokenProtocol"),
+            (insert, 302, nil, "kept pending brokenProtocol"), (insert, 407, nil, "kept pending serverFailure"),
+            (insert, 425, nil, "kept pending serverFailure"), (insert, 511, nil, "kept pending serverFailure"),
         ] as [(PushItem, Int, JSON?, String)] {
             #expect(
                 answer(item, status, record) == expected,

@@ -122,6 +122,12 @@ soak: setup
 	$(SWIFT) build --product sluice
 	@.ci/daemon soak "$(or $(SECONDS),3600)" "$(SEED)"
 
+# One server with five devices and churn, on SQLite and then on PostgreSQL: make soak-devices SECONDS=3600.
+soak-devices: setup
+	$(SWIFT) build --product sluice
+	@.ci/daemon devices "$(or $(SECONDS),3600)" "$(SEED)"
+	@.ci/postgres .ci/daemon devices "$(or $(SECONDS),3600)" "$(SEED)"
+
 # Has every 7th call to the file system fail, in every way: make storage-faults STRIDE=1 has every call fail,
 # STORE=encrypted those of encrypted stores.
 storage-faults: setup
@@ -140,12 +146,6 @@ threads: setup
 # Writes what tests put into the documentation anew.
 docs:
 	SLUICE_WRITE_DOCS=1 $(SWIFT) test --filter "WireSessionTests|ConformancePageTests|HTTPCaseTests|HostilePageTests|PluginAPITests|SettingsTests|StampedeTests"
-
-# One server with five devices and churn, on SQLite and then on PostgreSQL: make soak-devices SECONDS=3600.
-soak-devices: setup
-	$(SWIFT) build --product sluice
-	@.ci/daemon devices "$(or $(SECONDS),3600)" "$(SEED)"
-	@.ci/postgres .ci/daemon devices "$(or $(SECONDS),3600)" "$(SEED)"
 
 # The Debian package, in this folder: a release build, about half an hour on two cores. BINARY=FILE packs another program.
 deb: setup

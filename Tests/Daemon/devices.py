@@ -1,6 +1,6 @@
 """Runs one server for a long time with five devices and churn: each is a daemon whose rows change through its gateway, which
-goes away and comes back. At the end the server's memory and descriptors are told over time, and all stores and the server
-are equal.
+goes away and comes back. At the end it reports the server's memory and descriptors over time, and fails
+unless all stores equal the server.
 
     devices.py path/to/sluice SECONDS [SEED]
 
@@ -22,21 +22,20 @@ TABLES, DEVICES, ROWS = ["notes", "items", "orders"], 5, 400
 
 
 def write(device):
-    """One change of a row that any device may change. What it meets there is the device's state, so all answers will do
-    that say so."""
+    """Changes a row that any device may change. Returns 1 if the device took the change, and 0 if its row has been deleted
+    or changed by another meanwhile."""
     table, id = chance.choice(TABLES), f"r{chance.randrange(ROWS)}"
     path, body = f"/tables/{table}", {"value": chance.getrandbits(40), "text": "x" * chance.randrange(200)}
-    kind = chance.choice(["PUT", "PUT", "PUT", "DELETE"])
+    kind = chance.choice(["write", "write", "write", "delete"])
     status, answer = (
-        device.ask("DELETE", f"{path}/{id}") if kind == "DELETE" else device.ask("PATCH", f"{path}/{id}", body))
-    if status in (404, 410) and kind == "PUT":
+        device.ask("DELETE", f"{path}/{id}") if kind == "delete" else device.ask("PATCH", f"{path}/{id}", body))
+    if status in (404, 410) and kind == "write":
         status, answer = device.ask("POST", path, {"id": id, **body})
     if status in (200, 201, 204):
         return 1
-    # It is deleted, or deleted by another, or has lost against another device's change.
     if status in (404, 409, 410, 412):
         return 0
-    raise AssertionError(f"{kind} {path}/{id} answers {status}: {answer}")
+    raise AssertionError(f"{kind} of {path}/{id} answers {status}: {answer}")
 
 
 with tempfile.TemporaryDirectory() as folder:

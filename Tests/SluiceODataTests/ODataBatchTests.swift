@@ -116,6 +116,18 @@ struct ODataBatchTests {
         #expect(messages.allSatisfy { $0.contains("the month is closed") })
     }
 
+    @Test(
+        "a change set that was not let through is asked about no row, and waits", arguments: [407, 408, 425, 429, 511])
+    func passing(_ status: Int) async throws {
+        let lines = ["--r", "Content-Type: application/http", "", "HTTP/1.1 \(status) Wait", "", "", "--r--", ""]
+        let (device, fixture) = try await device(.v2, .automatic, [Self.multipart(202, lines)])
+        #expect(try await !device.push().isClean)
+        #expect(fixture.sent == ["POST /$batch"])
+        let operations = try await device.queue.operations()
+        #expect(operations.map(\.state) == [.pending, .pending])
+        #expect(operations.map(\.failedAttempts) == [0, 0])
+    }
+
     @Test("a v4 service that takes no JSON gets multipart, from then on at once", arguments: [400, 415, 501])
     func fallback(_ status: Int) async throws {
         let lines = [

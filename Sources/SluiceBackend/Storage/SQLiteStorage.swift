@@ -32,7 +32,7 @@ final class SQLiteStorage: Storage {
                         .storeInputOutput, "the database \(path) is on a file system without write-ahead logs")
                 }
             }
-            try connection.execute("PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16000")
+            try connection.execute("PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4000")
             try connection.transaction { try SQLiteCatalog.prepare(connection, path: path) }
             return connection
         }

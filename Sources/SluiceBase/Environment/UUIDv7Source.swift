@@ -39,11 +39,18 @@ final class UUIDv7Source: Sendable {
     }
 
     private static func text(_ high: UInt64, _ low: UInt64) -> String {
-        func hex(_ value: UInt64) -> String {
-            let digits = String(value, radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
+        String(unsafeUninitializedCapacity: 36) { text in
+            var place = 0
+            for index in 0..<32 {
+                if index == 8 || index == 12 || index == 16 || index == 20 {
+                    text[place] = UInt8(ascii: "-")
+                    place += 1
+                }
+                let digit = UInt8((index < 16 ? high : low) >> UInt64(60 - index % 16 * 4) & 0xF)
+                text[place] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+                place += 1
+            }
+            return place
         }
-        let digits = Array(hex(high) + hex(low))
-        return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }.joined(separator: "-")
     }
 }

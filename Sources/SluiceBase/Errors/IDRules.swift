@@ -23,6 +23,9 @@ package enum IDRules {
 
     /// Whether the text keeps to the rule of new ids.
     package static func isValid(id: String) -> Bool {
+        // What most ids are made of: letters and digits of ASCII, with hyphens.
+        let isPlain = id.utf8.allSatisfy { ($0 | 0x20) &- 0x61 < 26 || $0 &- 0x30 < 10 || $0 == 0x2D }
+        if isPlain { return (1...255).contains(id.utf8.count) }
         let forbidden: Set<Unicode.Scalar> = ["\"", "+", "?", "\\", "/", "`"]
         let isControl = { (scalar: Unicode.Scalar) in scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) }
         let scalars = id.unicodeScalars

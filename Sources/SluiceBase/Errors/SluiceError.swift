@@ -48,7 +48,7 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
         public static let preconditionFailed = Code(name: .preconditionFailed)
         /// The server refuses the request as it is (another 4xx).
         public static let rejected = Code(name: .rejected)
-        /// The server failed (5xx), or cannot do it now (408, 429).
+        /// The server failed (5xx), or it or a proxy on the way cannot do it now (407, 408, 425, 429).
         public static let serverFailure = Code(name: .serverFailure)
         /// The answer is not what the protocol says: not JSON, cut short, without ids.
         public static let brokenProtocol = Code(name: .brokenProtocol)

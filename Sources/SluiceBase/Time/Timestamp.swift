@@ -65,26 +65,31 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
         let (days, time) = ticks.flooredQuotient(by: Self.ticksPerDay)
         let date = Self.civilDate(days)
         let seconds = time / Self.ticksPerSecond
-        var text: [UInt8] = []
-        text.reserveCapacity(28)
-        func add(_ number: Int64, _ width: Int, _ end: Unicode.Scalar) {
-            let digits = Array(String(number).utf8)
-            for _ in 0..<max(0, width - digits.count) { text.append(UInt8(ascii: "0")) }
-            text += digits
-            text.append(UInt8(ascii: end))
-        }
-        add(date.year, 4, "-")
-        add(date.month, 2, "-")
-        add(date.day, 2, "T")
-        add(seconds / 3600, 2, ":")
-        add(seconds / 60 % 60, 2, ":")
         let digits = max(0, min(7, fractionDigits))
-        add(seconds % 60, 2, digits == 0 ? "Z" : ".")
-        if digits > 0 {
-            add(time % Self.ticksPerSecond, 7, "Z")
-            text.removeSubrange(text.count - 1 - (7 - digits)..<text.count - 1)
+        return String(unsafeUninitializedCapacity: 28) { text in
+            var place = 0
+            func add(_ number: Int64, _ width: Int, _ end: Unicode.Scalar) {
+                var rest = number
+                for index in stride(from: place + width - 1, through: place, by: -1) {
+                    text[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                    rest /= 10
+                }
+                text[place + width] = UInt8(ascii: end)
+                place += width + 1
+            }
+            add(date.year, 4, "-")
+            add(date.month, 2, "-")
+            add(date.day, 2, "T")
+            add(seconds / 3600, 2, ":")
+            add(seconds / 60 % 60, 2, ":")
+            add(seconds % 60, 2, digits == 0 ? "Z" : ".")
+            if digits > 0 {
+                add(time % Self.ticksPerSecond, 7, "Z")
+                place -= 7 - digits
+                text[place - 1] = UInt8(ascii: "Z")
+            }
+            return place
         }
-        return String(decoding: text, as: UTF8.self)
     }
 
     /// The beginning of the day, in UTC.

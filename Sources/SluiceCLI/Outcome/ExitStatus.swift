@@ -33,7 +33,7 @@ enum ExitStatus: Int32 {
         switch error.code {
         case .network, .timeout, .cancelled: self = .network
         // A gateway says so when the server behind it is away; a server, when it has no time now.
-        case .serverFailure where [408, 429, 502, 503, 504].contains(error.status): self = .network
+        case .serverFailure where error.status.map(AnswerStatus.isPassing) ?? false: self = .network
         case .unauthorized, .forbidden: self = .unauthorized
         case .conflict, .preconditionFailed, .aborted, .operationsPending, .removalsHeld, .maybeApplied:
             self = .attention

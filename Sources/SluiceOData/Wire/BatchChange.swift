@@ -216,7 +216,7 @@ struct BatchChange {
             hasOther = true
         }
         if hasOther { return true }
-        if response.status == 424 || [401, 403, 408, 429].contains(response.status) || response.status > 500 {
+        if [403, 424].contains(response.status) || AnswerStatus.isPassing(response.status) || response.status > 500 {
             for index in unit { parts[index].answer = response }
             return false
         }

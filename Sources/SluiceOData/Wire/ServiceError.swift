@@ -13,7 +13,9 @@ struct ServiceRefusal: Error {
 
     /// Nil for an answer that says something of what was asked for.
     init?(_ response: Response) {
-        guard [401, 403, 408, 425, 429].contains(response.status) || response.status >= 500 else { return nil }
+        guard response.status == 403 || AnswerStatus.isPassing(response.status) || response.status >= 500 else {
+            return nil
+        }
         self.response = response
     }
 }

@@ -9,12 +9,12 @@ struct RecordCatalog {
             name TEXT PRIMARY KEY NOT NULL, storage TEXT NOT NULL, columns TEXT NOT NULL, indexes TEXT NOT NULL)
         """
 
-    private var tables: [[UInt8]: RecordTable] = [:]
+    private var tables: [ExactName: RecordTable] = [:]
     /// SQLite's count of schema changes when `tables` was read; nil if it must be read anew.
     private var version: Int64?
 
     /// The table of that name.
-    func table(_ name: String) -> RecordTable? { tables[Array(name.utf8)] }
+    func table(_ name: String) -> RecordTable? { tables[ExactName(name)] }
 
     /// The tables as they are declared.
     var schemas: [TableSchema] { tables.values.map(\.schema) }
@@ -28,7 +28,7 @@ struct RecordCatalog {
             guard case .text(let name) = row[0], case .text(let storage) = row[1], case .text(let columns) = row[2],
                 case .text(let indexes) = row[3]
             else { throw SluiceError(.storeCorrupt, "the store's list of tables is damaged") }
-            tables[Array(name.utf8)] = RecordTable(try Self.schema(name, columns, indexes), storage: storage)
+            tables[ExactName(name)] = RecordTable(try Self.schema(name, columns, indexes), storage: storage)
         }
         version = current
     }
@@ -72,7 +72,7 @@ struct RecordCatalog {
         guard let held = table(name) else { return }
         try connection.execute("DROP TABLE \(held.quotedStorage)")
         try connection.run("DELETE FROM sluice_schema WHERE name = ?", [.text(name)])
-        tables[Array(name.utf8)] = nil
+        tables[ExactName(name)] = nil
         version = try connection.integer("PRAGMA schema_version")
     }
 
@@ -80,7 +80,7 @@ struct RecordCatalog {
         try connection.run(
             "INSERT OR REPLACE INTO sluice_schema (name, storage, columns, indexes) VALUES (?, ?, ?, ?)",
             [.text(table.schema.name), .text(table.storage)] + Self.texts(table.schema).map(SQLValue.text))
-        tables[Array(table.schema.name.utf8)] = table
+        tables[ExactName(table.schema.name)] = table
         version = try connection.integer("PRAGMA schema_version")
     }
 

@@ -54,6 +54,17 @@ enum RecordColumns {
 }
 
 extension SQLiteStatement {
+    /// Binds a value as the column that it is for stores it.
+    func bind(_ index: Int, _ value: ColumnValue) throws(SluiceError) {
+        switch value {
+        case .null: try bindNull(index)
+        case .text(let text): try bind(index, text)
+        case .integer(let integer): try bind(index, integer)
+        case .boolean(let boolean): try bind(index, boolean ? 1 : 0 as Int64)
+        case .json(let json): try bind(index, json.description)
+        }
+    }
+
     /// Binds a value as a column of that type stores it.
     func bind(_ index: Int, _ value: JSON, declared type: TableSchema.ColumnType) throws(SluiceError) {
         switch (type, value.kind) {

@@ -18,11 +18,14 @@ package struct RecordTable: Sendable {
     let selectSQL: String
     let upsertSQL: String
     private let lookupSQL: String
+    /// The names of the columns that properties have, the id's among them.
+    private let columnNames: Set<PropertyName>
 
     /// A table whose name in the database is `storage`, or the schema's name.
     package init(_ schema: TableSchema, storage: String? = nil) {
         self.schema = schema
         self.storage = storage ?? schema.name
+        columnNames = Set(schema.columns.map(\.name)).union(["id"])
         let names = Self.names(schema)
         let table = SQLDialect.sqlite.quoted(self.storage)
         selectSQL = "SELECT \(names.joined(separator: ", ")) FROM \(table)"
@@ -119,8 +122,8 @@ package struct RecordTable: Sendable {
         let id = try StoreRules.id(of: record, in: schema.name)
         let statement = try connection.statement(upsertSQL)
         var absent: [PropertyName] = []
-        // The properties that a column has, the id among them.
-        var inColumns: Set<PropertyName> = ["id"]
+        // The properties that a column gives back: how many with the id, and which declared ones are not among them.
+        var (inColumns, inexact): (Int, [PropertyName]) = (1, [])
         try statement.bind(1, id.text)
         for (index, column) in schema.columns.enumerated() {
             guard let value = record[column.name] else {
@@ -128,13 +131,21 @@ package struct RecordTable: Sendable {
                 continue
             }
             try statement.bind(index + 2, value, declared: column.type)
-            if RecordColumns.isExact(value, column.type) { inColumns.insert(column.name) }
+            if RecordColumns.isExact(value, column.type) { inColumns += 1 } else { inexact.append(column.name) }
         }
-        if inColumns.count < record.count {
-            let extra = JSON(members: (record.members ?? []).filter { !inColumns.contains($0.name) })
-            try statement.bind(extraParameter, extra.description)
+        if inColumns < record.count {
+            let extra = (record.members ?? []).filter { !columnNames.contains($0.name) || inexact.contains($0.name) }
+            try statement.bind(extraParameter, JSON(members: extra).description)
         }
         if !absent.isEmpty { try statement.bind(absentParameter, JSON(absent.map { JSON($0) }).description) }
+        try statement.run()
+    }
+
+    /// Inserts or replaces a row whose values are those of the columns, in their order.
+    func put(_ id: RecordID, _ values: [ColumnValue], on connection: SQLiteConnection) throws {
+        let statement = try connection.statement(upsertSQL)
+        try statement.bind(1, id.text)
+        for (index, value) in values.enumerated() { try statement.bind(index + 2, value) }
         try statement.run()
     }
 

@@ -126,3 +126,16 @@ extension SQLiteStoreTransaction: IndexedReader {
         try inTable(table) { try connection.catalog.table(table)?.largest(column, on: connection) ?? 0 }
     }
 }
+
+extension SQLiteStoreTransaction: ColumnWriter {
+    func put(_ id: RecordID, _ values: [ColumnValue], in schema: TableSchema) throws -> Bool {
+        try inTable(schema.name) {
+            // A store that another version has declared may have other columns, or the same in another order.
+            guard let table = connection.catalog.table(schema.name), table.schema.columns == schema.columns else {
+                return false
+            }
+            try table.put(id, values, on: connection)
+            return true
+        }
+    }
+}

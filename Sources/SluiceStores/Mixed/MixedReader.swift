@@ -105,6 +105,7 @@ struct MixedReader: TableReader {
 extension SluiceError {
     /// Whether the service was not reached: there is no way to it, or what stands before it says that it is away.
     var serviceIsAway: Bool {
-        code.isNetwork || (status.map { [408, 502, 503, 504].contains($0) } ?? false)
+        // Credentials, haste and too many requests are the server's own to report.
+        code.isNetwork || (status.map { AnswerStatus.isPassing($0) && ![401, 425, 429].contains($0) } ?? false)
     }
 }

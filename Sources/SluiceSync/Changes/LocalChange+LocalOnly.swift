@@ -2,13 +2,17 @@ internal import SluiceBase
 
 extension LocalChange {
     /// Carries the change out and returns the local record after it.
-    package func apply(to store: any StoreWriter, environment: SyncEnvironment) throws -> JSON? {
+    ///
+    /// - Parameter scope: that of the transaction, where it makes several changes.
+    package func apply(
+        to store: any StoreWriter, environment: SyncEnvironment, scope: ChangeScope = ChangeScope()
+    ) throws -> JSON? {
         // Another program may have declared so since this context was made.
-        let localOnly = localOnly.union(try LocalOnly(table, in: store))
-        if localOnly.tables.contains(table) { return try keep(in: store) }
-        let names = localOnly.columns(of: table)
-        guard !names.isEmpty else { return try share(in: store, environment: environment) }
-        return try share(keeping: names, in: store, environment)
+        let remembered = try scope.localOnly(table, in: store)
+        if localOnly.tables.contains(table) || remembered.tables.contains(table) { return try keep(in: store) }
+        let names = localOnly.columns(of: table).union(remembered.columns(of: table))
+        guard !names.isEmpty else { return try share(in: store, environment: environment, scope: scope) }
+        return try share(keeping: names, in: store, environment, scope)
     }
 
     /// A change of a table that stays here: the row, and nothing else.
@@ -26,7 +30,8 @@ extension LocalChange {
 
     /// A change of a record of which those columns stay here: what is left of it is shared, if anything is.
     private func share(
-        keeping names: Set<PropertyName>, in store: any StoreWriter, _ environment: SyncEnvironment
+        keeping names: Set<PropertyName>, in store: any StoreWriter, _ environment: SyncEnvironment,
+        _ scope: ChangeScope
     ) throws -> JSON? {
         var (change, kept) = (self, JSON.object)
         for name in names {
@@ -39,7 +44,8 @@ extension LocalChange {
             try IDRules.validate(id: recordID, table: table, isNew: kind == .insert)
             if try store.record(recordID, in: table) == nil { throw missing }
         } else {
-            _ = try change.share(in: SharedWriter(writer: store, columns: [table: names]), environment: environment)
+            _ = try change.share(
+                in: SharedWriter(writer: store, columns: [table: names]), environment: environment, scope: scope)
         }
         guard var record = try store.record(recordID, in: table), kept.count > 0 else {
             return try store.record(recordID, in: table)

@@ -21,12 +21,15 @@ struct LocalChange: Sendable {
     var replacement: JSON?
     /// Whether the row is written and no operation.
     var isLocalOnly = false
+    /// Whether the record's id was made for this change (``SyncEnvironment/makeID``).
+    private let hasNewID: Bool
 
     package init(
         _ kind: TableOperation.Kind, _ recordID: RecordID, in table: String, content: JSON = .object,
         options: OperationOptions = OperationOptions(), group: String? = nil, user: String = "",
         systemColumns: Set<PropertyName>, localOnly: LocalOnly = LocalOnly()
     ) {
+        hasNewID = kind == .insert && content["id"]?.isNull ?? true
         self.kind = kind
         self.recordID = recordID
         self.table = table
@@ -41,12 +44,13 @@ struct LocalChange: Sendable {
     }
 
     /// Carries out a change that the server is to hear of, and returns the local record after it.
-    func share(in store: any StoreWriter, environment: SyncEnvironment) throws -> JSON? {
+    func share(in store: any StoreWriter, environment: SyncEnvironment, scope: ChangeScope) throws -> JSON? {
         try IDRules.validate(id: recordID, table: table, isNew: kind == .insert)
         try options.validate(table: table)
-        let queue = QueueWriter(store)
-        let local = try store.record(recordID, in: table)
-        let queued = try queue.absorbEdits(of: recordID, in: table)
+        let queue = QueueWriter(store, scope)
+        // Under an id that was made for it there is nothing yet.
+        let local = try hasNewID ? nil : store.record(recordID, in: table)
+        let queued = try hasNewID ? [] : queue.absorbEdits(of: recordID, in: table)
         if kind == .update, local == nil { throw missing }
         if isLocalOnly { return try applyLocally(local, queued, queue) }
         if kind != .undelete, let record = changed(local, nil) {
@@ -77,7 +81,7 @@ struct LocalChange: Sendable {
         case .become(let kind):
             var operation = revived(newest, as: kind)
             // After the deletes of children that were queued meanwhile.
-            if kind == .delete { operation.sequence = try queue.reader.nextSequence() }
+            if kind == .delete { operation.sequence = try queue.nextSequence() }
             try queue.put(operation)
         case .moveToEnd(let kind):
             try queue.remove(newest)
@@ -152,7 +156,7 @@ struct LocalChange: Sendable {
         after moved: TableOperation? = nil
     ) throws {
         var operation = TableOperation(
-            id: environment.makeID(), sequence: try queue.reader.nextSequence(), table: table, recordID: recordID,
+            id: environment.makeID(), sequence: try queue.nextSequence(), table: table, recordID: recordID,
             kind: kind, createdAt: environment.now())
         operation.tags = options.tags
         operation.headers = options.headers

@@ -4,18 +4,30 @@ internal import SluiceBase
 struct QueueWriter {
     private let store: any StoreWriter
     package let reader: QueueReader
+    private let scope: ChangeScope
 
-    package init(_ store: any StoreWriter) {
+    package init(_ store: any StoreWriter, _ scope: ChangeScope = ChangeScope()) {
         self.store = store
+        self.scope = scope
         reader = QueueReader(store)
     }
 
+    /// The sequence of a new operation, which has to be put next.
+    func nextSequence() throws -> Int64 { try scope.nextSequence(reader) }
+
     package func put(_ operation: TableOperation) throws {
-        try store.put(operation.row, in: TableOperation.schema.name)
+        let schema = TableOperation.schema
+        if let columns = store as? any ColumnWriter,
+            try columns.put(RecordID(operation.id), operation.values, in: schema)
+        {
+            return
+        }
+        try store.put(operation.row, in: schema.name)
     }
 
     package func remove(_ operation: TableOperation) throws {
         try store.delete([RecordID(operation.id)], from: TableOperation.schema.name)
+        scope.removed()
         try ChangeStamps.note(operation.recordID, in: operation.table, store)
     }
 

@@ -16,35 +16,36 @@ extension TableOperation {
         ],
         indexes: [["table", "record"], ["sequence"], ["group"], ["state"]])
 
-    /// The operation as a record of ``schema``.
-    package var record: JSON {
-        var record: JSON = [
-            "id": JSON(id), "sequence": JSON(sequence), "table": JSON(table), "record": JSON(recordID),
-            "kind": JSON(kind.rawValue), "state": JSON(state.rawValue), "revision": JSON(revision),
-            "attempts": JSON(attempts), "uncertain": JSON(isUncertain), "createdAt": JSON(createdAt.description),
-            "failure": failure?.json ?? .null, "sent": JSON(sent.map(\.json)),
+    /// The values of the columns of ``schema``, in their order.
+    var values: [ColumnValue] {
+        [
+            .integer(sequence), .text(table), .text(recordID.text), .text(kind.rawValue), .text(state.rawValue),
+            .integer(Int64(revision)), .integer(Int64(attempts)), .boolean(isUncertain), .text(createdAt.description),
+            failure.map { .json($0.json) } ?? .null, .json(JSON(sent.map(\.json))),
+            tags.isEmpty ? .null : .json(JSON(tags.sorted().map { JSON($0) })), group.map(ColumnValue.text) ?? .null,
+            isMergeable ? .null : .boolean(false), failedAttempts > 0 ? .integer(Int64(failedAttempts)) : .null,
+            frozen.map(ColumnValue.json) ?? .null, notBefore.map { .text($0.description) } ?? .null,
+            user.isEmpty ? .null : .text(user), headers.isEmpty ? .null : .json(headers.json),
         ]
-        if !tags.isEmpty { record["tags"] = JSON(tags.sorted().map { JSON($0) }) }
-        if !headers.isEmpty { record["headers"] = headers.json }
-        if let group { record["group"] = JSON(group) }
-        if !isMergeable { record["mergeable"] = false }
-        if failedAttempts > 0 { record["failedAttempts"] = JSON(failedAttempts) }
-        if let frozen { record["frozen"] = frozen }
-        if !user.isEmpty { record["user"] = JSON(user) }
-        if let notBefore { record["notBefore"] = JSON(notBefore.description) }
-        return record
     }
 
-    /// The record with null for what it does not have: a store that keeps columns then need not note which are absent.
+    /// The operation as a record of ``schema``, with null for what it does not have: a store that keeps columns then need
+    /// not note which are absent.
     var row: JSON {
-        var row = record
-        for name in Self.optionalNames where row[name] == nil { row[name] = .null }
+        var row: JSON = ["id": JSON(id)]
+        for (column, value) in zip(Self.schema.columns, values) { row[column.name] = value.json }
         return row
     }
 
+    /// The operation as a document: the same without what most operations do not have.
+    package var record: JSON {
+        var record = row
+        for name in Self.optionalNames where record[name]?.isNull ?? false { record[name] = nil }
+        return record
+    }
+
     private static let optionalNames: [PropertyName] = [
-        "tags", "group", "mergeable", "failedAttempts", "frozen", "notBefore", "user",
-        "headers",
+        "tags", "group", "mergeable", "failedAttempts", "frozen", "notBefore", "user", "headers",
     ]
 
     /// The operation that a record of ``schema`` stands for.

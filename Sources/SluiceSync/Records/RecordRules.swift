@@ -49,8 +49,11 @@ package enum RecordRules {
     static func validate(
         namesOf record: JSON, besides formers: [JSON?], id: RecordID, table: String
     ) throws(SluiceError) {
+        let names = record.names
+        // Without capitals, names that differ differ in more than case.
+        guard names.contains(where: { $0.text.utf8.contains { (0x41...0x5A).contains($0) } }) else { return }
         var known: [[UInt8]: PropertyName] = [:]
-        for name in record.names {
+        for name in names {
             guard let other = known.updateValue(name, forKey: StoreRules.folded(name.text)),
                 !formers.contains(where: { $0?[name] != nil && $0?[other] != nil })
             else { continue }

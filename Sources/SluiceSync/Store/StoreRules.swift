@@ -119,8 +119,17 @@ public enum StoreRules {
     static func isShallow(_ value: JSON, _ levels: Int = JSON.maximumDepth) -> Bool {
         switch value.kind {
         case .array: levels > 0 && (value.elements ?? []).allSatisfy { isShallow($0, levels - 1) }
-        case .object: levels > 0 && (value.members ?? []).allSatisfy { isShallow($0.value, levels - 1) }
+        case .object:
+            levels > 0
+                && (!hasContainers(value) || (value.members ?? []).allSatisfy { isShallow($0.value, levels - 1) })
         default: true
         }
+    }
+
+    /// Whether a member of the object may hold others. Few records have one, and values of members cost.
+    private static func hasContainers(_ object: JSON) -> Bool {
+        var found = false
+        object.visitMembers { _, isContainer in found = found || isContainer }
+        return found
     }
 }

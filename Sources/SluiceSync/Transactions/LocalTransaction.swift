@@ -11,6 +11,7 @@ public struct LocalTransaction {
     package let store: any StoreWriter
     /// The hooks' verdicts on the changes; nil where there are none.
     let run: PlannedRun?
+    private let scope = ChangeScope()
 
     /// Adds a record; see ``SyncTable/insert(_:options:)``.
     @discardableResult
@@ -69,7 +70,7 @@ public struct LocalTransaction {
             systemColumns: context.dialect.pushColumns.system, localOnly: context.localOnly)
         let stays = context.localOnly.tables.contains(table)
         let decided = try stays ? change : run?.decide(change, context.options.hooks, store) ?? change
-        return try decided.apply(to: store, environment: context.options.environment)
+        return try decided.apply(to: store, environment: context.options.environment, scope: scope)
     }
 }
 

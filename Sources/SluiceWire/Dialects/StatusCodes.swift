@@ -1,5 +1,16 @@
 package import SluiceBase
 
+/// What a status shows whatever was asked.
+package enum AnswerStatus {
+    /// Whether a server, or something on the way to it, reports by that status that it cannot now or wants other
+    /// credentials: it is about no request in particular, however often it comes. A network with a login page redirects
+    /// or answers 511 (RFC 6585 §6), a proxy asks for credentials of its own with 407 (RFC 9110 §15.5.8). 304 answers a
+    /// condition.
+    package static func isPassing(_ status: Int) -> Bool {
+        (300..<400).contains(status) && status != 304 || [401, 407, 408, 425, 429, 502, 503, 504, 511].contains(status)
+    }
+}
+
 extension SluiceError.Code {
     /// What a status that is an error stands for, to a request of a table; nil for one below 400 or above 599.
     ///
@@ -11,8 +22,8 @@ extension SluiceError.Code {
         case 403, 451: self = .forbidden
         // A record that is marked as deleted is 404 to Mobile Apps and 410 to Datasync.
         case 404, 410: self = .notFound
-        // No answer in time, too many requests: not what was asked, but when.
-        case 408, 429: self = .serverFailure
+        // No answer in time, too early, too many requests, a proxy that lets nothing pass: not what was asked, but when.
+        case 407, 408, 425, 429: self = .serverFailure
         case 409: self = .conflict
         case 412: self = .preconditionFailed
         case 413, 414, 431: self = .tooLarge

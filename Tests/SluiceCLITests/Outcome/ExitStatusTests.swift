@@ -24,9 +24,10 @@ private typealias Status = SluiceCLI.ExitStatus
     }
 
     @Test(
-        "a server that has no time, or is not there behind its gateway, is no network",
-        arguments: [408, 429, 502, 503, 504])
+        "a server that has no time, or that a gateway or proxy does not let through to, is no network",
+        arguments: [407, 408, 425, 429, 502, 503, 504, 511])
     func gateway(_ status: Int) {
+        #expect(SluiceError.Code(status: status) == .serverFailure)
         #expect(Status(SluiceError(.serverFailure, "", status: status)) == .network)
     }
 

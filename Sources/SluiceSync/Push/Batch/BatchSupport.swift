@@ -79,6 +79,7 @@ final class BatchSupport: Sendable {
     /// Whether an answer to a whole batch shows nothing of its parts: no part was in conflict, too large, or gone. These
     /// are all statuses of 4xx except those about who asks, or about the server's state, which are about each part.
     static func saysNothingOfParts(_ response: Response) -> Bool {
-        (400..<500).contains(response.status) && ![401, 402, 403, 407, 408, 425, 429].contains(response.status)
+        (400..<500).contains(response.status) && ![402, 403].contains(response.status)
+            && !AnswerStatus.isPassing(response.status)
     }
 }

@@ -23,7 +23,7 @@ extension HostileCase {
             refused("403 for ever", .pull, .fails(.forbidden), 403, requests: 1),
             refused("403 for ever", .insert, .parks(.forbidden), 403, [("X-CSRF-Token", "Required")], requests: 1),
             refused(
-                "407 from what says it is a proxy", .pull, .fails(.rejected), 407,
+                "407 from what says it is a proxy", .pull, .fails(.serverFailure), 407,
                 [("Proxy-Authenticate", "Basic realm=\"proxy\"")], requests: 2),
             refused("511 from a network with a login", .pull, .fails(.serverFailure), 511, requests: 2),
         ]

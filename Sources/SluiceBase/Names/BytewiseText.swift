@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
 /// A text that equals another only if both have the same bytes in UTF-8.
 ///
 /// Swift's `String` takes the composed and the decomposed form of a letter for equal. For servers, databases and JSON
@@ -45,8 +51,9 @@ extension String {
         // Through the views themselves each byte costs a call.
         let areSame = utf8.withContiguousStorageIfAvailable { bytes in
             other.utf8.withContiguousStorageIfAvailable { others in
+                guard let left = bytes.baseAddress, let right = others.baseAddress else { return true }
                 // The same text in the same place is what a key is most often.
-                bytes.baseAddress == others.baseAddress || JSONText.equal(bytes, 0, others)
+                return left == right || memcmp(left, right, bytes.count) == 0
             }
         }
         return (areSame ?? nil) ?? utf8.elementsEqual(other.utf8)

@@ -22,7 +22,7 @@ final class PostgresWriter: Sendable {
     private let address: PostgresAddress
     private let worker: PostgresWorker
     private let state = Mutex(State())
-    private let committed = Mutex<(@Sendable () -> Void)?>(nil)
+    private let committed = CommitAction()
     private let session: PostgresSession
     /// Is told what was committed, or nil where that is not known, before anybody else is.
     private let note: @Sendable (HistoryPoint?) -> Void
@@ -42,7 +42,7 @@ final class PostgresWriter: Sendable {
         }
     }
 
-    func onCommit(_ action: @escaping @Sendable () -> Void) { committed.withLock { $0 = action } }
+    func onCommit(_ action: @escaping @Sendable () -> Void) { committed.set(action) }
 
     func close() async { await worker.close() }
 
@@ -98,14 +98,14 @@ final class PostgresWriter: Sendable {
         while true {
             do {
                 let outcomes = try await worker.run { try self.transaction(writes, $0) }
-                committed.withLock { $0 }?()
+                committed()
                 for (write, outcome) in zip(writes, outcomes) { write.end(outcome) }
                 return true
             } catch let lost as CommitLost {
                 switch await outcome(of: lost.attempt) {
                 case true?:
                     note(nil)
-                    committed.withLock { $0 }?()
+                    committed()
                     for (write, outcome) in zip(writes, lost.outcomes) { write.end(outcome) }
                     return true
                 case false? where tries < Self.mostTries: tries += 1

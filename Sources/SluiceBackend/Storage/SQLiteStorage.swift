@@ -12,11 +12,10 @@ final class SQLiteStorage: Storage {
     private let loads: Mutex<[Int]>
     /// Where the last commit is noted; nil for a database in memory, of which there is no backup.
     let markFile: LastCommitFile?
-    /// Called after each commit, on the writer's queue.
-    private let committed = Mutex<(@Sendable () -> Void)?>(nil)
+    private let committed = CommitAction()
 
     /// Has `action` called after each commit from now on.
-    func onCommit(_ action: @escaping @Sendable () -> Void) { committed.withLock { $0 = action } }
+    func onCommit(_ action: @escaping @Sendable () -> Void) { committed.set(action) }
 
     init(path: String) {
         let file = path == ":memory:" ? nil : DatabaseFile(path)
@@ -75,7 +74,7 @@ final class SQLiteStorage: Storage {
                 // The change is committed, whatever becomes of the mark: one that is older than the database does no harm.
                 return { _ in
                     if let mark { try? markFile?.write(mark) }
-                    self.committed.withLock { $0 }?()
+                    self.committed()
                 }
             })
     }

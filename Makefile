@@ -56,6 +56,7 @@ check: setup
 lint:
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources Tests/Threads/Package.swift
 	@.ci/conversions
+	@.ci/closures
 	@.ci/names
 	@.ci/arrows --circles $(LAYERED)
 	@.ci/planted --applies

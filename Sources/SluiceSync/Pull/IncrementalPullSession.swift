@@ -352,6 +352,8 @@ struct IncrementalPullSession: Sendable {
         }
         isPastKnown = false
         group.advance(over: page, times)
+        // They come again with the page from here, and are no progress then.
+        group.add(untimedOf: page, times)
         moveCursor(at: page)
         return commit(fresh)
     }

@@ -53,6 +53,11 @@ struct SameTimeRows: Sendable {
         }
     }
 
+    /// Takes the rows in whose time cannot be read, wherever the server puts them.
+    mutating func add(untimedOf page: PullPage, _ times: [Timestamp?]) {
+        for index in times.indices where times[index] == nil { rows.insert(page.rows[index]) }
+    }
+
     /// Moves on to the latest time of the page.
     mutating func advance(over page: PullPage, _ times: [Timestamp?]) {
         guard let last = times.indices.last(where: { times[$0] != nil }), let latest = times[last] else {

@@ -129,6 +129,24 @@ struct PullGradeTests {
         #expect(session.handle(.page(PullPage(rows: [row("e"), row("f")]))).rows == [1])
     }
 
+    @Test("a row whose time cannot be read, and which comes with each page by key, is no progress")
+    func untimedAfterKnown() async throws {
+        let time = "2023-01-01T00:00:00.123Z"
+        func row(_ id: String, _ time: String) -> RowPage.Row {
+            RowPage.Row(id: RecordID(id), version: "1", updatedAt: time, isDeleted: false, token: 0)
+        }
+        let position = CursorPosition(grade: .keyset, updatedAt: time, id: "c")
+        var session = IncrementalPullSession(cursor: position, pageSize: 5, commitLag: 0)
+        _ = session.handle(.began)
+        #expect(session.handle(.page(PullPage(rows: [row("d", time)]))).rows == [0])
+        let page = PullPage(rows: [row("d", time), row("odd", "some day")])
+        #expect(session.handle(.committed).request?.position == .from(time: time, id: "d"))
+        #expect(session.handle(.page(page)).rows == [1])
+        #expect(session.handle(.committed).request?.position == .from(time: time, id: "d"))
+        // Read once more by the time alone, as each page by key that brings nothing new.
+        #expect(session.handle(.page(page)).request?.position == .changedSince(time))
+    }
+
     @Test("a page by key that holds the known row alone is no end, and what comes after that row is asked for")
     func knownRowAlone() async throws {
         let time = "2023-01-01T00:00:00.123Z"

@@ -139,7 +139,7 @@ struct PullGradeTests {
         var session = IncrementalPullSession(cursor: position, pageSize: 5, commitLag: 0)
         _ = session.handle(.began)
         #expect(session.handle(.page(PullPage(rows: [row("d", time)]))).rows == [0])
-        let page = PullPage(rows: [row("d", time), row("odd", "some day")])
+        let page = PullPage(rows: [row("d", time), row("o", "some day")])
         #expect(session.handle(.committed).request?.position == .from(time: time, id: "d"))
         #expect(session.handle(.page(page)).rows == [1])
         #expect(session.handle(.committed).request?.position == .from(time: time, id: "d"))

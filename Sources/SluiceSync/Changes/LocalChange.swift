@@ -48,8 +48,8 @@ struct LocalChange: Sendable {
         try IDRules.validate(id: recordID, table: table, isNew: kind == .insert)
         try options.validate(table: table)
         let queue = QueueWriter(store, scope)
-        // Under an id that was made for it there is nothing yet.
-        let local = try hasNewID ? nil : store.record(recordID, in: table)
+        let local = try store.record(recordID, in: table)
+        // An id that was made for it has no operations yet. A record it must not have either: that one would be lost.
         let queued = try hasNewID ? [] : queue.absorbEdits(of: recordID, in: table)
         if kind == .update, local == nil { throw missing }
         if isLocalOnly { return try applyLocally(local, queued, queue) }

@@ -50,6 +50,21 @@ struct LocalTransactionTests {
         #expect(try await device.todos.count() == 1)
     }
 
+    @Test("a source of ids that repeats one replaces no record")
+    func repeatedID() async throws {
+        var options = SyncOptions()
+        options.environment = SyncEnvironment(now: { Timestamp(ticks: 0) }, makeID: { "same" })
+        let context = try await SyncContext(store: MemoryStore(), tables: [TableSchema("todos")], options: options)
+        try await context.table("todos").insert(["n": 1])
+        for _ in 0..<2 {
+            let error = await #expect(throws: SluiceError.self) {
+                try await context.write { try $0.insert(["n": 2], in: "todos") }
+            }
+            #expect(error?.code == .recordExists)
+        }
+        #expect(try await context.table("todos").lookup(id: "same")?["n"] == 1)
+    }
+
     @Test("hooks see each change, decide it, and refuse the whole", arguments: StoreKind.allCases)
     func hooks(_ kind: StoreKind) async throws {
         let hook = TestHook(enqueue: { change in

@@ -28,7 +28,7 @@ struct BodyReader: Sendable {
                 group.addTask { try await collect(announced: announced ?? 0, progress) }
                 group.addTask { try await watch(progress) }
                 group.addTask {
-                    try await Task.sleep(until: deadline)
+                    try await Pause.wait(for: deadline - .now)
                     throw errors.late
                 }
                 defer { group.cancelAll() }
@@ -66,14 +66,14 @@ struct BodyReader: Sendable {
     private func watch(_ progress: Progress) async throws -> [UInt8] {
         let start = ContinuousClock.now
         let step = max(.milliseconds(10), min(limits.grace / 4, .seconds(1)))
-        try await Task.sleep(for: limits.grace)
+        try await Pause.wait(for: limits.grace)
         while true {
             let seconds = (ContinuousClock.now - start) / .seconds(1)
             if Double(progress.bytes.load(ordering: .relaxed)) < Double(limits.minimumRate) * seconds {
                 throw errors.error(
                     .timeout, "the answer arrives at less than \(limits.minimumRate.counted("byte")) a second")
             }
-            try await Task.sleep(for: step)
+            try await Pause.wait(for: step)
         }
     }
 }

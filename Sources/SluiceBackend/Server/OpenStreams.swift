@@ -39,7 +39,7 @@ final class OpenStreams: Sendable {
 
     private func write(_ bytes: [UInt8], to writer: inout any ResponseBodyWriter, _ channel: any Channel) async throws {
         let limit = Task {
-            try await Task.sleep(for: Self.patience)
+            try await Pause.wait(for: Self.patience)
             channel.close(promise: nil)
         }
         defer { limit.cancel() }

@@ -21,7 +21,7 @@ public struct SyncEnvironment: Sendable {
     /// An environment.
     public init(
         now: @escaping @Sendable () -> Timestamp, makeID: @escaping @Sendable () -> String,
-        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
+        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Pause.wait(for: $0) },
         random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
         reached: @escaping @Sendable (CommitPoint, CommitPoint.Side) async throws -> Void = { _, _ in }
     ) {

@@ -50,7 +50,7 @@ public struct PluginOptions: Sendable {
     /// Options; each has a default.
     public init(
         environment: SyncEnvironment = .system,
-        timer: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
+        timer: @escaping @Sendable (Duration) async throws -> Void = { try await Pause.wait(for: $0) },
         logger: Logger = Logger(label: "sluice.plugins") { _ in SwiftLogNoOpLogHandler() },
         transport: (any Transport)? = nil, store: (any LocalStore)? = nil,
         storage: any PluginStorage = MemoryPluginValues(),

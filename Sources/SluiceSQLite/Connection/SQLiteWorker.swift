@@ -101,7 +101,7 @@ package actor SQLiteWorker {
                 throw error
             }
             self.shared = transaction
-            try await transaction.committed()
+            try await transaction.committed(isLast: false)
             return result
         }
         let result: Result
@@ -109,15 +109,16 @@ package actor SQLiteWorker {
             result = try connection.part { try body(connection) }
         } catch {
             shared.partFailed()
-            if !connection.isInTransaction || isLast(shared) { commitShared() }
+            if !connection.isInTransaction || isLast(shared) {
+                commitShared()
+                // Those before it go on before it.
+                await Task.yield()
+            }
             throw error
         }
-        guard isLast(shared) else {
-            try await shared.committed()
-            return result
-        }
-        self.shared = nil
-        try shared.commitForAll()
+        let isLast = isLast(shared)
+        if isLast { self.shared = nil }
+        try await shared.committed(isLast: isLast)
         return result
     }
 
@@ -130,8 +131,7 @@ package actor SQLiteWorker {
     private func commitShared() {
         guard let transaction = shared else { return }
         shared = nil
-        // Who waits for it is told what came of it.
-        try? transaction.commitForAll()
+        transaction.commitForAll()
     }
 
     /// Closes the connection, after `last` has run with it if it was ever opened. Closing twice is allowed.

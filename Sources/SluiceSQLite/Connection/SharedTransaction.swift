@@ -33,8 +33,6 @@ final class SharedTransaction {
     private let end: @Sendable () -> Void
     private let begun = ContinuousClock.now
     private var waiting: [CheckedContinuation<Void, any Error>] = []
-    /// What came of it, once it is over: who comes to wait only then is told at once.
-    private var outcome: Result<Void, Lost>?
 
     /// Begins one.
     init(_ frame: TransactionFrame, _ connection: SQLiteConnection) throws {
@@ -52,16 +50,13 @@ final class SharedTransaction {
     /// Whether it is to be committed although others wait to join it.
     var isFull: Bool { waiting.count >= Self.mostParts || ContinuousClock.now - begun > Self.longest }
 
-    /// Waits for the commit.
+    /// Waits for the commit, or makes it for the last part. All go on in the order in which they took part.
     ///
     /// - Throws: ``Lost``.
-    func committed(isolation: isolated (any Actor)? = #isolation) async throws {
+    func committed(isLast: Bool, isolation: isolated (any Actor)? = #isolation) async throws {
         try await withCheckedThrowingContinuation { part in
-            switch outcome {
-            case nil: waiting.append(part)
-            case .success: part.resume()
-            case .failure(let lost): part.resume(throwing: lost)
-            }
+            waiting.append(part)
+            if isLast { commitForAll() }
         }
     }
 
@@ -83,21 +78,17 @@ final class SharedTransaction {
     /// Notes that a part was taken back.
     func partFailed() { connection.catalog.forget() }
 
-    /// Commits it, and tells those who wait for it.
-    ///
-    /// - Throws: ``Lost``, which those are told too.
-    func commitForAll() throws(Lost) {
+    /// Commits it, and tells those who wait for it: that it is done, or that it is ``Lost``.
+    func commitForAll() {
         do {
             // Some failures of a part end the whole transaction.
             guard connection.isInTransaction else { throw Lost() }
             try commit()
         } catch {
             giveUp()
-            outcome = .failure(Lost())
             for part in waiting { part.resume(throwing: Lost()) }
-            throw Lost()
+            return
         }
-        outcome = .success(())
         for part in waiting { part.resume() }
     }
 }

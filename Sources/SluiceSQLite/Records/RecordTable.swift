@@ -7,7 +7,7 @@ package import SluiceCore
 /// at all, so that they are told from explicit nulls. Both are NULL where they would be empty.
 ///
 /// The functions work in the caller's transaction, on any connection.
-package struct RecordTable: Sendable {
+package final class RecordTable: Sendable {
     static let extra = "_extra"
     static let absent = "_absent"
 
@@ -18,6 +18,7 @@ package struct RecordTable: Sendable {
     let selectSQL: String
     let upsertSQL: String
     private let lookupSQL: String
+    private let deleteSQL: String
     /// The names of the columns that properties have, the id's among them.
     private let columnNames: Set<PropertyName>
 
@@ -30,6 +31,7 @@ package struct RecordTable: Sendable {
         let table = SQLDialect.sqlite.quoted(self.storage)
         selectSQL = "SELECT \(names.joined(separator: ", ")) FROM \(table)"
         lookupSQL = selectSQL + " WHERE \"id\" = ?"
+        deleteSQL = "DELETE FROM \(table) WHERE \"id\" = ?"
         upsertSQL =
             "INSERT INTO \(table) (\(names.joined(separator: ", "))) "
             + "VALUES (\(names.map { _ in "?" }.joined(separator: ", "))) "
@@ -151,7 +153,7 @@ package struct RecordTable: Sendable {
 
     /// Removes the records with those ids.
     package func delete(_ ids: [RecordID], on connection: SQLiteConnection) throws {
-        for id in ids { try connection.run("DELETE FROM \(quotedStorage) WHERE \"id\" = ?", [.text(id.text)]) }
+        for id in ids { try connection.run(deleteSQL, [.text(id.text)]) }
     }
 
     /// Removes the records that match the query's filter, and returns how many they were.

@@ -158,7 +158,8 @@ public final class SQLiteStore: LocalStore {
         if let index = reader.index { loads.withLock { $0[index] -= 1 } }
     }
 
-    /// Runs `body` as one transaction; see ``LocalStore/write(_:)``.
+    /// Runs `body` as one transaction; see ``LocalStore/write(_:)``. Those of tasks that write at the same time share one
+    /// commit; where that fails, each runs again alone.
     public func write<Result: Sendable>(
         _ body: @Sendable (any StoreWriter) throws -> Result
     ) async throws -> Result {
@@ -229,7 +230,7 @@ public final class SQLiteStore: LocalStore {
     private func transact<Result: Sendable>(
         _ body: @Sendable (SQLiteConnection) throws -> Result
     ) async throws -> Result {
-        try await writer.alone(frame) { [file] connection in
+        try await writer.write(frame) { [file] connection in
             try file.checkInPlace()
             try connection.catalog.refresh(connection)
             return try body(connection)

@@ -7,7 +7,7 @@ internal import SluiceBase
 /// is then read and sent anew, and the rounds are counted.
 struct OperationSession: Sendable {
     /// What the session receives.
-    package enum Event: Sendable {
+    package indirect enum Event: Sendable {
         /// The operation, as it is stored now.
         case loaded(PushItem)
         /// It cannot be sent now.
@@ -47,7 +47,7 @@ struct OperationSession: Sendable {
     }
 
     /// What the session asks its driver to do.
-    enum Effect: Sendable {
+    indirect enum Effect: Sendable {
         /// Ask the hooks whether to send the operation.
         case review(PushItem)
         /// Ask the hooks what becomes of it.
@@ -80,7 +80,7 @@ struct OperationSession: Sendable {
         case stopped(SluiceError)
     }
 
-    enum State {
+    indirect enum State {
         case loading
         case reviewing(PushItem)
         case consulting(Kept)

@@ -18,14 +18,14 @@ struct PushDriver: Sendable {
         let worker = PushWorker(
             client: client.sending(through: gatherer), store: store, options: options, gatherer: gatherer,
             forms: forms, batches: batches)
-        return await withTaskGroup(of: PushSession.Event.self) { group in
+        return await withTaskGroup(of: [PushSession.Event].self) { group in
             await run(worker, in: &group)
         }
     }
 
-    private func run(_ worker: PushWorker, in group: inout TaskGroup<PushSession.Event>) async -> PushResult {
+    private func run(_ worker: PushWorker, in group: inout TaskGroup<[PushSession.Event]>) async -> PushResult {
         var session = PushSession(
-            columns: client.dialect.pushColumns, pace: pace, dependencies: options.dependencies, selection: selection,
+            columns: worker.columns, pace: pace, dependencies: options.dependencies, selection: selection,
             part: options.queuePart)
         var tally = PushTally(logger: options.logger)
         var effects = session.handle(.began)
@@ -34,21 +34,45 @@ struct PushDriver: Sendable {
             tally.note(effects)
             for case .finish(let end) in effects { return await result(of: end, tally, waiting: session.waiting) }
             worker.gatherer.note(effects)
-            let event: PushSession.Event
+            let events: [PushSession.Event]
             if underWay == 0, effects.count == 1 {
-                event = await worker.perform(effects[0])
+                events = [await worker.perform(effects[0])]
             } else {
-                underWay += effects.count
-                for effect in effects { group.addTask { await worker.perform(effect) } }
+                underWay += begin(effects, worker, in: &group)
                 guard let next = await group.next() else { return await result(of: .completed, tally) }
                 underWay -= 1
-                event = next
+                events = next
             }
-            tally.note(event)
-            session.pace = pace
-            effects = session.handle(event)
-            if let id = event.unsentID, !effects.contains(where: \.leadsToSend) { worker.gatherer.leave(id) }
+            effects = []
+            for event in events {
+                tally.note(event)
+                session.pace = pace
+                let next = session.handle(event)
+                if let id = event.unsentID, !next.contains(where: \.leadsToSend) { worker.gatherer.leave(id) }
+                effects += next
+            }
         }
+    }
+
+    /// Begins the effects, each as a task of its own; operations are read together.
+    ///
+    /// - Returns: how many tasks that are.
+    private func begin(
+        _ effects: [PushSession.Effect], _ worker: PushWorker, in group: inout TaskGroup<[PushSession.Event]>
+    ) -> Int {
+        var (loads, others): ([QueuedOperation], Int) = ([], 0)
+        for effect in effects {
+            if case .load(let operation) = effect {
+                loads.append(operation)
+            } else {
+                others += 1
+                group.addTask { [await worker.perform(effect)] }
+            }
+        }
+        if loads.isEmpty { return others }
+        let operations = loads
+        group.addTask { await worker.load(operations) }
+        return others + 1
     }
 
     /// As many at once as make a batch, while the server takes batches.

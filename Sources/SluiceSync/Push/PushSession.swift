@@ -12,7 +12,7 @@ internal import SluiceBase
 /// asks for it; what is under way by then comes to its end first, so that no answer is lost.
 struct PushSession: Sendable {
     /// What the session receives.
-    package enum Event: Sendable {
+    package indirect enum Event: Sendable {
         /// The push begins.
         case began
         /// The operations of the queue after those that are known, in order.
@@ -28,7 +28,7 @@ struct PushSession: Sendable {
     }
 
     /// What the session asks its driver to do.
-    enum Effect: Sendable {
+    indirect enum Effect: Sendable {
         /// Read the operations after that place of the queue; where none is given the first ones are enough if it is
         /// long.
         case readQueue(after: Int64?)

@@ -48,7 +48,7 @@ enum PushWritten: Sendable, Hashable {
 }
 
 /// What one commit of a push writes.
-enum PushCommit: Sendable {
+indirect enum PushCommit: Sendable {
     /// The server has done it: the operation goes, and the server's record (nil: none) is rebased under newer edits.
     case applied(PushItem, server: JSON?)
     /// The server has done it; because that answer may be a replayed one, its record was read.

@@ -17,7 +17,6 @@ extension PushWorker {
     /// A change or a delete of a record that was never seen is judged by the record as it is. An undelete is made on
     /// the tombstone; where the wire restores by PUT, that is also what to put.
     func prepare(_ item: PushItem) async throws -> Preparation {
-        let columns = client.dialect.pushColumns
         let operation = item.operation
         func version(_ record: JSON?) -> String? {
             record?[columns.version]?.string.flatMap { ETag.isVersion($0) ? $0 : nil }

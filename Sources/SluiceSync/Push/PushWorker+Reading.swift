@@ -7,9 +7,9 @@ extension PushWorker {
     /// - Returns: the record, nil if there is none, and the plugins that have made or rewritten an answer.
     func readBack(_ item: PushItem) async throws -> (record: JSON?, answeredBy: [String]) {
         let (table, id) = (item.operation.table, item.operation.recordID)
-        let version = client.dialect.pushColumns.version
+        let version = columns.version
         let query = Query(
-            table, filter: .binary(.eq, .column(client.dialect.pushColumns.id), .literal(.id(id))), top: 1,
+            table, filter: .binary(.eq, .column(columns.id), .literal(.id(id))), top: 1,
             includesDeleted: true)
         var (page, answeredBy) = try await list(query)
         if let index = page.rows.firstIndex(where: { $0.id == id }) {

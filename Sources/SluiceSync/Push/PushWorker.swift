@@ -2,18 +2,31 @@ internal import SluiceBase
 internal import SluiceWire
 internal import Synchronization
 
-/// Carries out the effects of one operation's session, which does no I/O itself.
-struct PushWorker: Sendable {
+/// Carries out the effects of one operation's session, which does no I/O itself. All operations of a push share it.
+final class PushWorker: Sendable {
     let client: SluiceClient
     let store: any LocalStore
     let options: SyncOptions
     let gatherer: BatchGatherer
     let forms: WrittenForms
     let batches: BatchSupport
+    let columns: PushColumns
+    private let committer: PushCommitter
+    /// The tables whose cursors of other servers and users have been looked at since the push began.
+    private let restarted = Mutex<Set<String>>([])
 
-    private var columns: PushColumns { client.dialect.pushColumns }
-    private var committer: PushCommitter {
-        PushCommitter(
+    init(
+        client: SluiceClient, store: any LocalStore, options: SyncOptions, gatherer: BatchGatherer, forms: WrittenForms,
+        batches: BatchSupport
+    ) {
+        self.client = client
+        self.store = store
+        self.options = options
+        self.gatherer = gatherer
+        self.forms = forms
+        self.batches = batches
+        columns = client.dialect.pushColumns
+        committer = PushCommitter(
             columns: columns, environment: options.environment, maximumAttempts: options.maximumAttempts,
             references: options.assignedReferences, idReferences: options.idReferences)
     }
@@ -37,16 +50,7 @@ struct PushWorker: Sendable {
             } catch {
                 return .failed(SluiceError(wrapping: error))
             }
-        case .load(let operation):
-            do {
-                try Task.checkCancellation()
-                let event = asking(try await load(operation))
-                if case .notLoaded(let absence) = event { gatherer.leave(operation.id, isGone: absence == .gone) }
-                return .operation(operation.sequence, event)
-            } catch {
-                gatherer.leave(operation.id)
-                return .operation(operation.sequence, .failed(SluiceError(wrapping: error)))
-            }
+        case .load(let operation): return await load([operation])[0]
         case .operation(let place, let effect): return .operation(place, await perform(effect))
         case .finish: return .queued([])
         }
@@ -66,19 +70,7 @@ struct PushWorker: Sendable {
                 return .readBack(found.record, by: found.answeredBy)
             case .decide(let conflict): return try await .decided(decide(conflict))
             case .commit(let commit):
-                let committer = committer
-                let source = RowSource(endpoint: client.endpoint.identity, user: options.user)
-                let written = try await store.write(at: .applied, options.environment, from: commit.source) {
-                    if let table = commit.answeredTable {
-                        try Cursor.restartOthers(than: source, of: table, in: $0)
-                    }
-                    return try committer.write(commit, in: $0)
-                }
-                if case .doubtful(let newest) = written { return .doubted(newest: newest) }
-                if case .applied(let item, let server?) = commit, let sent = item.operation.sentAsIs {
-                    forms.learn(from: sent.final, writtenAs: server, in: item.operation.table)
-                }
-                return .committed
+                return try await write(commit)
             case .end: return .committed
             }
         } catch {
@@ -86,42 +78,24 @@ struct PushWorker: Sendable {
         }
     }
 
-    private func load(_ queued: QueuedOperation) async throws -> OperationSession.Event {
-        let (options, version) = (options, client.dialect.columns.version)
-        return try await store.read { reader in
-            let queue = QueueReader(reader)
-            // Out of a group, too, it goes only by a decision: then the others are the group.
-            guard var operation = try queue.operation(queued.id) else { return .notLoaded(.gone) }
-            // One that was moved after others is read again at its new place. A group is not: the others would go
-            // without it, so the next push reads it anew.
-            guard operation.sequence == queued.sequence else {
-                return .notLoaded(queued.group == nil ? .gone : .moved)
-            }
-            let (table, id) = (operation.table, operation.recordID)
-            let onRecord = try queue.all(on: id, in: table)
-            if operation.waits(at: options.environment.now()) { return .notLoaded(.held) }
-            guard !operation.isHeld, onRecord.first?.id == operation.id else { return .notLoaded(.held) }
-            if try QueueOutline(store: reader, options).isAheadOfParent(queued) {
-                return .notLoaded(.moved)
-            }
-            let state = try queue.state(of: id, in: table)
-            // A frozen body stays as it is: the record has moved on, and its successor will send that.
-            let isFrozen = operation.state == .inFlight || onRecord.count > 1
-            let made = operation.sentAsIs?.local ?? operation.frozen
-            // No task waits for that send's answer any more: the process ended, or its commit failed.
-            if operation.state == .inFlight { operation.isUncertain = true }
-            let local: JSON?
-            switch operation.kind {
-            case .undelete: local = state?.base
-            case .insert, .update:
-                local = isFrozen && made != nil ? made : try reader.record(id, in: table)
-            case .delete: local = nil
-            }
-            var item = PushItem(operation: operation, local: local, base: state?.base)
-            item.forms = forms.known(in: table)
-            item.known = state?.mirror?[version]
-            return .loaded(item)
+    private func write(_ commit: PushCommit) async throws -> OperationSession.Event {
+        // While this push has the lease, no other source's cursor moves.
+        let table = commit.answeredTable.flatMap { table in
+            restarted.withLock { $0.contains(table) } ? nil : table
         }
+        let written = try await store.write(at: .applied, options.environment, from: commit.source) {
+            if let table {
+                let source = RowSource(endpoint: client.endpoint.identity, user: options.user)
+                try Cursor.restartOthers(than: source, of: table, in: $0)
+            }
+            return try committer.write(commit, in: $0)
+        }
+        if let table { restarted.withLock { _ = $0.insert(table) } }
+        if case .doubtful(let newest) = written { return .doubted(newest: newest) }
+        if case .applied(let item, let server?) = commit, let sent = item.operation.sentAsIs {
+            forms.learn(from: sent.final, writtenAs: server, in: item.operation.table)
+        }
+        return .committed
     }
 
     private func send(_ item: PushItem) async -> OperationSession.Event {

@@ -16,13 +16,7 @@ struct QueueWriter {
     func nextSequence() throws -> Int64 { try scope.nextSequence(reader) }
 
     package func put(_ operation: TableOperation) throws {
-        let schema = TableOperation.schema
-        if let columns = store as? any ColumnWriter,
-            try columns.put(RecordID(operation.id), operation.values, in: schema)
-        {
-            return
-        }
-        try store.put(operation.row, in: schema.name)
+        try store.putRow(RecordID(operation.id), operation.values, in: TableOperation.schema)
     }
 
     package func remove(_ operation: TableOperation) throws {

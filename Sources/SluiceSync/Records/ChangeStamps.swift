@@ -37,8 +37,8 @@ package struct ChangeStamps {
         mark.stamp += 1
         try put(mark, of: table, store)
         // A table's name holds no slash.
-        try store.put(
-            ["id": JSON("\(table)/\(recordID)"), "table": JSON(table), "stamp": JSON(mark.stamp)], in: schema.name)
+        try store.putRow(
+            RecordID("\(table)/\(recordID)"), [.text(table), .integer(mark.stamp), .null], in: schema)
         guard mark.stamp % kept == 0 else { return }
         let old = QueryExpression.binary(
             .and, .binary(.eq, .column("table"), .literal(.string(table))),
@@ -59,10 +59,8 @@ package struct ChangeStamps {
     }
 
     private static func put(_ mark: Moment, of table: String, _ store: any StoreWriter) throws {
-        try store.put(
-            [
-                "id": JSON(table), "table": JSON(table), "stamp": JSON(mark.stamp), "pages": JSON(mark.pages),
-            ], in: schema.name)
+        try store.putRow(
+            RecordID(table), [.text(table), .integer(mark.stamp), .integer(mark.pages)], in: schema)
     }
 
     /// Those of the ids whose records may have changed since `mark`.

@@ -9,6 +9,16 @@ package protocol ColumnWriter {
     func put(_ id: RecordID, _ values: [ColumnValue], in schema: TableSchema) throws -> Bool
 }
 
+extension StoreWriter {
+    /// Inserts or replaces a row of the engine's own: by its columns where the store offers that, else as a record.
+    func putRow(_ id: RecordID, _ values: [ColumnValue], in schema: TableSchema) throws {
+        if let columns = self as? any ColumnWriter, try columns.put(id, values, in: schema) { return }
+        var row: JSON = ["id": JSON(id)]
+        for (column, value) in zip(schema.columns, values) { row[column.name] = value.json }
+        try put(row, in: schema.name)
+    }
+}
+
 /// The value of a declared column, of the kind that its type takes.
 package enum ColumnValue: Sendable {
     case null, text(String), integer(Int64), boolean(Bool)

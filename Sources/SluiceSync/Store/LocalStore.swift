@@ -25,7 +25,8 @@ public protocol LocalStore: Sendable {
     /// Runs `body` as one transaction: what it wrote is there whole when this returns, and not at all if it throws or
     /// the process dies. Writers run one after the other.
     ///
-    /// The writer is valid until `body` returns. Cancelling the task does not interrupt `body`.
+    /// The writer is valid until `body` returns. Cancelling the task does not interrupt `body`. A store may take back
+    /// what `body` wrote and run it again, where a commit that several writes share has failed, for example.
     func write<Result: Sendable>(_ body: @Sendable (any StoreWriter) throws -> Result) async throws -> Result
 
     /// Ends the store's use; every call after it throws `storeClosed`. Closing twice is allowed.

@@ -91,7 +91,8 @@ extension SyncContext {
     /// - Parameters:
     ///   - options: what is said of each operation.
     ///   - body: reads and changes the store as it is in that moment. Where it throws, nothing has happened. Where
-    ///     ``SyncOptions/hooks`` look at the changes it runs up to four times, and only the last time counts.
+    ///     ``SyncOptions/hooks`` look at the changes it runs up to four times, and only the last time counts. It may run
+    ///     again, too, where the store shares one commit among several writes and that fails.
     /// - Returns: what `body` returns.
     /// - Throws: what a change throws; what `body` throws; ``SluiceError`` of code `refusedByHook` and `hookFailed`
     ///   where a hook says so; of the store.

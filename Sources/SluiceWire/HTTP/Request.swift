@@ -1,19 +1,55 @@
 public import HTTPTypes
 
 /// A request on its way down the filter chain.
+///
+/// It is a value: who changes a copy changes no other. Its parts are large and pass many filters, so copies share them
+/// until one is changed.
 public struct Request: Sendable {
+    private final class Parts: @unchecked Sendable {
+        var head: HTTPRequest
+        var body: Body
+        var context: RequestContext
+
+        init(_ head: HTTPRequest, _ body: Body, _ context: RequestContext) {
+            (self.head, self.body, self.context) = (head, body, context)
+        }
+    }
+
+    /// Changed only while no other request has them.
+    private var parts: Parts
+
     /// Method, scheme, authority, path with query, and headers.
-    public var head: HTTPRequest
+    public var head: HTTPRequest {
+        get { parts.head }
+        _modify {
+            own()
+            yield &parts.head
+        }
+    }
     /// The body.
-    public var body: Body
+    public var body: Body {
+        get { parts.body }
+        _modify {
+            own()
+            yield &parts.body
+        }
+    }
     /// What the request is for.
-    public var context: RequestContext
+    public var context: RequestContext {
+        get { parts.context }
+        _modify {
+            own()
+            yield &parts.context
+        }
+    }
 
     /// A request.
     public init(_ head: HTTPRequest, body: Body = .empty, context: RequestContext = RequestContext()) {
-        self.head = head
-        self.body = body
-        self.context = context
+        parts = Parts(head, body, context)
+    }
+
+    private mutating func own() {
+        if !isKnownUniquelyReferenced(&parts) { parts = Parts(parts.head, parts.body, parts.context) }
     }
 }
 

@@ -40,7 +40,7 @@ public struct ClientOptions: Sendable {
         systemProperties: SystemPropertySelection = SystemPropertySelection(),
         applicationKey: String? = nil, installationID: String? = nil,
         environment: SyncEnvironment = .system,
-        timer: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+        timer: @escaping @Sendable (Duration) async throws -> Void = { try await Pause.wait(for: $0) }
     ) {
         self.tokenProvider = tokenProvider
         self.tokenScheme = tokenScheme

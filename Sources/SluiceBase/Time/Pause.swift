@@ -1,0 +1,102 @@
+internal import Synchronization
+
+/// Waits as `Task.sleep(for:)` does, and leaves nothing behind when the task is cancelled.
+///
+/// What `Task.sleep` holds stays until its time is over, cancelled or not. A deadline is nearly always cancelled, so that
+/// a client with a deadline of 100 s for each request would hold those of all requests of the last 100 s.
+public enum Pause {
+    private static let alarms = Alarms()
+    /// So long that it makes no difference, and overflows no clock.
+    private static let longest = Duration.seconds(365 * 86_400)
+
+    /// Waits, or returns soon where the duration is not above zero.
+    ///
+    /// - Throws: `CancellationError` as soon as the task is cancelled.
+    public static func wait(for duration: Duration) async throws {
+        try Task.checkCancellation()
+        if duration <= .zero { return await Task.yield() }
+        try await alarms.wait(until: .now + min(duration, longest))
+    }
+}
+
+/// Everybody who waits, and the few tasks that sleep for all of them.
+private final class Alarms: Sendable {
+    private typealias Instant = ContinuousClock.Instant
+
+    private struct State {
+        var lastID = 0
+        var waiting: [Int: CheckedContinuation<Void, any Error>] = [:]
+        /// In the order of the times. Some who are listed wait no more.
+        var times: [(due: Instant, id: Int)] = []
+        /// When a task that sleeps wakes up, the soonest last.
+        var wakings: [Instant] = []
+
+        /// Removes those whose time has come from those who wait.
+        mutating func takeDue(at now: Instant) -> [CheckedContinuation<Void, any Error>] {
+            let count = times.firstIndex { $0.due > now } ?? times.count
+            let due = times.prefix(count).compactMap { waiting.removeValue(forKey: $0.id) }
+            times.removeFirst(count)
+            return due
+        }
+
+        mutating func forgetEnded() {
+            if times.count > 2 * waiting.count + 64 { times.removeAll { waiting[$0.id] == nil } }
+        }
+
+        /// When a task has to wake up that does not sleep yet; nil where one sleeps.
+        mutating func nextWaking() -> Instant? {
+            guard let due = times.first?.due, wakings.last.map({ due < $0 }) ?? true else { return nil }
+            wakings.append(due)
+            return due
+        }
+    }
+
+    private let state = Mutex(State())
+
+    func wait(until due: ContinuousClock.Instant) async throws {
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let waking = state.withLock { state in
+                    state.waiting[id] = continuation
+                    let place = state.times.lastIndex { $0.due <= due }.map { $0 + 1 } ?? 0
+                    state.times.insert((due, id), at: place)
+                    return state.nextWaking()
+                }
+                if let waking { sleep(until: waking) }
+                // Where the task was cancelled before, nobody was found.
+                if Task.isCancelled { cancel(id) }
+            }
+        } onCancel: {
+            cancel(id)
+        }
+    }
+
+    private func cancel(_ id: Int) {
+        let continuation = state.withLock { state in
+            let continuation = state.waiting.removeValue(forKey: id)
+            state.forgetEnded()
+            return continuation
+        }
+        continuation?.resume(throwing: CancellationError())
+    }
+
+    private func sleep(until waking: ContinuousClock.Instant) {
+        Task.detached { [self] in
+            try? await Task.sleep(until: waking, clock: .continuous)
+            wake(waking)
+        }
+    }
+
+    private func wake(_ waking: ContinuousClock.Instant) {
+        let (due, next) = state.withLock { state in
+            state.wakings.removeAll { $0 == waking }
+            return (state.takeDue(at: .now), state.nextWaking())
+        }
+        for continuation in due { continuation.resume() }
+        if let next { sleep(until: next) }
+    }
+}

@@ -82,6 +82,7 @@ package actor SQLiteWorker {
         }
     }
 
+    /// A part that ends the shared transaction lets those before it go on first.
     private func part<Result: Sendable>(
         _ frame: TransactionFrame, _ body: @Sendable (SQLiteConnection) throws -> Result
     ) async throws -> Result {
@@ -101,7 +102,7 @@ package actor SQLiteWorker {
                 throw error
             }
             self.shared = transaction
-            try await transaction.committed(isLast: false)
+            try await transaction.committed()
             return result
         }
         let result: Result
@@ -111,14 +112,15 @@ package actor SQLiteWorker {
             shared.partFailed()
             if !connection.isInTransaction || isLast(shared) {
                 commitShared()
-                // Those before it go on before it.
                 await Task.yield()
             }
             throw error
         }
-        let isLast = isLast(shared)
-        if isLast { self.shared = nil }
-        try await shared.committed(isLast: isLast)
+        if isLast(shared) {
+            commitShared()
+            await Task.yield()
+        }
+        try await shared.committed()
         return result
     }
 

@@ -33,6 +33,9 @@ final class SharedTransaction {
     private let end: @Sendable () -> Void
     private let begun = ContinuousClock.now
     private var waiting: [CheckedContinuation<Void, any Error>] = []
+    /// What came of it, once it is over: who comes to wait only then is told at once. A task may leave the worker on its way
+    /// to the wait, where it prefers another executor.
+    private var outcome: Result<Void, Lost>?
 
     /// Begins one.
     init(_ frame: TransactionFrame, _ connection: SQLiteConnection) throws {
@@ -50,13 +53,16 @@ final class SharedTransaction {
     /// Whether it is to be committed although others wait to join it.
     var isFull: Bool { waiting.count >= Self.mostParts || ContinuousClock.now - begun > Self.longest }
 
-    /// Waits for the commit, or makes it for the last part. All go on in the order in which they took part.
+    /// Waits for the commit.
     ///
     /// - Throws: ``Lost``.
-    func committed(isLast: Bool, isolation: isolated (any Actor)? = #isolation) async throws {
+    func committed(isolation: isolated (any Actor)? = #isolation) async throws {
         try await withCheckedThrowingContinuation { part in
-            waiting.append(part)
-            if isLast { commitForAll() }
+            switch outcome {
+            case nil: waiting.append(part)
+            case .success: part.resume()
+            case .failure(let lost): part.resume(throwing: lost)
+            }
         }
     }
 
@@ -86,9 +92,11 @@ final class SharedTransaction {
             try commit()
         } catch {
             giveUp()
+            outcome = .failure(Lost())
             for part in waiting { part.resume(throwing: Lost()) }
             return
         }
+        outcome = .success(())
         for part in waiting { part.resume() }
     }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import SluiceCore
 import Testing
 
@@ -7,13 +8,26 @@ import Testing
 struct SharedCommitTests {
     private struct Refused: Error {}
 
-    @Test("each one is there when it returns, and one that throws takes nothing but itself back")
-    func isolation() async throws {
+    /// Another executor, which a task may prefer: it leaves the store's thread wherever it may.
+    private final class Elsewhere: TaskExecutor {
+        private let queue = DispatchQueue(label: "elsewhere")
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        }
+    }
+    private static let elsewhere = Elsewhere()
+
+    @Test(
+        "each one is there when it returns, and one that throws takes nothing but itself back",
+        .timeLimit(.minutes(2)), arguments: [false, true])
+    func isolation(prefersElsewhere: Bool) async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore(path: folder.file("store.db"), options: .init(durability: .normal))
         let outcomes = try await withThrowingTaskGroup(of: (Int, Bool).self) { group in
             for number in 0..<200 {
-                group.addTask {
+                group.addTask(executorPreference: prefersElsewhere ? Self.elsewhere : nil) {
                     do {
                         try await store.write { writer in
                             try writer.put(["id": JSON("r\(number)"), "n": JSON(number)], in: "things")

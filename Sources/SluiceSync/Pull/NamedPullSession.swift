@@ -73,7 +73,9 @@ struct NamedPullSession: Sendable {
         switch phase {
         case .finding: return find(event)
         case .tokens(var session):
-            if case .failed(let error) = event, session.isAsking, Self.refusesToken(error), !beganAfresh {
+            if case .failed(let error) = event, session.isAsking, Self.refusesToken(error) {
+                // Where the tokens of this pull are refused too, the rest of it asks for none.
+                asksForTokens = !beganAfresh
                 return beginAfresh()
             }
             let effect = session.handle(event)

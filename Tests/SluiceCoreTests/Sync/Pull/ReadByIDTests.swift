@@ -121,4 +121,19 @@ struct ReadByIDTests {
         _ = asking.handle(.began)
         #expect(asking.handle(.failed(refusal)).request?.position == .tracked && asking.beganAfresh)
     }
+
+    @Test("where the tokens of a pull that began afresh are refused too, the rest of it asks for none")
+    func refusedAgain() {
+        var refusal = SluiceError(.rejected, "the token is too old")
+        refusal.status = 410
+        var session = NamedPullSession(
+            cursor: CursorPosition(token: "t1"), query: Query("t"), pageSize: 1, commitLag: 0)
+        _ = session.handle(.began)
+        #expect(session.handle(.failed(refusal)).request?.position == .tracked)
+        let row = RowPage.Row(id: "a", version: "1", updatedAt: nil, isDeleted: false, token: 0)
+        #expect(session.handle(.page(PullPage(rows: [row], token: "t2"))).rows == [0])
+        #expect(session.handle(.committed).request?.position == .token("t2"))
+        #expect(session.handle(.failed(refusal)).request?.position == .start)
+        #expect(session.isDoubtful)
+    }
 }

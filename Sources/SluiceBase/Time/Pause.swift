@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Waits as `Task.sleep(for:)` does, and leaves nothing behind when the task is cancelled.
+/// Waits as `Task.sleep(for:)` does, and holds nothing any more once the task is cancelled.
 ///
 /// What `Task.sleep` holds stays until its time is over, cancelled or not. A deadline is nearly always cancelled, so that
 /// a client with a deadline of 100 s for each request would hold those of all requests of the last 100 s.
@@ -39,12 +39,24 @@ private final class Alarms: Sendable {
             return due
         }
 
+        /// Adds one who waits, at its place in the order.
+        mutating func add(_ id: Int, _ due: Instant, _ continuation: CheckedContinuation<Void, any Error>) {
+            waiting[id] = continuation
+            var (low, high) = (0, times.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if times[middle].due <= due { low = middle + 1 } else { high = middle }
+            }
+            times.insert((due, id), at: low)
+        }
+
         mutating func forgetEnded() {
             if times.count > 2 * waiting.count + 64 { times.removeAll { waiting[$0.id] == nil } }
         }
 
-        /// When a task has to wake up that does not sleep yet; nil where one sleeps.
+        /// When a task has to wake up that does not sleep yet; nil where one sleeps, or nobody waits.
         mutating func nextWaking() -> Instant? {
+            times.removeFirst(times.prefix { waiting[$0.id] == nil }.count)
             guard let due = times.first?.due, wakings.last.map({ due < $0 }) ?? true else { return nil }
             wakings.append(due)
             return due
@@ -61,9 +73,7 @@ private final class Alarms: Sendable {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let waking = state.withLock { state in
-                    state.waiting[id] = continuation
-                    let place = state.times.lastIndex { $0.due <= due }.map { $0 + 1 } ?? 0
-                    state.times.insert((due, id), at: place)
+                    state.add(id, due, continuation)
                     return state.nextWaking()
                 }
                 if let waking { sleep(until: waking) }

@@ -21,7 +21,7 @@ struct SharedCommitTests {
 
     @Test(
         "each one is there when it returns, and one that throws takes nothing but itself back",
-        .timeLimit(.minutes(2)), arguments: [false, true])
+        .timeLimit(.minutes(5)), arguments: [false, true])
     func isolation(prefersElsewhere: Bool) async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore(path: folder.file("store.db"), options: .init(durability: .normal))

@@ -2,10 +2,6 @@
 # the system packages that are missing, and only those.
 
 SWIFT ?= swift
-# The targets whose folders refer to each other in one direction.
-LAYERED := SluiceBase SluiceWire SluiceSync SluiceHTTP SluicePredicate SluiceSQLite SluiceLua SluicePluginTools \
-	SluiceTesting SluiceService SluiceDaemon SluiceCLI SluiceC SluiceOData SluiceStores
-
 .PHONY: demo test test-postgres postgres-order postgres-kills check lint format bench fuzz simulate planted docs setup test-peers torture storage-faults proof queries threads lib deb daemon-kills soak soak-devices try-deb
 
 demo: setup
@@ -58,7 +54,7 @@ lint:
 	@.ci/conversions
 	@.ci/closures
 	@.ci/names
-	@.ci/arrows --circles $(LAYERED)
+	@.ci/arrows --circles
 	@.ci/planted --applies
 
 format:

@@ -18,7 +18,7 @@ local function set_aside(e, place, count, ctx)
     failures = count,
   })
   local times = count == 1 and "once" or count .. " times"
-  return decide.quarantine { reason = ("failed %s, last with %s: %s"):format(times, e.status or e.code, e.message or "") }
+  return decide.park { reason = ("failed %s, last with %s: %s"):format(times, e.status or e.code, e.message or "") }
 end
 
 local function on_push_error(e, ctx)

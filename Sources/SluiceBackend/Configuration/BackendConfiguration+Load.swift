@@ -75,7 +75,7 @@ extension BackendConfiguration {
             try Self.check("requests", rateLimit.requestsPerSecond, 1...1_000_000, of: "rateLimit")
             try Self.check("burst", rateLimit.burst, 1...1_000_000, of: "rateLimit")
             try Self.check("clients", rateLimit.clients, 2...1_000_000, of: "rateLimit")
-            if let name = rateLimit.addressHeader, RateLimiter.field(name) == nil {
+            if let name = rateLimit.addressHeader, HTTPField.Name(name) == nil {
                 throw ConfigurationMistake(
                     reason: "addressHeader of rateLimit is the name of a header field, such as X-Forwarded-For",
                     key: "rateLimit")

@@ -49,13 +49,4 @@ extension BackendConfiguration.Database {
             )
         }
     }
-
-    /// The storage that keeps the records there.
-    func storage(replica: PostgresDatabase?, _ environment: SyncEnvironment) -> any Storage {
-        switch self {
-        case .memory: SQLiteStorage(path: ":memory:")
-        case .sqlite(let path): SQLiteStorage(path: path)
-        case .postgres(let database): PostgresStorage(database.address, replica: replica?.address, environment)
-        }
-    }
 }

@@ -74,17 +74,6 @@ public struct HookConflict: Sendable {
     public let replaces: Bool
     /// The status of the answer if the conflict is left to the client: 409 or 412.
     public let status: Int
-
-    init(_ session: TableSession, _ id: RecordID, client: JSON, _ conflict: ChangeConflict, replaces: Bool) {
-        table = session.table.name
-        operation = session.operation
-        principal = session.principal
-        recordID = id
-        self.client = client
-        server = conflict.server
-        status = conflict.status.code
-        self.replaces = replaces
-    }
 }
 
 /// What a request brought about, before it is answered; see ``TableHooks/after(_:)``.
@@ -106,13 +95,6 @@ public struct HookAnswer: Sendable {
             if !records.isEmpty { records.removeFirst() }
             if let newValue { records.insert(newValue, at: 0) }
         }
-    }
-
-    init(_ session: TableSession, _ records: [JSON]) {
-        table = session.table.name
-        operation = session.operation
-        principal = session.principal
-        self.records = records
     }
 }
 
@@ -138,11 +120,4 @@ public struct HookRequest: Sendable {
     /// A condition that takes records away from the request, beside those of the table. A record that does not match is
     /// as if it were not there: not in a list, and 404 by its id.
     public var filter: QueryExpression?
-
-    init(_ session: TableSession, id: RecordID?) {
-        table = session.table.name
-        operation = session.operation
-        principal = session.principal
-        recordID = id
-    }
 }

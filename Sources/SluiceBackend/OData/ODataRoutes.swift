@@ -12,7 +12,7 @@ extension HTTPRequest {
 
 /// Finds what a request to an OData service asks for, and turns every failure into an answer of its version.
 struct ODataRoutes: Sendable {
-    let backend: Backend
+    let served: ServedTables
     let service: ODataService
     /// What a batch pays for its parts with; nil where there is no limit.
     var allowance: Allowance?
@@ -24,7 +24,7 @@ struct ODataRoutes: Sendable {
         do {
             try service.csrf.check(request.head)
             let version = try ServiceVersion.of(request.head.headerFields, isV2: isV2)
-            let call = try ServiceCall(backend, service.model, version, request, target)
+            let call = try ServiceCall(served, service.model, version, request, target)
             var reply = await self.reply(to: call)
             service.csrf.answer(request.head, &reply.headers)
             return reply.response(version)
@@ -96,7 +96,7 @@ struct ODataRoutes: Sendable {
         head.path = path + "?" + PercentEncoding.mended(options)
         head.headerFields[.contentType] = nil
         let inner = try ServiceCall(
-            call.backend, call.model, call.version, Request(head), RequestTarget(head))
+            call.served, call.model, call.version, Request(head), RequestTarget(head))
         let place = try await Navigator(call: inner, operations: service.operations).place(inner.segments)
         return try await ReadRoutes(inner).reply(place)
     }

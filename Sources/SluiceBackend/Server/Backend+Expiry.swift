@@ -10,11 +10,13 @@ extension Backend {
     @discardableResult
     public func expire() async throws -> Int {
         var total = 0
-        for table in allTables where table.rules.expires {
+        for table in served.all where table.rules.expires {
             var count = 0
             repeat {
                 try Task.checkCancellation()
-                count = try await database.write { [environment] in try table.expire(now: environment.now(), $0) }
+                count = try await served.database.write { [served] in
+                    try table.expire(now: served.environment.now(), $0)
+                }
                 total += count
             } while count >= BackendTable.expiryBatch
         }

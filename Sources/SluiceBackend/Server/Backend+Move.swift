@@ -38,7 +38,7 @@ extension Backend {
             // The records come from the source, and the columns that its seed has shown.
             configuration.tables[index].seed = nil
             configuration.tables[index].key = nil
-            if let table = source.table(configuration.tables[index].name) {
+            if let table = source.served.table(configuration.tables[index].name) {
                 configuration.tables[index].columns = table.ownColumns.compactMap { table.schema.column($0) }
             }
         }
@@ -54,21 +54,21 @@ extension Backend {
     }
 
     private static func copy(_ source: Backend, _ target: Backend) async throws -> Int {
-        for table in target.allTables {
-            let count = try await target.database.read { try table.count(matching: Query(table.name), $0) }
+        for table in target.served.all {
+            let count = try await target.served.database.read { try table.count(matching: Query(table.name), $0) }
             guard count == 0 else {
                 throw SluiceError(.invalidArgument, "the database to move to has records already", table: table.name)
             }
         }
         var count = 0
-        for table in source.allTables {
-            guard let other = target.table(table.name) else { continue }
+        for table in source.served.all {
+            guard let other = target.served.table(table.name) else { continue }
             count += try await copy(table, source, other, target)
         }
-        let point = try await source.database.read { try $0.latestPoint() }
+        let point = try await source.served.database.read { try $0.latestPoint() }
         let columns = "\"user\", request, fingerprint, expires, answer, stored"
-        let requests = try await source.database.read { try $0.run("SELECT \(columns) FROM sluice_requests") }
-        try await target.database.write { connection in
+        let requests = try await source.served.database.read { try $0.run("SELECT \(columns) FROM sluice_requests") }
+        try await target.served.database.write { connection in
             // Numbers that were given out as ids are not given out again.
             try BackendCatalog.noteID(point.number, connection)
             for values in requests {
@@ -90,7 +90,7 @@ extension Backend {
             let page = Query(
                 table.name, filter: .later(SystemColumn.updatedAt, than: position),
                 order: [.init(SystemColumn.updatedAt)], top: BackendTable.expiryBatch)
-            var records = try await source.database.read { try table.records(matching: page, $0) }
+            var records = try await source.served.database.read { try table.records(matching: page, $0) }
             for index in records.indices {
                 guard let time = records[index][SystemColumn.updatedAt]?.string.flatMap({ Timestamp($0) }) else {
                     throw SluiceError(.storeCorrupt, "a record has no time", table: table.name)
@@ -101,7 +101,7 @@ extension Backend {
                 records[index][SystemColumn.updatedAt] = JSON(last.description)
             }
             if records.isEmpty { return count }
-            try await target.database.write { [records, last] connection in
+            try await target.served.database.write { [records, last] connection in
                 for record in records { try other.store(record, connection) }
                 try BackendCatalog.noteChange(of: other.name, at: last, connection)
             }

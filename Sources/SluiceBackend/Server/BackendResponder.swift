@@ -50,3 +50,25 @@ struct BackendResponder: HTTPResponder {
             body: bytes.isEmpty ? .init() : .init(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 }
+
+extension Backend {
+    /// Lets a request in, or not, before anything else is done for it. Nil where there is no limit.
+    ///
+    /// - Throws: ``Refusal`` (429).
+    func admit(_ head: HTTPRequest, from address: SocketAddress?) async throws(Refusal) -> Allowance? {
+        guard let limiter = served.limiter else { return nil }
+        // Who has no valid token is refused by the route, and counts by the address here.
+        let user = try? await served.authenticator?.principal(for: head.headerFields)?.user
+        let allowance = Allowance(
+            limiter: limiter, client: limiter.client(head, user: user, from: address))
+        try allowance.pay()
+        return allowance
+    }
+
+    /// The refusal of a request that was not read whole.
+    func refuse(_ request: SluiceCore.Request, _ refusal: Refusal) -> SluiceCore.Response {
+        if odata != nil, request.head.isOData { return ODataRoutes.response(to: refusal, request.head) }
+        let wire = (try? ServerWire.of(request.head, RequestTarget(request.head))) ?? .azureV2
+        return wire.response(to: refusal, asked: [])
+    }
+}

@@ -55,14 +55,14 @@ public struct BackendServer: Service {
                         logger.warning("expired records not removed", metadata: ["error": "\(error)"])
                     }
                 }
-                group.addTask { await streams.beat(backend.signals) }
+                group.addTask { await streams.beat(backend.served.signals) }
                 defer { group.cancelAll() }
                 // A stream has no end of its own, and the listener waits for the answers in progress.
                 try await withGracefulShutdownHandler {
                     try await application.run()
                 } onGracefulShutdown: {
                     streams.end()
-                    backend.signals.beat()
+                    backend.served.signals.beat()
                 }
             }
         } catch is CancellationError {

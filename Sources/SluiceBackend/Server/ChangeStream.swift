@@ -34,7 +34,7 @@ struct ChangeStream: Sendable {
     /// Begins a stream: after the event that `Last-Event-ID` or `$deltatoken` names, or else now.
     static func begin(_ head: HTTPRequest, _ backend: Backend) async -> Answer {
         let target = RequestTarget(head)
-        let generation = backend.signals.generation(of: target.segments[1])
+        let generation = backend.served.signals.generation(of: target.segments[1])
         var stream = ChangeStream(
             table: target.segments[1], backend: backend, head: head,
             parameters: target.parameters.filter { $0.name.lowercased() != "$deltatoken" }, token: "",
@@ -53,7 +53,7 @@ struct ChangeStream: Sendable {
     /// The next bytes: changes, or a sign of life; nil at the end.
     mutating func next() async -> [UInt8]? {
         while !Task.isCancelled {
-            let seen = backend.signals.generation(of: table)
+            let seen = backend.served.signals.generation(of: table)
             let response = await list(token: token, isFirst: false)
             guard response.status == 200, let token = Self.token(of: response) else {
                 // The client begins afresh, or lost its right: it learns the reason where it asks again.
@@ -63,9 +63,9 @@ struct ChangeStream: Sendable {
             self.token = token
             if !event.isEmpty { return event }
             generation = seen
-            switch await backend.signals.wait(for: table, since: seen) {
+            switch await backend.served.signals.wait(for: table, since: seen) {
             case .changed: continue
-            case .heartbeat: return Self.bytes(": \(backend.environment.now())\n\n")
+            case .heartbeat: return Self.bytes(": \(backend.served.environment.now())\n\n")
             case .ended: return nil
             }
         }
@@ -82,7 +82,7 @@ struct ChangeStream: Sendable {
         var head = head
         var parameters = parameters
         if let token { parameters.append((name: "$deltatoken", value: token)) }
-        if isFirst, let latest = await backend.newestChange(of: table) {
+        if isFirst, let latest = await backend.served.newestChange(of: table) {
             // Only what is committed from now on: a condition on the time is where a run begins.
             let wire = try? ServerWire.of(head, RequestTarget(head))
             let column = wire?.names.wire(SystemColumn.updatedAt)?.text ?? SystemColumn.updatedAt.text

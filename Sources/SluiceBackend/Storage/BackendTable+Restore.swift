@@ -1,6 +1,19 @@
 internal import SluiceCore
 
 extension BackendTable {
+    /// Gives the records of all tables new times, later than any that the lost part of the history may have had, and
+    /// skips the numbers that were given out there.
+    ///
+    /// - Parameter mark: the last commit of that history, as far as it is known.
+    /// - Returns: how many records there are.
+    static func stampAnew(
+        _ tables: some Sequence<BackendTable>, _ mark: LastCommit?, now: Timestamp, _ connection: any StorageConnection
+    ) throws -> Int {
+        try BackendCatalog.skipLostNumbers(mark, connection)
+        let floor = max(now, mark?.latest ?? now)
+        return try tables.reduce(0) { try $0 + $1.stampAnew(after: floor, connection) }
+    }
+
     /// How far apart records are stamped anew: ten a millisecond, so that they page well.
     private static let step = Timestamp.ticksPerSecond / 10_000
 
@@ -10,7 +23,7 @@ extension BackendTable {
     /// is there now. The versions stay: they still name the states that they named.
     ///
     /// - Returns: how many records there are.
-    func stampAnew(after floor: Timestamp, _ connection: any StorageConnection) throws -> Int {
+    private func stampAnew(after floor: Timestamp, _ connection: any StorageConnection) throws -> Int {
         let border = max(floor, try BackendCatalog.changes(of: name, connection).latest)
         let old = Query(
             name, filter: .binary(.le, .column(SystemColumn.updatedAt), .literal(.date(border))),

@@ -17,13 +17,11 @@ struct ReadFloor: Sendable {
         if query.skip == 0 { change = Self.start(page.filter).map { (query.table, $0) } }
     }
 
-    /// What a page of changes has to see.
-    init(_ run: ChangeRun, of table: String) {
-        point = run.token?.point
-        change = run.start.map { (table, $0) }
+    /// What a page of changes has to see: the point of the token that it goes on from, and the change it begins after.
+    init(point: HistoryPoint? = nil, change: (table: String, time: Timestamp)? = nil) {
+        self.point = point
+        self.change = change
     }
-
-    private init() {}
 
     /// All that is committed.
     static let latest = ReadFloor()

@@ -13,14 +13,6 @@ struct ListParameters: Sendable {
     /// The most rows of an answer.
     private let pageSize: Int
 
-    /// - Throws: ``Refusal`` (400) with the reason and the place.
-    init(_ request: TableRequest) throws {
-        try self.init(
-            request.target, request.table.rules, request.table.schema, undeclared: request.undeclaredColumns,
-            includesDeleted: request.options.contains("include:deleted")
-        ) { request.column($0) }
-    }
-
     /// The options of a list of a table with those rules.
     ///
     /// - Parameter columns: the stored column that a name means; nil for none.

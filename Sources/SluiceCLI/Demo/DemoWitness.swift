@@ -44,7 +44,7 @@ struct DemoWitness: SyncHook {
             case .retry(let pause): "is tried again after \(pause)"
             case .cancelAndDiscard, .cancelAndUpdate: "is given up"
             case .changeKind(let kind, _): "becomes another: \(kind.rawValue)"
-            case .quarantine(let reason): "is held (\(reason))"
+            case .park(let reason): "is parked (\(reason))"
             case .abort: "ends the push"
             }
         if let word { notes.say("on_push_error of \(failure.operation.recordID): \(word)") }

@@ -74,7 +74,7 @@ public enum HookKind: String, Sendable, Hashable, CaseIterable {
         case .beforePush: ["skip", "defer", "change_action", "batch_key"]
         case .onConflict: ["server", "client", "merge", "delete", "discard", "defer", "ask", "next"]
         case .onPushError:
-            ["retry", "cancel_and_discard", "cancel_and_update", "change_action", "quarantine", "abort", "next"]
+            ["retry", "cancel_and_discard", "cancel_and_update", "change_action", "park", "abort", "next"]
         case .afterPull, .afterPullPage: ["drop"]
         case .onSchedule: ["push", "pull", "wait"]
         case .read, .insert, .update, .delete: ["refuse"]

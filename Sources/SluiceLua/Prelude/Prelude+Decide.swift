@@ -58,7 +58,7 @@ extension Prelude {
         local decide = {}
         for _, name in ipairs {
           "server", "client", "delete", "discard", "defer", "ask", "next", "respond", "retry", "fail", "reject",
-          "local_only", "skip", "cancel_and_discard", "quarantine", "abort", "drop", "push", "pull", "wait",
+          "local_only", "skip", "cancel_and_discard", "park", "abort", "drop", "push", "pull", "wait",
           "refuse",
         } do
           decide[name] = function(options) return copied(name, options) end

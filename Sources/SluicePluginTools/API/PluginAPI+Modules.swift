@@ -59,7 +59,7 @@ extension PluginAPI {
                     "cancel_and_update", [("record", "any"), options], "sluice.Decision",
                     "The operation is given up, and that whole record is what the application sees. As of `merge`, a table names in `remove` what it leaves out."
                 ),
-                function("quarantine", [options], "sluice.Decision", "The operation is held with the reason."),
+                function("park", [options], "sluice.Decision", "The operation is parked with the reason."),
                 function("abort", [options], "sluice.Decision", "The rest of the push is not done."),
                 function("drop", [options], "sluice.Decision", "The row is not stored."),
                 function(

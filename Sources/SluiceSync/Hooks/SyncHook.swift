@@ -151,8 +151,8 @@ public enum PushErrorDecision: Sendable, Hashable {
     /// ``SyncQueue/changeKind(_:to:record:revision:)``, and is sent again. An update stays one where only the record is
     /// to be another.
     case changeKind(TableOperation.Kind, JSON?)
-    /// It is held with that reason until someone decides.
-    case quarantine(reason: String)
+    /// It is parked with that reason until someone decides.
+    case park(reason: String)
     /// It stays as it would without hooks, and the rest of this push is not done.
     case abort
 }

@@ -21,13 +21,13 @@ internal import SluiceWire
 /// may come last, or on the one that comes to its end after that was interrupted, and on every pull once there are such
 /// rows.
 struct IncrementalPullSession: Sendable {
-    private enum State { case idle, waiting, committing, finished }
+    enum State { case idle, waiting, committing, finished }
     private enum Keyset { case unknown, checking(TieCheck), proven, unfit }
     /// Whether the server finds rows by the time that it has written.
     private enum TimeDoubt { case none, asking(RecordID, about: PullPage, isControl: Bool), dispelled }
 
     private let pageSize: Int
-    private var state = State.idle
+    var state = State.idle
     private var keyset: Keyset
     private var group = SameTimeRows()
     private var timeDoubt = TimeDoubt.none
@@ -43,8 +43,8 @@ struct IncrementalPullSession: Sendable {
     /// ``CursorCeiling/rewound(at:)``.
     private(set) var wentBack = false
     private var sortCheck = SortCheck()
-    private var isOver = false
-    private var position: CursorPosition?
+    var isOver = false
+    var position: CursorPosition?
     /// Whether the server sorts in another way, or does not look at the condition on the time: no time leads anywhere.
     private(set) var isUnsorted = false
     /// Whether it gives out rows of one time in another order with each request.
@@ -55,12 +55,12 @@ struct IncrementalPullSession: Sendable {
     private var doubledPasses = 0
     private static let mostDoubledPasses = 3
     /// Whether this pull has to look for rows without a time.
-    private var looksForUntimed: Bool
-    private var hasUntimed: Bool
+    var looksForUntimed: Bool
+    var hasUntimed: Bool
     /// The rows without a time that were taken in this pull.
-    private var untimed = RowVersions()
-    private var untimedPass: NullTimePass?
-    private var untimedPage = PullPage(rows: [])
+    var untimed = RowVersions()
+    var untimedPass: NullTimePass?
+    var untimedPage = PullPage(rows: [])
 
     /// - Parameters:
     ///   - cursor: the saved cursor, nil for a first pull.
@@ -120,7 +120,7 @@ struct IncrementalPullSession: Sendable {
         }
     }
 
-    private mutating func finish(_ error: SluiceError?) -> PullEffect {
+    mutating func finish(_ error: SluiceError?) -> PullEffect {
         state = .finished
         return .finish(error)
     }
@@ -151,7 +151,7 @@ struct IncrementalPullSession: Sendable {
     /// shown.
     private var asksBehind: Bool { group.count == 0 || isPastKnown }
 
-    private mutating func commit(_ rows: [Int]) -> PullEffect {
+    mutating func commit(_ rows: [Int]) -> PullEffect {
         state = .committing
         return .commit(rows: rows, cursor: position)
     }
@@ -270,7 +270,7 @@ struct IncrementalPullSession: Sendable {
     private mutating func follow(_ page: PullPage, skip: Int, isStored: Bool = false) -> PullEffect {
         let fresh = page.rows.indices.filter { !group.holds(page.rows[$0]) }
         let times = page.rows.map { $0.updatedAt.flatMap { Timestamp($0) } }
-        if !Self.isSorted(times, from: group.timestamp) { return readAll(isStored ? [] : fresh) }
+        if !group.isFollowedInOrder(by: times) { return readAll(isStored ? [] : fresh) }
         sortCheck.count(fresh.count)
         remember(untimedOf: page)
         if case .proven = keyset, group.lastID != nil { return takeBehind(page, fresh, times) }
@@ -290,17 +290,6 @@ struct IncrementalPullSession: Sendable {
         moveCursor(at: page)
         if case .unknown = keyset, let check = TieCheck(page, pageSize: pageSize) { keyset = .checking(check) }
         return commit(isStored ? [] : fresh)
-    }
-
-    /// Whether no time comes before the one ahead of it. Rows without a time may stand anywhere.
-    private static func isSorted(_ times: [Timestamp?], from: Timestamp?) -> Bool {
-        var latest = from
-        for time in times {
-            guard let time else { continue }
-            if let latest, time < latest { return false }
-            latest = time
-        }
-        return true
     }
 
     /// No time leads through these rows: all of the query are to be read.
@@ -358,43 +347,6 @@ struct IncrementalPullSession: Sendable {
         return commit(fresh)
     }
 
-    /// Has the pass for rows without a time take an event.
-    private mutating func followUntimed(_ event: PullEvent) -> PullEffect {
-        guard let effect = untimedPass?.handle(event) else { return finish(nil) }
-        switch effect {
-        case .request, .ask:
-            state = .waiting
-            return effect
-        case .finish(nil): return endUntimed()
-        case .finish(let error): return finish(error)
-        case .commit(let rows, _):
-            let page = untimedPage
-            let fresh = rows.filter { !untimed.contains(page.rows[$0]) }
-            remember(untimedOf: page)
-            if fresh.isEmpty { return followUntimed(.committed) }
-            position?.hasUntimed = hasUntimed
-            return commit(fresh)
-        }
-    }
-
-    /// All rows without a time were read: where that was to be found out, it is noted.
-    private mutating func endUntimed() -> PullEffect {
-        untimedPass = nil
-        isOver = true
-        guard looksForUntimed else { return finish(nil) }
-        looksForUntimed = false
-        position?.hasUntimed = hasUntimed
-        position?.owesUntimed = false
-        return commit([])
-    }
-
-    private mutating func remember(untimedOf page: PullPage) {
-        for row in page.rows where row.updatedAt == nil {
-            hasUntimed = true
-            untimed.insert(row)
-        }
-    }
-
     private mutating func advance(
         over page: PullPage, _ fresh: [Int], _ times: [Timestamp?], skip: Int
     ) {
@@ -406,7 +358,7 @@ struct IncrementalPullSession: Sendable {
         }
         let foundNewInGroup = passFoundNew || fresh.contains { times[$0] == group.timestamp }
         group.add(page, times)
-        let isDoubled = skip + rowsOfGroup(times) > group.count
+        let isDoubled = skip + group.rowsBeforeLater(times) > group.count
         if skip > 0, foundNewInGroup || isDoubled {
             // The group was paged by `$skip`, from a server that may have no order in it: read it once more.
             pages.restart()
@@ -420,12 +372,6 @@ struct IncrementalPullSession: Sendable {
             doubledPasses = 0
         }
         passFoundNew = false
-    }
-
-    /// How many rows of a page come before the first of a later time.
-    private func rowsOfGroup(_ times: [Timestamp?]) -> Int {
-        times.firstIndex { time in time.map { time in group.timestamp.map { time > $0 } ?? true } ?? false }
-            ?? times.count
     }
 
     private mutating func moveCursor(at page: PullPage) {

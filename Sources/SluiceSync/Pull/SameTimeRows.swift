@@ -37,7 +37,23 @@ struct SameTimeRows: Sendable {
 
     /// Whether one of those times is after the group's.
     func isAfter(_ times: [Timestamp?]) -> Bool {
-        times.contains { time in time.map { time in timestamp.map { time > $0 } ?? true } ?? false }
+        rowsBeforeLater(times) < times.count
+    }
+
+    /// How many of those times come before the first that is after the group's.
+    func rowsBeforeLater(_ times: [Timestamp?]) -> Int {
+        times.firstIndex { time in time.map { time in timestamp.map { time > $0 } ?? true } ?? false } ?? times.count
+    }
+
+    /// Whether none of those times comes before the one ahead of it, nor the first before the group's. Rows without a
+    /// time may stand anywhere.
+    func isFollowedInOrder(by times: [Timestamp?]) -> Bool {
+        var latest = timestamp
+        for case let time? in times {
+            if let latest, time < latest { return false }
+            latest = time
+        }
+        return true
     }
 
     /// Takes all rows of a page in, as one that brings no later time.

@@ -83,7 +83,7 @@ extension OperationSession {
             return commit(
                 .hooked(item, .retried(failure, uncertain: kept.isUncertain, delay)),
                 then: isNow ? .again : kept.outcome)
-        case .quarantine(let reason):
+        case .park(let reason):
             var reasoned = failure
             reasoned.message = "\(answer.hook): \(reason) (\(failure.message))"
             return commit(.kept(item, .parked, reasoned, uncertain: kept.isUncertain), then: kept.outcome)

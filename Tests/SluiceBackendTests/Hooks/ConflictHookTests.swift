@@ -50,9 +50,9 @@ private final class Later: Sendable {
 
     /// Changes the record as somebody beside the hooks would.
     func write(_ id: String, _ name: String, _ value: JSON) async {
-        guard let backend = fixture.withLock({ $0 })?.backend, let table = backend.table("t") else { return }
+        guard let backend = fixture.withLock({ $0 })?.backend, let table = backend.served.table("t") else { return }
         do {
-            try await backend.database.write { connection in
+            try await backend.served.database.write { connection in
                 guard var record = try table.record(RecordID(id), connection) else { return }
                 record[name] = value
                 _ = try table.put(record, now: BackendFixture.now, connection)

@@ -139,8 +139,8 @@ private struct Scripted: TableHooks {
         #expect(await fixture.send(.post, "/tables/t", #"{"id":"c","t":"z"}"#).json["note"] == "welcome")
         #expect(await fixture.send(.delete, "/tables/t/a").status == 204)
         #expect(asked.withLock { $0 } == ["read 2", "read 1", "insert 1", "delete 1"])
-        let stored = try await fixture.backend.database.read { connection in
-            try fixture.backend.table("t")?.record("c", connection)
+        let stored = try await fixture.backend.served.database.read { connection in
+            try fixture.backend.served.table("t")?.record("c", connection)
         }
         #expect(stored?["t"] == "z")
         #expect(stored?["note"] == nil)

@@ -111,8 +111,8 @@ struct CommitOrderTests {
             if byToken { token = answer.header("X-Sluice-Delta-Token") ?? token }
             if !byToken, let last = rows.compactMap({ $0["id"]?.string }).last {
                 // The wire cuts times off: the stored one is what the next page begins after.
-                let stored = try await fixture.backend.database.read { connection in
-                    try fixture.backend.table("t")?.record(RecordID(last), connection)
+                let stored = try await fixture.backend.served.database.read { connection in
+                    try fixture.backend.served.table("t")?.record(RecordID(last), connection)
                 }
                 time = stored?[SystemColumn.updatedAt]?.string ?? time
             }

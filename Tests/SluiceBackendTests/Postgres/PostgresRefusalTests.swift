@@ -55,7 +55,7 @@ import Testing
     func changedTables(change: String, back: String) async throws {
         let fixture = try await BackendFixture(.init("t", columns: [.init("n", .integer)]))
         #expect(await fixture.send(.post, "/tables/t", #"{"id":"a","n":1}"#).status == 201)
-        _ = try await fixture.backend.database.write { try $0.run(change) }
+        _ = try await fixture.backend.served.database.write { try $0.run(change) }
         for answer in [
             await fixture.send(.get, "/tables/t"), await fixture.send(.post, "/tables/t", #"{"id":"b","n":2}"#),
         ] {
@@ -63,12 +63,12 @@ import Testing
             #expect(answer.error.contains("storeSchema"), "\(answer.error)")
         }
         do {
-            _ = try await fixture.backend.database.read { try fixture.backend.table("t")?.record("a", $0) }
+            _ = try await fixture.backend.served.database.read { try fixture.backend.served.table("t")?.record("a", $0) }
             Issue.record("it was read")
         } catch let error as SluiceError {
             #expect(error.code == .storeSchema && error.message.contains("did somebody change them"))
         }
-        _ = try await fixture.backend.database.write { try $0.run(back) }
+        _ = try await fixture.backend.served.database.write { try $0.run(back) }
         #expect(await fixture.send(.post, "/tables/t", #"{"id":"b","n":2}"#).status == 201)
         #expect(Set(await fixture.send(.get, "/tables/t").ids) == ["a", "b"])
         try await fixture.backend.close()

@@ -101,7 +101,7 @@ struct PostgresServerTests {
         let body =
             #"{"id":"a","s":"x","i":7,"r":1.5,"b":true,"d":"2024-05-06T07:08:09.1234567Z","j":{"k":[1]},"more":"m"}"#
         #expect(await fixture.send(.post, "/tables/t", body).status == 201)
-        let row = try await fixture.backend.database.read { connection in
+        let row = try await fixture.backend.served.database.read { connection in
             try connection.run(
                 "SELECT i + 1, r * 2, b, date_part('year', d)::bigint, j -> 'k' ->> 0, _extra ->> 'more', "
                     + "pg_typeof(d)::text FROM t")
@@ -122,7 +122,7 @@ struct PostgresServerTests {
     func schemas() async throws {
         let database = try TestDatabase.postgres(try #require(TestDatabase.server))
         let first = try await BackendFixture(.init("t"), database: database)
-        try await first.backend.database.write { connection in
+        try await first.backend.served.database.write { connection in
             try connection.run("UPDATE sluice_schema SET version = 99")
             try connection.run("CREATE TABLE other (id text)")
         }
@@ -138,7 +138,7 @@ struct PostgresServerTests {
         try PostgresConnection(postgres.address).execute(
             "UPDATE sluice_schema SET version = 1; DROP TABLE sluice_secret")
         let again = try await BackendFixture(.init("t"), database: database)
-        #expect(try await again.backend.database.secret()?.count == 64)
+        #expect(try await again.backend.served.database.secret()?.count == 64)
         try await again.backend.close()
         await #expect(throws: SluiceError.self) { try await BackendFixture(.init("other"), database: database) }
     }
@@ -201,8 +201,8 @@ struct PostgresServerTests {
         let database = try TestDatabase.postgres(try #require(TestDatabase.server))
         let first = try await BackendFixture(.init("t"), database: database)
         let second = try await BackendFixture(.init("t"), database: database)
-        let seen = second.backend.signals.generation(of: "t")
-        let waiting = Task { await second.backend.signals.wait(for: "t", since: seen) }
+        let seen = second.backend.served.signals.generation(of: "t")
+        let waiting = Task { await second.backend.served.signals.wait(for: "t", since: seen) }
         #expect(await first.send(.post, "/tables/t", #"{"id":"a"}"#).status == 201)
         #expect(await waiting.value == .changed)
         for fixture in [first, second] { try await fixture.backend.close() }

@@ -112,7 +112,7 @@ import Testing
             return await stream.next()
         }
         let beating = Task {
-            while (try? await Task.sleep(for: .milliseconds(20))) != nil { fixture.backend.signals.beat() }
+            while (try? await Task.sleep(for: .milliseconds(20))) != nil { fixture.backend.served.signals.beat() }
         }
         defer { beating.cancel() }
         #expect(await waiting.value?.first == UInt8(ascii: ":"))

@@ -28,8 +28,8 @@ import Testing
                 group.addTask { #expect(await fixture.send(.post, "/tables/t", #"{"id":"\#(index)"}"#).status == 201) }
             }
         }
-        let rows = try await fixture.backend.database.read { connection in
-            try fixture.backend.table("t")?.records(matching: Query("t"), connection) ?? []
+        let rows = try await fixture.backend.served.database.read { connection in
+            try fixture.backend.served.table("t")?.records(matching: Query("t"), connection) ?? []
         }.sorted { number($0) < number($1) }
         let times = rows.compactMap { $0["updatedAt"]?.string }
         #expect(times.count == 100)
@@ -86,7 +86,7 @@ import Testing
 
     @Test("The order of pulls is the index's", .enabled(if: TestDatabase.isSQLite)) func orderIsIndexed() async throws {
         let fixture = try await BackendFixture.movies()
-        let plan = try await fixture.backend.database.read { connection in
+        let plan = try await fixture.backend.served.database.read { connection in
             try connection.run(
                 "EXPLAIN QUERY PLAN SELECT * FROM movies WHERE sluice_ticks(\"updatedAt\") > ? "
                     + "ORDER BY sluice_ticks(\"updatedAt\"), \"id\" LIMIT 10", [.integer(0)]

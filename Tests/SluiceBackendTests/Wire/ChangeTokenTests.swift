@@ -214,8 +214,8 @@ import Testing
             owned: perUser ? owner : nil, view: rules.view, position: BackendFixture.now, base: BackendFixture.now,
             limit: 10)
         let filter = try #require(query.filter)
-        let plan = try await fixture.backend.database.read { connection in
-            guard let table = fixture.backend.table("t") else { return "" }
+        let plan = try await fixture.backend.served.database.read { connection in
+            guard let table = fixture.backend.served.table("t") else { return "" }
             let printer = SQLQueryPrinter(dialect: .sqlite, schema: table.schema, extraColumn: "_extra")
             let condition = try printer.condition(filter)
             let order = try printer.ordering([.init("updatedAt")]).text
@@ -310,8 +310,8 @@ import Testing
 
     @Test("a client that read by time goes on with tokens from there") func fromTime() async throws {
         let fixture = try await fixture(4)
-        let rows = try await fixture.backend.database.read { connection in
-            try fixture.backend.table("t")?.records(
+        let rows = try await fixture.backend.served.database.read { connection in
+            try fixture.backend.served.table("t")?.records(
                 matching: Query("t", order: [.init("updatedAt")]), connection) ?? []
         }
         let time = rows[2]["updatedAt"]?.string ?? ""

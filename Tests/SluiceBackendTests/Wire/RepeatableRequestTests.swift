@@ -46,8 +46,8 @@ import Testing
                 #expect(again.header(name) == first.header(name), "\(name)")
             }
         }
-        let rows = try await fixture.backend.database.read { connection in
-            try fixture.backend.table("t")?.records(matching: Query("t"), connection) ?? []
+        let rows = try await fixture.backend.served.database.read { connection in
+            try fixture.backend.served.table("t")?.records(matching: Query("t"), connection) ?? []
         }
         #expect(rows.count == 1)
         #expect(rows.first?["version"]?.string == HistoryPoint(epoch: 0, number: 3).version)
@@ -141,7 +141,7 @@ import Testing
         #expect(await fixture.send(.post, "/tables/t", #"{"id":"f"}"#, headers: future).status == 201)
         let next = Self.marked("next", firstSent: "Tue, 07 May 2024 08:00:00 GMT")
         #expect(await fixture.send(.post, "/tables/t", #"{"id":"c"}"#, headers: next).status == 201)
-        let kept = try await fixture.backend.database.read {
+        let kept = try await fixture.backend.served.database.read {
             try $0.integer("SELECT count(*) FROM sluice_requests")
         }
         #expect(kept == 2)

@@ -72,7 +72,7 @@ struct LuaSyncHookTests {
                 .retry(after: .seconds(7))
             ),
             ("return decide.cancel_and_discard()", .cancelAndDiscard), ("return decide.abort()", .abort),
-            ("return decide.quarantine { reason = a.code }", .quarantine(reason: "rejected")),
+            ("return decide.park { reason = a.code }", .park(reason: "rejected")),
             (
                 "a.record.title = '' return decide.cancel_and_update(a.record)",
                 .cancelAndUpdate(["id": "1", "title": "", "count": 5])

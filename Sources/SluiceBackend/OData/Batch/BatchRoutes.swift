@@ -20,7 +20,7 @@ struct BatchRoutes: Sendable {
 
     func reply() async throws -> ODataReply {
         let body = call.request.body
-        let most = call.backend.configuration.limits.bodyBytes
+        let most = call.served.configuration.limits.bodyBytes
         guard body.bytes.count <= most else {
             throw Refusal(.contentTooLarge, "the batch is larger than \(most) bytes")
         }
@@ -95,7 +95,7 @@ struct BatchRoutes: Sendable {
     private func inner(_ item: BatchItem, _ references: [String: String]) throws(Refusal) -> ServiceCall {
         let request = try item.request.get()
         var inner = try ServiceCall(
-            call.backend, call.model, call.version, request, RequestTarget(request.head))
+            call.served, call.model, call.version, request, RequestTarget(request.head))
         inner.references = references
         guard inner.segments.first != "$batch" else { throw Refusal(.badRequest, "a batch holds no batch") }
         return inner
@@ -108,7 +108,7 @@ struct BatchRoutes: Sendable {
         do {
             let writes = try await plan(items, &known)
             let count = writes.reduce(0) { $0 + $1.changes.count }
-            let group = WriteGroup(parts: 0..<count, call.backend.database)
+            let group = WriteGroup(parts: 0..<count, call.served.database)
             let results = await withTaskGroup(of: (Int, Result<ODataReply, any Error>).self) { tasks in
                 var first = 0
                 for (index, write) in writes.enumerated() {

@@ -52,7 +52,7 @@ struct BatchWriter {
     private static func boundary(_ kind: String, _ call: ServiceCall, _ answers: [BatchRoutes.Answer]) -> String {
         let contents = answers.flatMap(\.replies).map { $0.response(call.version).body.bytes }
         while true {
-            let boundary = "\(kind)_\(call.backend.environment.makeID())"
+            let boundary = "\(kind)_\(call.served.environment.makeID())"
             let line = Array("--\(boundary)".utf8)
             if !contents.contains(where: { $0.contains(line) }) { return boundary }
         }

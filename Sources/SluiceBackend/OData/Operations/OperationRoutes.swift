@@ -16,7 +16,7 @@ struct OperationRoutes: Sendable {
         guard operation.isFunction == isRead, isRead || call.method == .post else {
             throw Refusal.method(allowed: operation.isFunction ? "GET" : "POST")
         }
-        let principal = try await call.backend.authenticator?.principal(for: call.head.headerFields)
+        let principal = try await call.served.authenticator?.principal(for: call.head.headerFields)
         try check(principal)
         let format = try call.entityFormat()
         let values = try OperationArguments(call, operation, inAddress: arguments).values

@@ -10,7 +10,7 @@ struct DescriptionRoutes: Sendable {
     ///
     /// - Throws: ``Refusal`` (401) without a user where all that there is needs one.
     func check() async throws {
-        let principal = try await call.backend.authenticator?.principal(for: call.head.headerFields)
+        let principal = try await call.served.authenticator?.principal(for: call.head.headerFields)
         let levels = call.model.sets.flatMap { set in BackendOperation.allCases.map { set.table.rules.access[$0] } }
         guard principal == nil, !(levels + operations.map(\.access)).contains(.anonymous) else { return }
         var refusal = Refusal(.unauthorized, "the service needs a user; send a token")

@@ -3,7 +3,7 @@ internal import SluiceCore
 
 /// A request to an OData service: what came, and how its answer is to look.
 struct ServiceCall: Sendable {
-    let backend: Backend
+    let served: ServedTables
     let model: ServiceModel
     let version: ServiceVersion
     let request: Request
@@ -20,10 +20,10 @@ struct ServiceCall: Sendable {
 
     /// - Throws: ``Refusal`` (400).
     init(
-        _ backend: Backend, _ model: ServiceModel, _ version: ServiceVersion, _ request: Request,
+        _ served: ServedTables, _ model: ServiceModel, _ version: ServiceVersion, _ request: Request,
         _ target: RequestTarget
     ) throws(Refusal) {
-        self.backend = backend
+        self.served = served
         self.model = model
         self.version = version
         self.request = request
@@ -110,7 +110,7 @@ struct ServiceCall: Sendable {
             }
         }
         return TableRequest(
-            backend: backend, table: set.table, wire: version.wire, target: RequestTarget(inner),
+            served: served, table: set.table, wire: version.wire, target: RequestTarget(inner),
             request: Request(inner, body: body.map { Body(json: $0) } ?? .empty))
     }
 

@@ -165,8 +165,8 @@ struct ChangePlanner {
         guard given == nil || given?.int == 0 else {
             throw Refusal(.badRequest, "the server gives out this table's ids")
         }
-        let backend = call.backend
-        return try await backend.database.write { try set.table.makeID(backend.environment, $0) }
+        let served = call.served
+        return try await served.database.write { try set.table.makeID(served.environment, $0) }
     }
 
     /// An id as the value of a column.

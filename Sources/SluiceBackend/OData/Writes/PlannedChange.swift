@@ -53,7 +53,7 @@ struct PlannedWrite: Sendable {
     }
 
     private func alone() async throws -> ODataReply {
-        guard changes.count > 1, let database = changes.first?.request.backend.database else {
+        guard changes.count > 1, let database = changes.first?.request.served.database else {
             return try answer([try await changes[main].carryOut()])
         }
         let writes = WriteGroup(parts: changes.indices, database)

@@ -18,7 +18,7 @@ struct WriteRoutes: Sendable {
         guard let set = write.changes.first?.set else { throw Refusal.missing }
         // The id of the request is of what came, and not of what is made of it.
         let whole = TableRequest(
-            backend: call.backend, table: set.table, wire: version.wire, target: call.target, request: call.request)
+            served: call.served, table: set.table, wire: version.wire, target: call.target, request: call.request)
         guard let repeatable = try RepeatableRequest(whole) else { return write }
         for index in write.changes.indices {
             write.changes[index].request.repeatable = index == write.main ? repeatable : repeatable.part(index)

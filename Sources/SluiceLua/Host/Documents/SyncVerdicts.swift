@@ -97,8 +97,8 @@ package enum PushErrorVerdict {
             try check.requireWrite()
             let edited = decision.json["record"] == nil ? nil : try record()
             return decision.answer(PushErrorDecision.changeKind(try OperationView.kind(decision), edited))
-        case "quarantine":
-            return decision.answer(PushErrorDecision.quarantine(reason: decision.reason ?? "a plugin said so"))
+        case "park":
+            return decision.answer(PushErrorDecision.park(reason: decision.reason ?? "a plugin said so"))
         case "abort": return decision.answer(PushErrorDecision.abort)
         default: return decision.answer(PushErrorDecision.next)
         }

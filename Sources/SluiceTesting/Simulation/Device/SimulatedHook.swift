@@ -53,7 +53,7 @@ struct SimulatedHook: SyncHook {
         case 2: return .cancelAndDiscard
         case 3: return .changeKind(failure.operation.kind, failure.record)
         case 4: return .abort
-        default: return .quarantine(reason: "not fit")
+        default: return .park(reason: "not fit")
         }
     }
 

@@ -175,7 +175,7 @@ struct PushErrorHookTests {
     @Test("the end of a push for all is not undone by a decision about one", arguments: StoreKind.allCases)
     func ends(_ kind: StoreKind) async throws {
         for decision in [
-            .cancelAndDiscard, .retry(after: .zero), .changeKind(.delete, nil), .quarantine(reason: "no"), .abort,
+            .cancelAndDiscard, .retry(after: .zero), .changeKind(.delete, nil), .park(reason: "no"), .abort,
         ] as [PushErrorDecision] {
             let device = try await device(kind, Shared(.loseRequest)) { _ in decision }
             try await device.todos.insert(["id": "b"])
@@ -186,8 +186,8 @@ struct PushErrorHookTests {
     }
 
     @Test("it can be held with a reason, whatever it failed of", arguments: StoreKind.allCases)
-    func quarantine(_ kind: StoreKind) async throws {
-        let device = try await device(kind, Shared(.answer(.json(503, "")))) { _ in .quarantine(reason: "too often") }
+    func park(_ kind: StoreKind) async throws {
+        let device = try await device(kind, Shared(.answer(.json(503, "")))) { _ in .park(reason: "too often") }
         try await device.context.push()
         let operation = try #require(try await device.operation("a"))
         #expect(operation.state == .parked && operation.failure?.message.hasPrefix("medic: too often") == true)

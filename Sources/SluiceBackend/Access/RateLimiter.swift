@@ -38,7 +38,7 @@ final class RateLimiter: Sendable {
     init(_ rules: BackendConfiguration.RateLimit, now: @escaping @Sendable () -> Timestamp) {
         self.rules = rules
         self.now = now
-        addressField = rules.addressHeader.flatMap(Self.field)
+        addressField = rules.addressHeader.flatMap { HTTPField.Name($0) }
     }
 
     /// How many clients are remembered.
@@ -98,9 +98,6 @@ final class RateLimiter: Sendable {
         let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
         return Array(v6.starts(with: mapped) ? v6.suffix(4) : v6.prefix(8))
     }
-
-    /// The name of a header field; nil if it is not valid.
-    static func field(_ name: String) -> HTTPField.Name? { HTTPField.Name(name) }
 }
 
 /// What a request is let in by: for a batch to pay for its parts.
@@ -126,20 +123,5 @@ struct Allowance: Sendable {
         var refusal = Refusal(.tooManyRequests, "too many requests; come again in \(wait) s")
         refusal.headers[.retryAfter] = String(wait)
         throw refusal
-    }
-}
-
-extension Backend {
-    /// Lets a request in, or not, before anything else is done for it. Nil where there is no limit.
-    ///
-    /// - Throws: ``Refusal`` (429).
-    func admit(_ head: HTTPRequest, from address: SocketAddress?) async throws(Refusal) -> Allowance? {
-        guard let limiter else { return nil }
-        // Who has no valid token is refused by the route, and counts by the address here.
-        let user = try? await authenticator?.principal(for: head.headerFields)?.user
-        let allowance = Allowance(
-            limiter: limiter, client: limiter.client(head, user: user, from: address))
-        try allowance.pay()
-        return allowance
     }
 }

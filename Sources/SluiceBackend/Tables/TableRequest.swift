@@ -3,7 +3,7 @@ internal import SluiceCore
 
 /// A request to a table: what it asks for, and in which wire.
 struct TableRequest: Sendable {
-    let backend: Backend
+    let served: ServedTables
     let table: BackendTable
     let wire: ServerWire
     let target: RequestTarget
@@ -45,5 +45,43 @@ struct TableRequest: Sendable {
 
     func reply(_ status: HTTPResponse.Status, _ stored: JSON) -> Reply {
         wire.reply(status, stored, asked: asked)
+    }
+}
+
+extension TableRequest {
+    /// Finds out whom the request comes from and whether it may do the operation.
+    ///
+    /// - Throws: ``Refusal``: 401 for a token that is not valid, and see ``Permission``.
+    func session(_ operation: BackendOperation) async throws(Refusal) -> TableSession {
+        let principal = try await served.authenticator?.principal(for: head.headerFields)
+        try Permission.check(operation, table.rules, principal, methods: methods)
+        var repeatable = repeatable
+        repeatable?.user = principal?.user ?? ""
+        return TableSession(
+            table: table, operation: operation, principal: principal,
+            scope: RowScope(table.rules, principal, now: served.environment.now()),
+            hooks: served.hooks[table.name]?.forRequest(), served: served, repeatable: repeatable, group: group,
+            completes: wire.showsKnownProperties)
+    }
+
+    /// The methods of the path, with what they do.
+    private var methods: [(name: String, operation: BackendOperation)] {
+        let isTable = target.segments.count == 2
+        let operations: [String: BackendOperation] = [
+            "GET": .read, "DELETE": .delete, "POST": isTable ? .insert : .undelete,
+        ]
+        return (isTable ? wire.tableMethods : wire.recordMethods).split(separator: ", ").map {
+            (String($0), operations[String($0)] ?? .update)
+        }
+    }
+}
+
+extension ListParameters {
+    /// - Throws: ``Refusal`` (400) with the reason and the place.
+    init(_ request: TableRequest) throws {
+        try self.init(
+            request.target, request.table.rules, request.table.schema, undeclared: request.undeclaredColumns,
+            includesDeleted: request.options.contains("include:deleted")
+        ) { request.column($0) }
     }
 }

@@ -31,7 +31,7 @@ struct DigestReads: Sendable {
         }
         let scope = try await session.willRead(query: query)
         let filter = try filter(query, scope)
-        let (total, ranges) = try await request.backend.database.read(atLeast: .latest) {
+        let (total, ranges) = try await request.served.database.read(atLeast: .latest) {
             [table = request.table] connection in
             let count = try table.count(matching: Query(table.name, filter: filter), connection)
             let size = max(1, (count + Self.mostRanges - 1) / Self.mostRanges)

@@ -5,7 +5,7 @@ internal import SluiceCore
 struct RecordChanges: Sendable {
     private let request: TableRequest
     private let conditions: EntityConditions
-    private var backend: Backend { request.backend }
+    private var served: ServedTables { request.served }
     private var table: BackendTable { request.table }
     private var wire: ServerWire { request.wire }
 
@@ -26,9 +26,9 @@ struct RecordChanges: Sendable {
                 guard wire.insertsOverTombstones, existing[SystemColumn.deleted]?.bool == true else {
                     throw ChangeConflict(server: existing, status: .conflict)
                 }
-                try Access.check(.undelete, table.rules, session.principal)
+                try Permission.check(.undelete, table.rules, session.principal)
             }
-            return try table.put(scope.stamped(changed ?? record), now: backend.environment.now(), connection)
+            return try table.put(scope.stamped(changed ?? record), now: served.environment.now(), connection)
         }
     }
 
@@ -47,8 +47,8 @@ struct RecordChanges: Sendable {
         if wire.isLenient, given?.string?.isEmpty == true { return try await newID(nil) }
         switch given {
         case nil, .some(.null):
-            if table.rules.ids == .string { return RecordID(backend.environment.makeID()) }
-            return try await backend.database.write { try table.makeID(backend.environment, $0) }
+            if table.rules.ids == .string { return RecordID(served.environment.makeID()) }
+            return try await served.database.write { try table.makeID(served.environment, $0) }
         case .some(let value) where table.rules.ids == .integer:
             guard value.int == 0 else { throw Refusal(.badRequest, "the server gives out this table's ids") }
             return try await newID(nil)
@@ -73,14 +73,14 @@ struct RecordChanges: Sendable {
         ) { changed, scope, connection in
             let current = try update.revives ? existing(id, scope, connection) : living(id, scope, connection)
             if current[SystemColumn.deleted]?.bool == true {
-                try Access.check(.undelete, table.rules, session.principal)
+                try Permission.check(.undelete, table.rules, session.principal)
             }
             try check(current)
             if let expected, expected != current[SystemColumn.version]?.string {
                 throw ChangeConflict(server: current, status: .conflict)
             }
             let record = try update.giving(changed).applied(to: current)
-            return try table.put(scope.stamped(record), now: backend.environment.now(), connection)
+            return try table.put(scope.stamped(record), now: served.environment.now(), connection)
         }
     }
 
@@ -90,11 +90,11 @@ struct RecordChanges: Sendable {
             var record = try living(id, scope, connection)
             try check(record)
             guard table.rules.softDelete else {
-                try table.remove(id, now: backend.environment.now(), connection)
+                try table.remove(id, now: served.environment.now(), connection)
                 return record
             }
             record[SystemColumn.deleted] = true
-            return try table.put(record, now: backend.environment.now(), connection)
+            return try table.put(record, now: served.environment.now(), connection)
         }
     }
 
@@ -107,7 +107,7 @@ struct RecordChanges: Sendable {
             try check(record)
             guard record[SystemColumn.deleted]?.bool == true else { return record }
             record[SystemColumn.deleted] = false
-            return try table.put(record, now: backend.environment.now(), connection)
+            return try table.put(record, now: served.environment.now(), connection)
         }
     }
 

@@ -66,7 +66,7 @@ struct RecordReads: Sendable {
     private func records(
         _ page: Query, of query: Query, _ parameters: ListParameters, _ session: TableSession
     ) async throws -> (records: [JSON], count: Int?, hasMore: Bool) {
-        let (rows, count) = try await request.backend.database.read(atLeast: ReadFloor(query, page)) {
+        let (rows, count) = try await request.served.database.read(atLeast: ReadFloor(query, page)) {
             [table = request.table, completes = session.completes] connection in
             var rows = try table.records(matching: page, connection)
             if completes {
@@ -95,7 +95,7 @@ struct RecordReads: Sendable {
     private func text(
         _ page: Query, of query: Query, _ parameters: ListParameters, _ members: [RecordText.Member]
     ) async throws -> Reply {
-        let (text, hasMore, count) = try await request.backend.database.read(atLeast: ReadFloor(query, page)) {
+        let (text, hasMore, count) = try await request.served.database.read(atLeast: ReadFloor(query, page)) {
             [table = request.table, wire, asked = request.asked] connection in
             var text = Array("[".utf8)
             let hasMore = try table.append(
@@ -112,7 +112,7 @@ struct RecordReads: Sendable {
         let session = try await request.session(.read)
         let scope = try await session.willRead(id: id)
         let completes = session.completes && !scope.isNarrowedByHook
-        let found = try await request.backend.database.read(atLeast: .latest) {
+        let found = try await request.served.database.read(atLeast: .latest) {
             [table = request.table] connection -> JSON? in
             let record = try table.record(id, in: scope, connection)
             guard completes, let record else { return record }

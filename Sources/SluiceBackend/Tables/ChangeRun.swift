@@ -104,8 +104,8 @@ struct FoundChanges: Sendable {
 extension RecordReads {
     /// A page of changes, and the token after which the next one begins.
     func changes(_ run: ChangeRun, _ session: TableSession) async throws -> FoundChanges {
-        let floor = ReadFloor(run, of: request.table.name)
-        let (page, token) = try await request.backend.database.read(atLeast: floor) {
+        let floor = ReadFloor(point: run.token?.point, change: run.start.map { (request.table.name, $0) })
+        let (page, token) = try await request.served.database.read(atLeast: floor) {
             [table = request.table, wire] connection in
             let fingerprint = run.fingerprint(try BackendCatalog.identity(connection))
             let changes = try BackendCatalog.changes(of: table.name, connection)

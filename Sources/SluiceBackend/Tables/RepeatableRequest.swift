@@ -42,7 +42,7 @@ struct RepeatableRequest: Sendable {
         self.id = client + "\n" + id
         self.firstSent = firstSent
         fingerprint = Self.fingerprint(request)
-        window = ExpiryInterval.ticks(request.backend.configuration.requestIdsExpire)
+        window = ExpiryInterval.ticks(request.served.configuration.requestIdsExpire)
     }
 
     /// The id of one of several changes that the request is made of.

@@ -3,7 +3,7 @@ internal import SluiceCore
 
 /// Finds what a request asks for, and turns every failure into an answer of the wire that the request speaks.
 struct TableRoutes: Sendable {
-    let backend: Backend
+    let served: ServedTables
     /// What a batch pays for its parts with; nil where there is no limit, and for what is a part.
     var allowance: Allowance?
     /// The changes that those of this request are carried out with, and which of them it is.
@@ -31,13 +31,13 @@ struct TableRoutes: Sendable {
         }
         if target.segments == ["tables", BatchRequest.name] {
             guard request.head.method == .post else { throw Refusal.method(allowed: "POST") }
-            return try await BatchRun(backend, request, target, wire, allowance).reply()
+            return try await BatchRun(served, request, target, wire, allowance).reply()
         }
-        guard let table = backend.table(target.segments[1]) else {
+        guard let table = served.table(target.segments[1]) else {
             throw Refusal(.notFound, "the table does not exist")
         }
         var request = TableRequest(
-            backend: backend, table: table, wire: wire, target: target, request: request, group: group)
+            served: served, table: table, wire: wire, target: target, request: request, group: group)
         guard request.head.method != .get else { return try await read(request) }
         guard let repeatable = try RepeatableRequest(request) else { return try await change(request) }
         request.repeatable = repeatable
@@ -92,14 +92,5 @@ struct TableRoutes: Sendable {
         let id = RecordID(request.target.segments[2])
         try RequestBody.check(id: id, table: request.table.name)
         return id
-    }
-}
-
-extension Backend {
-    /// The refusal of a request that was not read whole.
-    func refuse(_ request: Request, _ refusal: Refusal) -> Response {
-        if odata != nil, request.head.isOData { return ODataRoutes.response(to: refusal, request.head) }
-        let wire = (try? ServerWire.of(request.head, RequestTarget(request.head))) ?? .azureV2
-        return wire.response(to: refusal, asked: [])
     }
 }

@@ -13,7 +13,7 @@ struct TableSession: Sendable {
     /// What the request may see and touch, before hooks narrow it.
     let scope: RowScope
     let hooks: (any TableHooks)?
-    let backend: Backend
+    let served: ServedTables
     /// The request's id, where it may come again.
     var repeatable: RepeatableRequest?
     /// The changes that this one is carried out with, and which of them it is.
@@ -65,10 +65,10 @@ struct TableSession: Sendable {
     ) async throws -> Reply {
         do {
             if let repeatable {
-                if let effect = try await backend.database.read({ try repeatable.effect($0) }) {
+                if let effect = try await served.database.read({ try repeatable.effect($0) }) {
                     return try await again(effect, reply)
                 }
-                try repeatable.checkAge(now: backend.environment.now())
+                try repeatable.checkAge(now: served.environment.now())
             }
             return try await answer(try await stored(id, record, replaces, reply, write), reply)
         } catch let before as CarriedOut {
@@ -85,7 +85,7 @@ struct TableSession: Sendable {
     private func answer(_ stored: JSON, _ reply: (JSON) -> Reply) async throws -> Reply {
         let reply = reply(try await answering([stored]).first ?? stored)
         if hooks != nil, let repeatable {
-            try await backend.database.write { try repeatable.finish(reply, $0) }
+            try await served.database.write { try repeatable.finish(reply, $0) }
         }
         return reply
     }
@@ -103,7 +103,7 @@ struct TableSession: Sendable {
             }
         }
         for _ in 0..<Self.maximumRounds {
-            let seen = try await backend.database.read { try table.record(id, in: scope, $0) }
+            let seen = try await served.database.read { try table.record(id, in: scope, $0) }
             let original = try record(seen)
             var request = HookRequest(self, id: id)
             request.record = original
@@ -149,10 +149,10 @@ struct TableSession: Sendable {
                         Self.cleaned(merged, as: JSON(members: [(SystemColumn.deleted, JSON(false))])) ?? merged
                     record["id"] = JSON(id)
                     record[SystemColumn.createdAt] = server[SystemColumn.createdAt]
-                    return try table.put(scope.stamped(record), now: backend.environment.now(), connection)
+                    return try table.put(scope.stamped(record), now: served.environment.now(), connection)
                 }
             } catch is RecordMoved {
-                guard let newer = try await backend.database.read({ try table.record(id, in: scope, $0) }) else {
+                guard let newer = try await served.database.read({ try table.record(id, in: scope, $0) }) else {
                     throw Self.busy
                 }
                 conflict.server = newer
@@ -165,7 +165,7 @@ struct TableSession: Sendable {
     private func refusal(of conflict: ChangeConflict) async throws -> Refusal {
         let reading = TableSession(
             table: table, operation: .read, principal: principal, scope: scope,
-            hooks: backend.hooks[table.name]?.forRequest(), backend: backend)
+            hooks: served.hooks[table.name]?.forRequest(), served: served)
         let shown = try await reading.answering([conflict.server]).first ?? conflict.server
         return Refusal(conflict.status, .record(shown))
     }
@@ -185,11 +185,11 @@ struct TableSession: Sendable {
             if let effect = try repeatable.effect(connection) { throw CarriedOut(effect: effect) }
             let stored = try carryOut(connection)
             let effect = RememberedEffect(reply: reply(stored), stored: hooks == nil ? nil : stored)
-            try repeatable.remember(effect, now: backend.environment.now(), connection)
+            try repeatable.remember(effect, now: served.environment.now(), connection)
             return stored
         }
         if let (writes, part) = group { return try await writes.write(part, write) }
-        return try await backend.database.write(write)
+        return try await served.database.write(write)
     }
 
     /// Checks, inside the transaction, that the record is the one that the hooks saw.

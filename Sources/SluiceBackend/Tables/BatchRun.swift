@@ -7,7 +7,7 @@ struct BatchRun: Sendable {
     /// records could otherwise ask for answers that no memory holds.
     static let mostBytes = 32 << 20
 
-    private let backend: Backend
+    private let served: ServedTables
     private let batch: BatchRequest
     private let wire: ServerWire
 
@@ -16,13 +16,13 @@ struct BatchRun: Sendable {
     /// - Throws: ``Refusal``: 400 for what is no batch, 413 for one that is too large, 415 where the wire wants it
     ///   declared as JSON, 429 where its client has not enough for its parts.
     init(
-        _ backend: Backend, _ request: Request, _ target: RequestTarget, _ wire: ServerWire, _ allowance: Allowance?
+        _ served: ServedTables, _ request: Request, _ target: RequestTarget, _ wire: ServerWire, _ allowance: Allowance?
     ) throws {
-        let most = backend.configuration.limits.bodyBytes
+        let most = served.configuration.limits.bodyBytes
         guard request.body.bytes.count <= most else {
             throw Refusal(.contentTooLarge, "the batch is larger than \(most) bytes")
         }
-        self.backend = backend
+        self.served = served
         self.wire = wire
         let reader = BatchPartReader(request.head, target)
         batch = try BatchRequest(RequestBody.object(of: request, wire)) { (element, isInGroup) throws(Refusal) in
@@ -64,13 +64,13 @@ struct BatchRun: Sendable {
         to part: BatchRequest.Part, _ group: (writes: WriteGroup, part: Int)? = nil
     ) async -> Response {
         switch part.request {
-        case .success(let request): await TableRoutes(backend: backend, group: group).respond(to: request)
+        case .success(let request): await TableRoutes(served: served, group: group).respond(to: request)
         case .failure(let refusal): wire.response(to: refusal, asked: [])
         }
     }
 
     private func respond(toGroup parts: [BatchRequest.Part]) async -> [Response] {
-        let writes = WriteGroup(parts: parts.indices, backend.database)
+        let writes = WriteGroup(parts: parts.indices, served.database)
         return await withTaskGroup(of: (Int, Response).self) { tasks in
             for (index, part) in parts.enumerated() {
                 tasks.addTask {

@@ -1,0 +1,41 @@
+internal import SluiceBase
+
+/// The rows without a time: their pass after the others.
+extension IncrementalPullSession {
+    /// Has the pass for rows without a time take an event.
+    mutating func followUntimed(_ event: PullEvent) -> PullEffect {
+        guard let effect = untimedPass?.handle(event) else { return finish(nil) }
+        switch effect {
+        case .request, .ask:
+            state = .waiting
+            return effect
+        case .finish(nil): return endUntimed()
+        case .finish(let error): return finish(error)
+        case .commit(let rows, _):
+            let page = untimedPage
+            let fresh = rows.filter { !untimed.contains(page.rows[$0]) }
+            remember(untimedOf: page)
+            if fresh.isEmpty { return followUntimed(.committed) }
+            position?.hasUntimed = hasUntimed
+            return commit(fresh)
+        }
+    }
+
+    /// All rows without a time were read: where that was to be found out, it is noted.
+    mutating func endUntimed() -> PullEffect {
+        untimedPass = nil
+        isOver = true
+        guard looksForUntimed else { return finish(nil) }
+        looksForUntimed = false
+        position?.hasUntimed = hasUntimed
+        position?.owesUntimed = false
+        return commit([])
+    }
+
+    mutating func remember(untimedOf page: PullPage) {
+        for row in page.rows where row.updatedAt == nil {
+            hasUntimed = true
+            untimed.insert(row)
+        }
+    }
+}

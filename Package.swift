@@ -369,6 +369,7 @@ if Context.environment["SLUICE_PROGRAMS"] != nil {
 }
 
 // One set of rules for every Swift target. Warnings are errors in continuous integration, not on a user's machine.
+let optimized = ["SluiceBase", "SluiceWire", "SluiceSync", "SluiceSQLite", "SluiceTesting"]
 let targetsInC = ["CLuaSandbox", "CSluice", "CSQLite", "CSQLiteFaults", "LuaReference"]
 for target in package.targets where target.type != .system && !targetsInC.contains(target.name) {
     target.swiftSettings =
@@ -382,5 +383,10 @@ for target in package.targets where target.type != .system && !targetsInC.contai
     if target.type != .test { target.swiftSettings?.append(.treatWarning("DeprecatedDeclaration", as: .error)) }
     if Context.environment["CI"] == "true" {
         target.swiftSettings?.append(.treatAllWarnings(as: .error))
+    }
+    // The tests take half of the time where the engine is optimised in debug builds too, with its assertions. `make` says so;
+    // a package that others depend on by its version may not have such flags.
+    if Context.environment["SLUICE_OPTIMIZE"] != nil, optimized.contains(target.name) {
+        target.swiftSettings?.append(.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug)))
     }
 }

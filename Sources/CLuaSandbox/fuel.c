@@ -15,6 +15,18 @@ static int64_t read_clock(clockid_t clock) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/// How far the cheap clock moves at a time: 4 ms on most machines.
+static int64_t coarse_tick(void) {
+    struct timespec tick;
+    clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+    return (int64_t)tick.tv_sec * 1000000000 + tick.tv_nsec;
+}
+
+/// The time that counts against a budget.
+static int64_t counted(const sluice_vm *vm, int64_t time) {
+    return vm->limits.is_deterministic ? time / deterministic_leniency : time;
+}
+
 /// Kills the running call: its hook goes to every step, and raises there. Raises nothing itself, so the allocator may
 /// use it.
 void sb_trip(sluice_vm *vm, sluice_outcome why) {
@@ -43,11 +55,10 @@ void sb_look_at_clock(sluice_vm *vm) {
         return;
     }
     int64_t elapsed = now - call->stretch_start;
-    int64_t factor = vm->limits.is_deterministic ? deterministic_leniency : 1;
     const sluice_budget *budget = &call->budget;
-    if (budget->burst_nanoseconds > 0 && elapsed / factor > budget->burst_nanoseconds) {
+    if (budget->burst_nanoseconds > 0 && counted(vm, elapsed) > budget->burst_nanoseconds) {
         sb_trip(vm, SLUICE_FAILED_BURST);
-    } else if (budget->cpu_nanoseconds > 0 && (call->cpu_used + elapsed) / factor > budget->cpu_nanoseconds) {
+    } else if (budget->cpu_nanoseconds > 0 && counted(vm, call->cpu_used + elapsed) > budget->cpu_nanoseconds) {
         sb_trip(vm, SLUICE_FAILED_CPU);
     }
 }
@@ -59,7 +70,10 @@ bool sb_may_go_on(sluice_vm *vm) {
     int64_t now = read_clock(CLOCK_MONOTONIC_COARSE);
     if (now != call->coarse_time) {
         call->coarse_time = now;
+        bool is_first = call->stretch_start == 0;
         sb_look_at_clock(vm);
+        // What came before was nothing, a whole tick, or anything between.
+        if (is_first) call->stretch_start -= coarse_tick() / 2;
     }
     return call->latch == SLUICE_DONE;
 }
@@ -106,11 +120,17 @@ void sb_stretch_begin(sluice_call *call) {
     call->until_clock = clock_interval;
     call->coarse_time = read_clock(CLOCK_MONOTONIC_COARSE);
     lua_sethook(call->coroutine, sb_hook, LUA_MASKCOUNT, call->vm->profile == NULL ? sb_hook_interval : 1);
+    int64_t most = call->budget.cpu_nanoseconds;
+    if (most > 0 && counted(call->vm, call->cpu_used) > most) sb_trip(call->vm, SLUICE_FAILED_CPU);
 }
 
 void sb_stretch_end(sluice_call *call) {
     sb_profile_finish(call->vm);
-    if (call->stretch_start == 0) return;
+    if (call->stretch_start == 0) {
+        // One that is shorter than a tick sees the cheap clock move now and then: many of them count what they took.
+        if (read_clock(CLOCK_MONOTONIC_COARSE) != call->coarse_time) call->cpu_used += coarse_tick();
+        return;
+    }
     call->cpu_used += read_clock(CLOCK_THREAD_CPUTIME_ID) - call->stretch_start;
     call->stretch_start = 0;
 }

@@ -20,7 +20,7 @@ import Testing
     private func request(cookie: String) -> LocalRequest {
         var head = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:1", path: "/inspector/")
         head.headerFields[.cookie] = cookie
-        return LocalRequest(head: head, body: .empty, peer: nil)
+        return LocalRequest(head: head, body: .empty)
     }
 
     @Test("an address signs in once and for ten minutes; a session lasts half a day, among other cookies")

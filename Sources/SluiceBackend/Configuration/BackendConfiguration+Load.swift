@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPTypes
 internal import SluiceConfiguration
 internal import SluiceCore
 

@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import SluiceCore
 
 // What the hooks of a table get to see of a request.

@@ -101,10 +101,8 @@ private struct LocalResponder: HTTPResponder {
 
     func respond(to request: Hummingbird.Request, context: LocalContext) async throws -> Hummingbird.Response {
         var request = request
-        var peer: PeerCredentials?
         if case .socket(_, let rule) = address {
-            peer = await PeerCredentials.of(context.channel)
-            guard let peer, rule.admits(peer) else {
+            guard let peer = await PeerCredentials.of(context.channel), rule.admits(peer) else {
                 return Self.response(
                     .refusal(
                         .forbidden, "forbidden", "this user may not use the socket; see control.users and control.group"
@@ -115,8 +113,7 @@ private struct LocalResponder: HTTPResponder {
             return Self.response(.refusal(.contentTooLarge, "tooLarge", "the body is larger than \(mostBody) bytes"))
         }
         let bytes = Array(body.readableBytesView)
-        return Self.response(
-            await answer(LocalRequest(head: request.head, body: Body(bytes: bytes), peer: peer)))
+        return Self.response(await answer(LocalRequest(head: request.head, body: Body(bytes: bytes))))
     }
 
     private static func response(_ reply: LocalReply) -> Hummingbird.Response {

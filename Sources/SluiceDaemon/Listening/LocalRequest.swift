@@ -6,8 +6,6 @@ internal import Sluice
 struct LocalRequest: Sendable {
     var head: HTTPRequest
     var body: Body
-    /// The peer, where the request came over a Unix socket.
-    var peer: PeerCredentials?
 
     /// The path without the query, decoded, in its parts.
     var segments: [String] {

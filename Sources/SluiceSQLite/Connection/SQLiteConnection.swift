@@ -116,7 +116,7 @@ package final class SQLiteConnection {
         }
         guard code == Int32(CSQLITE_OK) else { throw database.failure() }
         guard let prepared else { throw SluiceError(.storeSchema, "an empty statement") }
-        return SQLiteStatement(sql: sql, handle: prepared, database: database)
+        return SQLiteStatement(handle: prepared, database: database)
     }
 
     /// Runs one or more statements that have no parameters and whose rows nobody wants.

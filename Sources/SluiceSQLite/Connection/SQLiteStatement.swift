@@ -5,14 +5,11 @@ package import SluiceCore
 ///
 /// Parameters and columns are numbered as in SQLite: parameters from 1, columns from 0.
 package final class SQLiteStatement {
-    /// The text it was prepared from.
-    package let sql: String
     package let handle: OpaquePointer
     package let api: UnsafePointer<csqlite_api>
     private let database: SQLiteHandle
 
-    init(sql: String, handle: OpaquePointer, database: SQLiteHandle) {
-        self.sql = sql
+    init(handle: OpaquePointer, database: SQLiteHandle) {
         self.handle = handle
         self.database = database
         self.api = database.api

@@ -51,7 +51,7 @@ extension SQLiteConnection {
         }
         guard code == Int32(CSQLITE_OK) else { throw database.failure() }
         guard let prepared else { throw SluiceError(.invalidQuery, "the statement is empty") }
-        let statement = SQLiteStatement(sql: text, handle: prepared, database: database)
+        let statement = SQLiteStatement(handle: prepared, database: database)
         guard SQLStatementText.isBlank(Array(text.utf8)[length...]) else {
             throw SluiceError(.invalidQuery, "only one statement is allowed; text follows the end of the first")
         }

@@ -36,7 +36,7 @@ extension SyncContext {
             try checkShared(query.table)
             let driver = PullDriver(
                 client: client, store: store, options: options, query: query, owner: owner,
-                allowsRemovals: allowsMassRemoval, progress: { meter?.stored($0.rows) })
+                allowsRemovals: allowsMassRemoval, progress: { meter?.stored($0) })
             return try await board.during(.pulling, { _ in .reached }) {
                 var driver = driver
                 return try await Metering.$meter.withValue(meter) { try await driver.run() }

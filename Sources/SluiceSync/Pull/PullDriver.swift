@@ -10,7 +10,8 @@ struct PullDriver: Sendable {
     let options: SyncOptions
     let query: Query
     let owner: Cursor.Owner?
-    let progress: (@Sendable (PullProgress) -> Void)?
+    /// Told after each page how many rows have been dealt with so far.
+    let progress: (@Sendable (_ rows: Int) -> Void)?
     private var cursor: Cursor?
     private var mark = ChangeStamps.Moment()
     private var removals: RemovalGuard
@@ -22,7 +23,7 @@ struct PullDriver: Sendable {
 
     init(
         client: SluiceClient, store: any LocalStore, options: SyncOptions, query: Query, owner: Cursor.Owner?,
-        allowsRemovals: Bool = false, progress: (@Sendable (PullProgress) -> Void)? = nil
+        allowsRemovals: Bool = false, progress: (@Sendable (_ rows: Int) -> Void)? = nil
     ) {
         self.client = client
         self.store = store
@@ -140,7 +141,7 @@ struct PullDriver: Sendable {
             "page stored",
             metadata: ["table": "\(query.table)", "stored": "\(stored.stored)", "deleted": "\(stored.deleted)"])
         // A page without rows that comes after others only moves the cursor.
-        if !rows.isEmpty || result.pages == 1 { progress?(PullProgress(table: query.table, rows: result.rows)) }
+        if !rows.isEmpty || result.pages == 1 { progress?(result.rows) }
     }
 
     // MARK: The cursor

@@ -51,11 +51,3 @@ public struct PullResult: Sendable, Hashable {
         dropped += outcome.dropped
     }
 }
-
-/// How far a pull has come.
-struct PullProgress: Sendable, Hashable {
-    /// The table.
-    var table: String
-    /// How many rows have been dealt with so far.
-    var rows: Int
-}

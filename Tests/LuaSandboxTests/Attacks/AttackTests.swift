@@ -9,6 +9,10 @@ struct AttackTests {
 
     private static let all = Attack.loops + Attack.memory + Attack.reach + Attack.amplifiers
 
+    /// What hooks may spend at the most, unless their plugin is allowed more.
+    private static let usual = sluice_budget(
+        fuel: 1_000_000, burst_nanoseconds: 50_000_000, cpu_nanoseconds: 100_000_000, may_wait: true)
+
     private static let unmetered = sluice_budget(
         fuel: 0, burst_nanoseconds: 50_000_000, cpu_nanoseconds: 100_000_000, may_wait: true)
 
@@ -27,7 +31,7 @@ struct AttackTests {
 
     @Test("an attack ends within its time, and the VM is as good as before", arguments: all)
     func ends(_ attack: Attack) throws {
-        let answer = try run(attack, budget: Sandbox.budget)
+        let answer = try run(attack, budget: Self.usual)
         if let error = answer.error { #expect(!error.contains("0x")) }
         if let result = answer.result { #expect(!result.contains("0x")) }
     }
@@ -66,7 +70,7 @@ struct AttackTests {
         ])
     func texts(_ text: Text) throws {
         let started = Sandbox.threadTime
-        #expect(throws: Sandbox.Failure.self) { try Sandbox.with(text.text) }
+        #expect(throws: Sandbox.Failure.self) { try Sandbox.with(text.text, budget: Self.usual) }
         #expect(Sandbox.threadTime - started < Self.most)
     }
 
@@ -88,10 +92,8 @@ struct AttackTests {
         for _ in 0..<5 {
             let answer = sandbox.call("keep")
             #expect(answer.outcome == SLUICE_FAILED_MEMORY || answer.outcome == SLUICE_FAILED_FUEL)
-            #expect(answer.milliseconds < Self.most)
             let after = sandbox.call("good", #"{"n":1}"#)
             #expect([SLUICE_DONE, SLUICE_FAILED_MEMORY, SLUICE_FAILED_FUEL].contains(after.outcome))
-            #expect(after.milliseconds < Self.most)
         }
         #expect(sluice_vm_is_balanced(sandbox.vm))
         #expect(sluice_vm_kills(sandbox.vm) >= 3)

@@ -63,15 +63,18 @@ struct KillTests {
         #expect(sluice_vm_memory(sandbox.vm) < 200_000, "what the killed call held is still there")
     }
 
-    @Test("the CPU time of all stretches together has a bound of its own")
-    func cpu() throws {
-        let budget = sluice_budget(
-            fuel: 0, burst_nanoseconds: 30_000_000, cpu_nanoseconds: 50_000_000, may_wait: true)
+    @Test(
+        "the CPU time of all stretches together has a bound of its own, however short each is",
+        arguments: ["2e6", "2e5", "2e4", "2e3"])
+    func cpu(length: String) throws {
+        let budget = sluice_budget(fuel: 0, burst_nanoseconds: 0, cpu_nanoseconds: 50_000_000, may_wait: true)
         let sandbox = try Sandbox.with(
-            "return { run = function() while true do for i = 1, 2e6 do end wait('x') end end }")
-        let answer = sandbox.call("run", replies: Array(repeating: "1", count: 1000), budget: budget)
+            "return { run = function() while true do for i = 1, LENGTH do end wait('x') end end }"
+                .replacing("LENGTH", with: length))
+        let answer = sandbox.call("run", replies: Array(repeating: "1", count: 100_000), budget: budget)
         #expect(answer.outcome == SLUICE_FAILED_CPU)
-        #expect(answer.milliseconds < 250)
+        // The rest is the waits' own, which is the host's.
+        #expect(answer.milliseconds < 1000)
     }
 
     @Test("a kill says where it was")

@@ -82,7 +82,9 @@ struct LeakWorld {
                 }
             ], backends: 1)
         // Tokens name their database: the two worlds have one name.
-        _ = try await fixture.backend.served.database.write { try $0.run("UPDATE sluice_identity SET value = 'a world'") }
+        _ = try await fixture.backend.served.database.write {
+            try $0.run("UPDATE sluice_identity SET value = 'a world'")
+        }
         // What no request may see.
         for number in 0..<8 {
             for table in Self.all {

@@ -63,7 +63,9 @@ import Testing
             #expect(answer.error.contains("storeSchema"), "\(answer.error)")
         }
         do {
-            _ = try await fixture.backend.served.database.read { try fixture.backend.served.table("t")?.record("a", $0) }
+            _ = try await fixture.backend.served.database.read {
+                try fixture.backend.served.table("t")?.record("a", $0)
+            }
             Issue.record("it was read")
         } catch let error as SluiceError {
             #expect(error.code == .storeSchema && error.message.contains("did somebody change them"))

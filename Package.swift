@@ -368,8 +368,12 @@ if Context.environment["SLUICE_PROGRAMS"] != nil {
     }
 }
 
+// What is optimised in debug builds too, with its assertions: the tests take half of the time so, and what plugins may spend
+// is measured in time of the processor. `make` says so; a package that others depend on by its version may not have such flags.
+let optimized =
+    Context.environment["SLUICE_OPTIMIZE"] == nil
+    ? [] : ["SluiceBase", "SluiceWire", "SluiceSync", "SluiceSQLite", "SluiceTesting", "SluiceLua", "CLuaSandbox"]
 // One set of rules for every Swift target. Warnings are errors in continuous integration, not on a user's machine.
-let optimized = ["SluiceBase", "SluiceWire", "SluiceSync", "SluiceSQLite", "SluiceTesting"]
 let targetsInC = ["CLuaSandbox", "CSluice", "CSQLite", "CSQLiteFaults", "LuaReference"]
 for target in package.targets where target.type != .system && !targetsInC.contains(target.name) {
     target.swiftSettings =
@@ -384,9 +388,10 @@ for target in package.targets where target.type != .system && !targetsInC.contai
     if Context.environment["CI"] == "true" {
         target.swiftSettings?.append(.treatAllWarnings(as: .error))
     }
-    // The tests take half of the time where the engine is optimised in debug builds too, with its assertions. `make` says so;
-    // a package that others depend on by its version may not have such flags.
-    if Context.environment["SLUICE_OPTIMIZE"] != nil, optimized.contains(target.name) {
+    if optimized.contains(target.name) {
         target.swiftSettings?.append(.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug)))
     }
+}
+for target in package.targets where targetsInC.contains(target.name) && optimized.contains(target.name) {
+    target.cSettings = (target.cSettings ?? []) + [.unsafeFlags(["-O2"], .when(configuration: .debug))]
 }

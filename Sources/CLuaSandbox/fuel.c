@@ -72,8 +72,8 @@ bool sb_may_go_on(sluice_vm *vm) {
         call->coarse_time = now;
         bool is_first = call->stretch_start == 0;
         sb_look_at_clock(vm);
-        // What came before was nothing, a whole tick, or anything between.
-        if (is_first) call->stretch_start -= coarse_tick() / 2;
+        // What came before was nothing, a whole tick, or anything between. A call that is over was not looked at.
+        if (is_first && call->stretch_start != 0) call->stretch_start -= coarse_tick() / 2;
     }
     return call->latch == SLUICE_DONE;
 }

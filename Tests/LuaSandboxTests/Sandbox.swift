@@ -16,6 +16,8 @@ final class Sandbox {
         var fuel: Int64
         /// CPU time of the thread from the call to its end.
         var milliseconds: Double
+        /// CPU time of the call as the sandbox counts it.
+        var countedMilliseconds = 0.0
     }
 
     struct Failure: Error, CustomStringConvertible {
@@ -141,7 +143,8 @@ final class Sandbox {
         let answer = Answer(
             outcome: outcome, result: result, className: className.map { String(cString: $0) },
             error: text(of: sluice_call_error(call)), changed: isChanged ? text(borrowed: argument) : nil,
-            fuel: sluice_call_fuel_used(call), milliseconds: 0)
+            fuel: sluice_call_fuel_used(call), milliseconds: 0,
+            countedMilliseconds: Double(sluice_call_cpu_nanoseconds(call)) / 1e6)
         sluice_call_end(call)
         var timed = answer
         timed.milliseconds = threadTime - started

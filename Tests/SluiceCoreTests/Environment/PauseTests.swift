@@ -1,7 +1,7 @@
 import SluiceCore
 import Testing
 
-// The limit tells what never ends. It is long because other tests hold all threads of the pool for a minute and more.
+// The limit tells what never ends. It is long because other tests may hold all threads of the pool for a while.
 @Suite("A pause", .timeLimit(.minutes(5)))
 struct PauseTests {
     @Test("is over no sooner than it is told", arguments: [-5, 0, 30])

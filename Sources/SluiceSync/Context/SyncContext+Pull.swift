@@ -1,5 +1,6 @@
 public import SluiceBase
 internal import SluiceWire
+internal import Synchronization
 
 extension SyncContext {
     /// Brings the server's rows into the local store.
@@ -9,8 +10,9 @@ extension SyncContext {
     /// come belong to the query, until it lets them go. Without a name it brings all rows of the query, removes none
     /// that the server does not mark as deleted, and remembers nothing.
     ///
-    /// If changes of the table wait in the queue, everything waiting is pushed first. A row with changes that still
-    /// wait is not overwritten.
+    /// If changes of the table wait in the queue, everything waiting is pushed first, but not what did not go through
+    /// since the last push, or since this query was pulled: one table after the other is pulled with one attempt. A row
+    /// with changes that still wait is not overwritten.
     ///
     /// - Parameters:
     ///   - query: which rows, whole: it has no `select` and asks for no count. With a name it may not have an order,
@@ -29,7 +31,7 @@ extension SyncContext {
         try SyncTables.validate(query.table)
         try validate(query, queryName)
         let client = try requireClient()
-        let push = try await pushIfNeeded(before: query.table)
+        let push = try await pushIfNeeded(before: SyncRun.Pull(query: query, name: queryName))
         let owner = queryName.map { self.owner(of: query.table, named: $0, client) }
         let meter = meter(SyncProgress(step: .pulling, table: query.table), progress)
         var result = try await exclusively { [options, board] store in
@@ -125,11 +127,17 @@ extension SyncContext {
         }
     }
 
-    /// Pushes everything if changes of the table wait. Parked and dead ones do not.
-    private func pushIfNeeded(before table: String) async throws -> PushResult? {
-        let waits = try await store.read { try QueueReader($0).hasWaiting(in: table, of: options.user) }
-        guard waits else { return nil }
-        let result = try await push()
+    /// Pushes what has not failed in this run, if changes of the table wait. Parked and dead ones do not.
+    private func pushIfNeeded(before pull: SyncRun.Pull) async throws -> PushResult? {
+        let tried = run.withLock { $0.take(pull) }
+        let failed = try await store.read { [options] reader -> Set<String>? in
+            let queue = QueueReader(reader)
+            let failed = try queue.stillFailed(tried)
+            return try queue.hasWaiting(in: pull.query.table, of: options.user, besides: failed) ? failed : nil
+        }
+        guard let failed else { return nil }
+        let result = try await send(PushSelection(excluded: failed))
+        run.withLock { $0.note(result) }
         if result.end != .completed, let error = result.error { throw error }
         return result
     }

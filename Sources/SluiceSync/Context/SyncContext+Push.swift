@@ -1,4 +1,5 @@
 internal import SluiceWire
+internal import Synchronization
 
 extension SyncContext {
     /// Sends what waits in the queue: per record in order always; ``SyncOptions/concurrency``,
@@ -22,7 +23,16 @@ extension SyncContext {
         try await push(PushSelection(tables: tables, tags: tags), progress: progress)
     }
 
+    /// Begins a run: see ``SyncRun``.
     func push(
+        _ selection: PushSelection, progress: (@Sendable (SyncProgress) -> Void)? = nil
+    ) async throws -> PushResult {
+        let result = try await send(selection, progress: progress)
+        run.withLock { $0 = SyncRun(result, passingBy: selection.excluded) }
+        return result
+    }
+
+    func send(
         _ selection: PushSelection, progress: (@Sendable (SyncProgress) -> Void)? = nil
     ) async throws -> PushResult {
         let client = try requireClient()

@@ -24,6 +24,7 @@ public final class SyncContext: Sendable {
     let activity = SerialActivity()
     let batches = BatchSupport()
     let forms = WrittenForms()
+    let run = Mutex(SyncRun())
     let hub = ChangeHub()
     let board = StatusBoard()
     let watchers = Broadcast<SyncProgress>()

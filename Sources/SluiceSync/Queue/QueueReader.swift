@@ -104,13 +104,16 @@ package struct QueueReader {
         return try Set(store.records(matching: query).compactMap { $0["record"]?.textID })
     }
 
-    /// Whether operations of the table wait to be sent by that user; held ones do not, nor those of others.
-    func hasWaiting(in table: String, of user: String) throws -> Bool {
+    /// Whether operations of the table wait to be sent by that user; held ones do not, nor those of others or with these
+    /// ids.
+    func hasWaiting(in table: String, of user: String, besides ids: Set<String>) throws -> Bool {
         let ofUser = QueryExpression.binary(
             .or, .binary(.eq, .column("user"), .literal(.null)), Self.equals("user", user))
         let filter = QueryExpression.binary(
             .and, Self.equals("table", table), .binary(.and, Self.isWaiting, ofUser))
-        return try store.count(matching: Query(TableOperation.schema.name, filter: filter)) > 0
+        // One more than may be passed by is enough.
+        let some = Query(TableOperation.schema.name, filter: filter, top: ids.count + 1, select: ["id"])
+        return try store.records(matching: some).contains { $0["id"]?.string.map { !ids.contains($0) } ?? false }
     }
 
     /// How many operations are of other users.

@@ -55,7 +55,10 @@ struct ScheduleMachine: Sendable {
     private var nextPush: Timestamp?
     /// Whether the last run failed in part, or one before it of which those that followed have passed by what failed.
     private var failedInPart = false
-    /// Whether the run that is under way, or was last, passes by what has failed: it was begun for a local write.
+    /// When what has failed in part is tried again, where the server's changes have a run begin before.
+    private var nextTry: Timestamp?
+    /// Whether the run that is under way, or was last, passes by what has failed: it was begun for a local write, or for
+    /// the server's changes.
     private(set) var passesBy = false
     /// Whether the run that is under way pulls, where a hook asked for it; nil where the schedule did.
     private var directed: Bool?
@@ -113,12 +116,16 @@ struct ScheduleMachine: Sendable {
         case .postponed(let time): if waitsUntil == nil { nextPush = min(nextPush ?? .max, max(time, now)) }
         case .requested:
             isRequested = true
+            nextTry = nil
             nextRun = max(now, notBefore ?? now)
         // After a failure the pause counts: a server that reports and refuses is not asked again and again.
-        case .serverChanged: if waitsUntil == nil { nextRun = min(nextRun, now) }
+        case .serverChanged:
+            guard waitsUntil == nil else { break }
+            if failedInPart { nextTry = nextTry ?? nextRun }
+            nextRun = min(nextRun, now)
         case .networkAvailable: nextRun = min(nextRun, soonest(now, random))
         case .due:
-            passesBy = failedInPart && !pullsNext
+            passesBy = failedInPart && (!pullsNext || nextTry.map { now < $0 } ?? false)
             return .run(pulls: pullsNext)
         case .finished(let outcome): finish(outcome, now, random)
         }
@@ -146,8 +153,9 @@ struct ScheduleMachine: Sendable {
             return asked.since.advanced(by: min(max(asked.length, bounds.lowerBound), bounds.upperBound))
         }
         if let time = notBefore, time <= now { notBefore = nil }
+        let regular = now.advanced(by: schedule.interval * (0.9 + 0.2 * random))
         if !passesBy || (outcome.failed && !outcome.isPartial) {
-            let regular = now.advanced(by: schedule.interval * (0.9 + 0.2 * random))
+            nextTry = nil
             failures = outcome.failed ? failures + 1 : 0
             failedInPart = outcome.isPartial
             if failures > 0 {
@@ -158,6 +166,9 @@ struct ScheduleMachine: Sendable {
             } else if hasPulled {
                 nextRun = regular
             }
+        } else if hasPulled, let time = nextTry {
+            nextRun = min(time, regular)
+            nextTry = nil
         }
         if notBefore != nil { nextRun = max(nextRun, soonest(now, random)) }
     }

@@ -151,16 +151,8 @@ public final class SyncScheduler: Sendable {
         }
     }
 
-    /// Those of the operations that were not changed or revived since they failed, and that wait for no time of their
-    /// own.
     private func stillFailed(_ ids: Set<String>) async -> Set<String> {
-        let found = try? await context.store.read { store in
-            try ids.filter { id in
-                let operation = try QueueReader(store).operation(id)
-                return operation?.failure != nil && operation?.notBefore == nil
-            }
-        }
-        return found ?? ids
+        (try? await context.store.read { try QueueReader($0).stillFailed(ids) }) ?? ids
     }
 
     /// - Parameter failed: operations that an earlier push has tried, and this one leaves alone.

@@ -213,4 +213,30 @@ struct ScheduleMachineTests {
         #expect(arrivals[930..<1170].reduce(0, +) == 0)
         #expect(arrivals[900...].max() ?? 0 <= 80)
     }
+
+    @Test("what has failed in part is left alone by runs for the server's changes, too, until its pause is over")
+    func serverChangesWhileFailedInPart() {
+        var machine = machine()
+        let failed = ScheduleMachine.Event.finished(.init(failed: true, isPartial: true))
+        for _ in 0..<6 {
+            _ = machine.handle(.due, now: start, random: 0)
+            _ = machine.handle(failed, now: start, random: 1)
+        }
+        for second in [1.0, 2, 3] {
+            #expect(machine.handle(.serverChanged, now: at(second), random: 0) == .wait(.zero))
+            #expect(machine.handle(.due, now: at(second), random: 0) == .run(pulls: true))
+            #expect(machine.passesBy)
+            let pause = Duration.seconds(32 - Int64(second))
+            #expect(machine.handle(.finished(.init(failed: false)), now: at(second), random: 1) == .wait(pause))
+        }
+        #expect(machine.failures == 6)
+        #expect(machine.handle(.due, now: at(32), random: 0) == .run(pulls: true))
+        #expect(!machine.passesBy)
+        // Who asks for a run has all tried.
+        _ = machine.handle(failed, now: at(32), random: 1)
+        _ = machine.handle(.serverChanged, now: at(33), random: 0)
+        _ = machine.handle(.requested, now: at(33), random: 0)
+        #expect(machine.handle(.due, now: at(33), random: 0) == .run(pulls: true))
+        #expect(!machine.passesBy)
+    }
 }

@@ -14,6 +14,8 @@ enum Collapse: Sendable, Hashable {
     case moveToEnd(TableOperation.Kind)
     /// Both go, and the record is as the server knows it.
     case vanish
+    /// The queued delete becomes the edit again whose place it took.
+    case takeBack
     /// The change is not possible, for that reason.
     case refuse(String)
 
@@ -42,13 +44,19 @@ enum Collapse: Sendable, Hashable {
         case (.update, .delete): return moveToEnd(.delete)
         // The row is there on the server, so the new record replaces it; once sent, the delete stands for itself.
         case (.delete, .insert): return queued.wasSent ? append : become(.update)
-        case (.delete, .undelete): return queued.wasSent ? append : vanish
+        case (.delete, .undelete): return queued.frozen != nil ? takeBack : queued.wasSent ? append : vanish
         case (.delete, .update), (.delete, .delete): return refuse("the record is deleted")
         case (.insert, .undelete), (.update, .undelete), (.undelete, .undelete):
             return refuse("the record is not deleted")
         case (.undelete, .update): return append
         case (.undelete, .delete): return queued.wasSent ? moveToEnd(.delete) : vanish
         }
+    }
+
+    /// Whether a delete takes the place of an edit of which the server may never hear.
+    func folds(_ queued: TableOperation) -> Bool {
+        guard queued.kind == .insert || queued.kind == .update else { return false }
+        return self == .vanish || self == .become(.delete) || self == .moveToEnd(.delete)
     }
 
     private static let exists = "a record with this id exists"

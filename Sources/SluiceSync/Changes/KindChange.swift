@@ -61,7 +61,7 @@ struct KindChange {
             if let record {
                 try RecordRules.validate(whole: record, besides: [local, state?.mirror], id: id, table: table)
             }
-            wanted = record ?? local ?? state?.mirror ?? (kind == .insert ? state?.base : nil)
+            wanted = record ?? local ?? operation.frozen ?? state?.mirror ?? (kind == .insert ? state?.base : nil)
             guard wanted != nil else { throw refuse("there is no body for it; give one") }
             wanted = wanted.map {
                 RecordRules.record($0, withSystemColumns: columns.system, of: state?.mirror, id: id)

@@ -31,17 +31,20 @@ extension LocalChange {
         let local = try store.record(recordID, in: table)
         let queued = try queue.all(on: recordID, in: table)
         if kind == .update, local == nil { throw missing }
+        var taken: JSON?
         if let newest = queued.last {
-            if case .refuse(let reason) = Collapse.decide(
+            switch Collapse.decide(
                 queued: newest, new: kind, isMergeable: options.isMergeable, group: group, user: user)
             {
-                throw refusal(reason)
+            case .refuse(let reason): throw refusal(reason)
+            case .takeBack: taken = newest.frozen
+            default: break
             }
         } else {
             try checkSettled(local)
         }
         let mirror = try kind == .undelete ? queue.state(of: recordID, in: table)?.mirror : nil
-        let result = changed(local, mirror, after: queued.dropLast().last)
+        let result = taken ?? changed(local, mirror, after: queued.dropLast().last)
         if let result, kind != .undelete { try RecordRules.validate(depthOf: result, id: recordID, table: table) }
         let change = EnqueuedChange(
             table: table, recordID: recordID, kind: kind, record: result, before: local, tags: options.tags,

@@ -68,7 +68,11 @@ struct LocalChange: Sendable {
             try append(kind, to: queue, environment: environment)
             return try write(changed(local, nil), to: queue)
         }
-        switch Collapse.decide(queued: newest, new: kind, isMergeable: options.isMergeable, group: group, user: user) {
+        let collapse = Collapse.decide(
+            queued: newest, new: kind, isMergeable: options.isMergeable, group: group, user: user)
+        let folded = collapse.folds(newest) ? local : nil
+        if let folded { try queue.noteFolded(newest, making: folded, at: environment.now()) }
+        switch collapse {
         case .refuse(let reason): throw refusal(reason)
         case .append:
             guard group == nil || newest.group != group else {
@@ -82,10 +86,15 @@ struct LocalChange: Sendable {
             var operation = revived(newest, as: kind)
             // After the deletes of children that were queued meanwhile.
             if kind == .delete { operation.sequence = try queue.nextSequence() }
+            operation.frozen = folded
             try queue.put(operation)
         case .moveToEnd(let kind):
             try queue.remove(newest)
-            try append(kind, to: queue, environment: environment, after: newest)
+            try append(kind, to: queue, environment: environment, after: newest, folding: folded)
+        case .takeBack:
+            let isNew = try queued.count == 1 && queue.reader.state(of: recordID, in: table)?.base == nil
+            try queue.put(revived(newest, as: isNew ? .insert : .update))
+            return try write(newest.frozen, to: queue)
         case .vanish:
             let state = try queue.reader.state(of: recordID, in: table)
             if newest.kind == .delete, queued.count == 1, state?.mirror == nil {
@@ -153,7 +162,7 @@ struct LocalChange: Sendable {
 
     private func append(
         _ kind: TableOperation.Kind, to queue: QueueWriter, environment: SyncEnvironment,
-        after moved: TableOperation? = nil
+        after moved: TableOperation? = nil, folding edit: JSON? = nil
     ) throws {
         var operation = TableOperation(
             id: environment.makeID(), sequence: try queue.nextSequence(), table: table, recordID: recordID,
@@ -163,6 +172,7 @@ struct LocalChange: Sendable {
         operation.isMergeable = options.isMergeable
         operation.group = group
         operation.user = user
+        operation.frozen = edit
         if let moved {
             operation.tags.formUnion(moved.tags)
             operation.headers = moved.headers.replacing(options.headers)

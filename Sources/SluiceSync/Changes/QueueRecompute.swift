@@ -9,6 +9,8 @@ struct QueueRecompute {
     struct Step {
         var operation: TableOperation
         var target: JSON?
+        /// For a delete the record as the edit made it whose place it took.
+        var folded: JSON?
         /// Whether it restores a record of which nothing is known here: what it brings back is to be read first.
         var restoresUnknown = false
     }
@@ -51,8 +53,13 @@ struct QueueRecompute {
                 // What it brings back was not known when it was made.
                 result = target ?? live
             }
+            // For a delete, what it took the place of.
+            var folded = successor.kind == .delete ? successor.frozen : nil
+            if let edit = folded, let old, let target {
+                folded = Rebase.reapply(from: old, to: edit, onto: target, system: columns.system)
+            }
             (before, target, restored) = (after, result, after ?? restored)
-            return Step(operation: successor, target: result)
+            return Step(operation: successor, target: result, folded: folded)
         }
     }
 
@@ -68,7 +75,7 @@ struct QueueRecompute {
         let (table, id) = record
         // Before anything is removed: a place that a push has read is not given again.
         var next = try queue.reader.nextSequence()
-        let merged = merge(steps)
+        let merged = try merge(steps, on: ground.live)
         var written: [TableOperation] = []
         var found = ground.live
         for var step in merged {
@@ -88,7 +95,7 @@ struct QueueRecompute {
         for step in steps where !merged.contains(where: { $0.operation.id == step.operation.id }) {
             try queue.remove(step.operation)
         }
-        if let last = written.indices.last { written[last].frozen = nil }
+        if let last = written.indices.last, written[last].kind != .delete { written[last].frozen = nil }
         putInOrder(&written, from: next)
         for operation in written { try queue.put(operation) }
         let isRestored = written.first?.kind == .undelete
@@ -125,9 +132,15 @@ struct QueueRecompute {
         }
     }
 
-    private func merge(_ steps: [Step]) -> [Step] {
-        steps.reduce(into: []) { merged, step in
+    private func merge(_ steps: [Step], on live: JSON?) throws -> [Step] {
+        try steps.reduce(into: []) { merged, step in
             guard let last = merged.last, last.operation.mayTake(step.operation) else { return merged.append(step) }
+            if step.target == nil, let edit = last.target,
+                Rebase.changes(from: live ?? .object, to: edit, system: columns.system) != .object
+            {
+                try queue.noteFolded(last.operation, making: edit, at: environment.now())
+                merged[merged.count - 1].folded = edit
+            }
             merged[merged.count - 1].target = step.target
             merged[merged.count - 1].operation.tags.formUnion(step.operation.tags)
             merged[merged.count - 1].operation.headers = last.operation.headers.replacing(step.operation.headers)
@@ -161,10 +174,10 @@ struct QueueRecompute {
             // What may have been done all the same is there, and is to go.
             guard isFirst, ended != nil else { return [] }
             operation.kind = .delete
-            operation.frozen = nil
+            operation.frozen = step.folded
         case (_?, nil):
             operation.kind = .delete
-            operation.frozen = nil
+            operation.frozen = step.folded
         case (let found?, let target?):
             if Rebase.changes(from: found, to: target, system: columns.system) == .object {
                 guard isFirst, let ended else { return [] }

@@ -307,14 +307,22 @@ struct PushCommitter {
         _ queue: QueueWriter
     ) throws {
         let (table, id) = (operation.table, operation.recordID)
-        let successors = try queue.reader.all(on: id, in: table).filter { $0.id != operation.id }
+        var successors = try queue.reader.all(on: id, in: table).filter { $0.id != operation.id }
         // A delete that a new record follows has to be sent.
         let isReplaced = successors.first?.kind == .insert
         // Its successors send all that differs from there: an edit is in the local record, a delete needs no edit.
         let isAbsorbed = successors.first.map {
             !isReplaced && operation.isMergeable && $0.isMergeable && operation.group == $0.group
         }
-        if isAbsorbed == true, try contest(operation, item, server: server, sent: sent, store, queue) { return }
+        if isAbsorbed == true {
+            if successors[0].kind == .delete, operation.kind != .undelete {
+                // The delete takes the place of what the server has not heard of.
+                try queue.noteFolded(operation, making: item.local, at: environment.now())
+                successors[0].frozen = item.local
+                try queue.put(successors[0])
+            }
+            if try contest(operation, item, server: server, sent: sent, store, queue) { return }
+        }
         try noteAnswer(operation, item, queue)
         if isAbsorbed == false, !isReplaced {
             let foreign = ForeignChanges(

@@ -91,6 +91,11 @@ struct QueueWriter {
         }
     }
 
+    /// Notes in the audit an edit whose place a delete takes before the server is known to have it.
+    func noteFolded(_ edit: TableOperation, making record: JSON?, at time: Timestamp) throws {
+        try audit(edit, AuditEntry.folded, local: record, at: time)
+    }
+
     /// Notes in the audit what was done with an operation: see ``AuditEntry/what``.
     package func audit(_ operation: TableOperation, _ what: String, local: JSON?, at time: Timestamp) throws {
         var entry: JSON = [

@@ -75,7 +75,8 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
         set { maker = ExactName(newValue) }
     }
     private var maker = ExactName("")
-    /// The local record as this operation made it, kept when a successor changes the record before this one is sent.
+    /// The local record as this operation made it, kept when a successor changes the record before this one is sent. Of
+    /// a delete: as the edit made it whose place the delete took, until the delete may have been done.
     package var frozen: JSON?
     /// What has been sent so far and may have taken effect, the newest last.
     package var sent: [SentBody] = []
@@ -163,6 +164,8 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     /// Notes that the last send ended without an answer that shows what became of it.
     mutating func doubt() {
         isUncertain = true
+        // What may have been done cannot be taken back unsaid.
+        if kind == .delete { frozen = nil }
         if let index = sent.lastIndex(where: { $0.revision == revision }) { sent[index].mayBeDone = true }
     }
 

@@ -89,6 +89,7 @@ enum CollapseTable {
             case .become(let kind): "→ \(kind.rawValue)"
             case .moveToEnd(let kind): "end \(kind.rawValue)"
             case .vanish: "both vanish"
+            case .takeBack: "taken back"
             case .refuse: "error"
             }
         }

@@ -213,7 +213,10 @@ extension OracleState {
         case .deletion(let moment):
             if wasAbsent(key, since: moment) || device.waivedDeletes.contains(key) { return .known }
             // With an insert that is given up goes the deletion that followed on it: there is nothing to be deleted.
-            let isGivenUp = audit.contains { $0.moment > moment && $0.entry["operation"]?["kind"] != "update" }
+            let isGivenUp = audit.contains {
+                $0.moment > moment && $0.entry["operation"]?["kind"] != "update"
+                    && $0.entry["what"]?.string != AuditEntry.folded
+            }
             if isGivenUp { return .known }
             return operations.isEmpty ? .lost : .underWay
         }

@@ -4,7 +4,7 @@ internal import SluiceBase
 ///
 /// A row whose record has no operations is written. Of a record with operations only the mirror moves. A row whose
 /// record has changed here since the page was requested is not written; then the cursor is not written either, and
-/// those rows are read again first.
+/// those rows are read again first. Nor is a row of a version that is known to be replaced: it is asked for later.
 struct PageCommit: Sendable {
     package let table: String
     package let page: RowPage
@@ -46,7 +46,8 @@ struct PageCommit: Sendable {
         package var dropped = 0
         /// The ids of rows that were not written because their records have changed since.
         package var stale: [RecordID] = []
-        /// The ids of rows that the query may have lost, which cannot be let go now: see ``Cursor/toRecheck``.
+        /// The ids of rows to ask for again later: the query may have lost them and they cannot be let go now, or they came
+        /// in a version that is known to be replaced. See ``Cursor/toRecheck``.
         var toRecheck: [RecordID] = []
         /// The moment after the page.
         package var mark = ChangeStamps.Moment()
@@ -85,6 +86,7 @@ struct PageCommit: Sendable {
         let sorted = revised?.sorted ?? PageRows(page, rows)
         let ids = sorted.fit.map { page.rows[$0].id }
         let stale = try askedAt.map { try ChangeStamps.changed(ids, in: table, since: $0, store) } ?? []
+        let replaced = try ReplacedVersions(of: table, at: now, in: store)
         let queue = QueueWriter(store)
         let pending = try queue.reader.recordIDs(in: table, among: ids)
         var upserts: [Int] = []
@@ -97,6 +99,8 @@ struct PageCommit: Sendable {
             let isDropped = revised?.dropped.contains(index) ?? false
             if !stale.isEmpty, stale.contains(row.id) {
                 outcome.stale.append(row.id)
+            } else if replaced.contains(row) {
+                outcome.toRecheck.append(row.id)
             } else if !pending.isEmpty, pending.contains(row.id) {
                 outcome.pending += 1
                 // The server has shown it: what was sent for an earlier one of its id is late no more.

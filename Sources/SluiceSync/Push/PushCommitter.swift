@@ -218,6 +218,7 @@ struct PushCommitter {
             confirmation.map { version($0.current) != version(server) }
             ?? replay(operation).isOlder(server, than: state)
         let newest = confirmation.map(\.current) ?? state?.mirror
+        if !isOld { try noteReplaced([item.base, state?.mirror], by: server, operation, store) }
         if isOld, isLast {
             try queue.setLocal(newest, id, in: table)
         } else if let server {
@@ -251,6 +252,15 @@ struct PushCommitter {
         guard operation.kind == .insert, !references.isEmpty else { return }
         try AssignedKeys(references: references, store: store, queue: queue)
             .follow(operation.recordID, in: operation.table, as: server)
+    }
+
+    /// Notes the versions that the operation has replaced, which a copy of the server's database may still show.
+    private func noteReplaced(
+        _ former: [JSON?], by server: JSON?, _ operation: TableOperation, _ store: any StoreWriter
+    ) throws {
+        let versions = former.compactMap(version).filter { $0 != version(server) }
+        try ReplacedVersions.note(
+            versions, of: operation.recordID, in: operation.table, at: environment.now(), store)
     }
 
     /// Notes where what the server did is a plugin's word.
@@ -339,6 +349,7 @@ struct PushCommitter {
         }
         try UnansweredSend.remove(id, in: table, from: store)
         try queue.put(RecordState(table: table, recordID: id, base: server, mirror: server))
+        try noteReplaced([item.base], by: server, operation, store)
         try rebaseEdits(successors, after: operation, onto: server, sent, store, queue)
         try follow(operation, server, store, queue)
         if isAbsorbed == true { return try queue.remove(operation) }

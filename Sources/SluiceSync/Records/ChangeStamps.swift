@@ -6,10 +6,14 @@ package import SluiceBase
 /// operation or moving a record's base writes the record's id under the table's next stamp. Storing a page increments
 /// the page counter. All of it is in the store, so it holds between contexts and processes too.
 package struct ChangeStamps {
-    /// The table of the store: one record for each table, and one for each of its records that was noted lately.
+    /// The table of the store: one record for each table, and one for each of its records that was noted lately, with the
+    /// versions of it that were replaced from here: see ``ReplacedVersions``.
     package static let schema = TableSchema(
         "sluice_changes",
-        columns: [.init("table", .string), .init("stamp", .integer), .init("pages", .integer)],
+        columns: [
+            .init("table", .string), .init("stamp", .integer), .init("pages", .integer), .init("replaced", .json),
+            .init("at", .date),
+        ],
         indexes: [["table", "stamp"]])
     /// How many notes of a table are kept at least.
     package static let kept: Int64 = 1024
@@ -36,9 +40,12 @@ package struct ChangeStamps {
         var mark = try mark(of: table, in: store)
         mark.stamp += 1
         try put(mark, of: table, store)
-        // A table's name holds no slash.
+        let id = id(of: recordID, in: table)
+        let former = try store.record(id, in: schema.name)
+        let replaced = former?["replaced"].flatMap { $0.isNull ? nil : ColumnValue.json($0) }
+        let at = former?["at"]?.string.map(ColumnValue.text)
         try store.putRow(
-            RecordID("\(table)/\(recordID)"), [.text(table), .integer(mark.stamp), .null], in: schema)
+            id, [.text(table), .integer(mark.stamp), .null, replaced ?? .null, at ?? .null], in: schema)
         guard mark.stamp % kept == 0 else { return }
         let old = QueryExpression.binary(
             .and, .binary(.eq, .column("table"), .literal(.string(table))),
@@ -47,6 +54,9 @@ package struct ChangeStamps {
             matching: Query(
                 schema.name, filter: .binary(.and, old, .binary(.ne, .column("id"), .literal(.string(table))))))
     }
+
+    /// The id of a record's note: a table's name holds no slash.
+    static func id(of recordID: RecordID, in table: String) -> RecordID { "\(table)/\(recordID)" }
 
     /// Counts a page.
     ///
@@ -60,7 +70,7 @@ package struct ChangeStamps {
 
     private static func put(_ mark: Moment, of table: String, _ store: any StoreWriter) throws {
         try store.putRow(
-            RecordID(table), [.text(table), .integer(mark.stamp), .integer(mark.pages)], in: schema)
+            RecordID(table), [.text(table), .integer(mark.stamp), .integer(mark.pages), .null, .null], in: schema)
     }
 
     /// Those of the ids whose records may have changed since `mark`.
@@ -73,7 +83,7 @@ package struct ChangeStamps {
         guard now.pages == mark.pages, now.stamp - mark.stamp < kept else { return Set(ids) }
         return try Set(
             ids.filter { id in
-                guard let stamp = try store.record("\(table)/\(id)", in: schema.name)?["stamp"]?.int else {
+                guard let stamp = try store.record(Self.id(of: id, in: table), in: schema.name)?["stamp"]?.int else {
                     return false
                 }
                 return stamp > mark.stamp

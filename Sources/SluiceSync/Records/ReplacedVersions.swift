@@ -1,0 +1,58 @@
+internal import SluiceBase
+
+/// The versions of a table's records that this device has replaced lately by writes of its own.
+///
+/// A server may answer reads from a copy of its database that is some seconds behind. What such an answer shows of a
+/// record is then known to be older than what is here. After a while it counts again: a server that was restored from a
+/// backup shows old versions, too.
+struct ReplacedVersions {
+    /// For how long a version counts as replaced after the server has taken the write.
+    static let lag = Duration.seconds(20)
+    /// How many versions of one record are remembered.
+    private static let most = 8
+
+    private let versions: [RecordID: [String]]
+
+    /// - Parameter now: when the page came that is held against them.
+    init(of table: String, at now: Timestamp, in store: any StoreReader) throws {
+        let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
+        let isWritten = QueryExpression.binary(.ne, .column("at"), .literal(.null))
+        let notes = Query(ChangeStamps.schema.name, filter: .binary(.and, ofTable, isWritten))
+        var versions: [RecordID: [String]] = [:]
+        for note in try store.records(matching: notes) where Self.counts(note, at: now) {
+            guard let id = note["id"]?.string?.utf8.dropFirst(table.utf8.count + 1) else { continue }
+            versions[RecordID(String(decoding: id, as: UTF8.self))] = Self.versions(note)
+        }
+        self.versions = versions
+    }
+
+    /// Whether the row is of such a version.
+    func contains(_ row: RowPage.Row) -> Bool {
+        guard !versions.isEmpty, let version = row.version, let replaced = versions[row.id] else { return false }
+        return replaced.contains { $0.hasSameBytes(as: version) }
+    }
+
+    /// Notes that a write of this device has replaced those versions of a record whose change is noted already.
+    static func note(
+        _ replaced: [String], of id: RecordID, in table: String, at now: Timestamp, _ store: any StoreWriter
+    ) throws {
+        guard !replaced.isEmpty, var note = try store.record(ChangeStamps.id(of: id, in: table), in: schema.name)
+        else { return }
+        let known = counts(note, at: now) ? versions(note) : []
+        let all = (known.filter { !replaced.contains($0) } + replaced).suffix(most)
+        note["replaced"] = JSON(all.map { JSON($0) })
+        note["at"] = JSON(now.description)
+        try store.put(note, in: schema.name)
+    }
+
+    private static let schema = ChangeStamps.schema
+
+    private static func counts(_ note: JSON, at now: Timestamp) -> Bool {
+        guard let at = note["at"]?.string.flatMap({ Timestamp($0) }) else { return false }
+        // Either way: the clock may have been set back.
+        let passed = at.duration(to: now)
+        return passed < lag && passed > .zero - lag
+    }
+
+    private static func versions(_ note: JSON) -> [String] { note["replaced"]?.elements?.compactMap(\.string) ?? [] }
+}

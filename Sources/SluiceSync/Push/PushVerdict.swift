@@ -76,10 +76,12 @@ enum PushVerdict: Sendable, Hashable {
             // A record that still has the condition's version does not show why the server refused.
             let mayBeUnmoved = operation.kind == .delete ? !isTombstone : operation.kind != .undelete
             if mayBeUnmoved, item.isUnmoved(record, columns) { return .readBack }
-            return item.completing(compare(item, with: record, columns: columns, isRefusal: true), columns)
+            return item.completing(
+                compare(item, with: record, columns: columns, isRefusal: true, remembers: answer.remembersRequests),
+                columns)
         case 424: return .skipped
-        // The server cannot now, or something on the way has not passed it on.
-        case 407, 408, 425, 429, 503, 511: return .later(.serverFailure, uncertain: false)
+        case let status where AnswerStatus.showsNothingDone(status):
+            return .later(.serverFailure, uncertain: false)
         case 400..<500: return .refused(SluiceError.Code(status: answer.status) ?? .rejected)
         case 500...: return .later(.serverFailure, uncertain: true)
         default: return .refused(.brokenProtocol)

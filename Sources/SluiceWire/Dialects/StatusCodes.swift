@@ -9,6 +9,13 @@ package enum AnswerStatus {
     package static func isPassing(_ status: Int) -> Bool {
         (300..<400).contains(status) && status != 304 || [401, 407, 408, 425, 429, 502, 503, 504, 511].contains(status)
     }
+
+    /// Whether an answer of that status shows that nothing was done: the server could not take the request now, did not
+    /// get all of it in time (408, RFC 9110 §15.5.9), or something on the way has not passed it on. 502 and 504 do not:
+    /// those are of a proxy that did not get the server's answer.
+    package static func showsNothingDone(_ status: Int) -> Bool {
+        isPassing(status) && status != 502 && status != 504
+    }
 }
 
 extension SluiceError.Code {

@@ -123,4 +123,33 @@ struct PoisonTests {
             _ = try await SyncContext(store: MemoryStore(), options: SyncOptions(batchSize: 101))
         }
     }
+
+    @Test(
+        "an answer that shows that nothing was done leaves no doubt, however often it came within one push",
+        arguments: StoreKind.allCases, [408, 429, 503])
+    func nothingDone(_ kind: StoreKind, _ status: Int) async throws {
+        let device = try await Device(kind, retry: RetryPolicy(attempts: 3, firstPause: .zero))
+        try await device.todos.insert(["id": "a", "n": 1])
+        device.server.onRequest { $0.isWrite ? .answer(.model(status, nil)) : .none }
+        _ = try await device.context.push()
+        let operation = try #require(try await device.context.queue.operations().first)
+        #expect(!operation.isUncertain && operation.attempts == 3)
+        #expect(operation.sent.allSatisfy { !$0.mayBeDone })
+        // So the insert restores a row that was deleted before.
+        device.server.onRequest(nil)
+        device.server.seed("todos", [["id": "a", "n": 0]])
+        device.server.softDelete("todos", "a")
+        let result = try await device.context.push()
+        #expect(result.isClean && result.conflicts == 0, "\(result)")
+        #expect(device.remote("a")?["n"] == 1)
+    }
+
+    @Test("one of a proxy that did not get the answer does", arguments: StoreKind.allCases, [502, 504])
+    func maybeDone(_ kind: StoreKind, _ status: Int) async throws {
+        let device = try await Device(kind, retry: RetryPolicy(attempts: 2, firstPause: .zero))
+        try await device.todos.insert(["id": "a", "n": 1])
+        device.server.onRequest { $0.isWrite ? .answer(.model(status, nil)) : .none }
+        _ = try await device.context.push()
+        #expect(try await device.context.queue.operations().first?.isUncertain == true)
+    }
 }

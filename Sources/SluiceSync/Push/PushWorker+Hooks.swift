@@ -56,7 +56,9 @@ extension PushWorker {
         var answer = client.dialect.pushAnswer(response)
         answer.record = answer.record?.without(options.localOnly.columns[item.operation.table])
         guard item.asks.contains(.onPushError), response.status >= 400 else { return answer }
-        answer.body = Array(response.body.bytes.prefix(Self.mostBodyBytes))
+        // A refusal's record is shown to hooks as to people.
+        let shown = answer.record.map { client.credentials.hiding($0, besides: client.dialect.judged).description.utf8 }
+        answer.body = Array((shown.map(Array.init) ?? response.body.bytes).prefix(Self.mostBodyBytes))
         answer.retryAfter = response.head.headerFields[.retryAfter].flatMap {
             RetryAfter.duration($0, now: options.environment.now())
         }

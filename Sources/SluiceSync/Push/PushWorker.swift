@@ -83,6 +83,7 @@ final class PushWorker: Sendable {
         let table = commit.answeredTable.flatMap { table in
             restarted.withLock { $0.contains(table) } ? nil : table
         }
+        let commit = shown(commit)
         let written = try await store.write(at: .applied, options.environment, from: commit.source) {
             if let table {
                 let source = RowSource(endpoint: client.endpoint.identity, user: options.user)
@@ -157,6 +158,15 @@ final class PushWorker: Sendable {
 
     private static func isRefusal(_ error: any Error) -> Bool {
         error is SealRefused || (error as? SluiceError)?.cause is SealRefused
+    }
+
+    /// The commit with what it stores for people to read as they may see it.
+    private func shown(_ commit: PushCommit) -> PushCommit {
+        guard case .held(let item, let state, var failure, let conflict) = commit else { return commit }
+        failure.serverRecord = failure.serverRecord.map {
+            client.credentials.hiding($0, besides: client.dialect.judged)
+        }
+        return .held(item, state, failure, conflict)
     }
 
     private func decide(_ conflict: Conflict) async throws -> ConflictDecision {

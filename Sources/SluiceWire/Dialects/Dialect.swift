@@ -107,6 +107,11 @@ public struct Dialect: Sendable, CustomStringConvertible {
     /// The wire's name.
     public var description: String { name }
 
+    /// The properties of a record by which programs judge it: its id and what only the server sets.
+    package var judged: Set<PropertyName> {
+        Set([columns.id, columns.version, columns.updatedAt, columns.deleted] + (createdAtColumn.map { [$0] } ?? []))
+    }
+
     /// Whether the server keeps the property of that name, and refuses records that hold it: a system column other
     /// than the id, or any name that begins with two underscores.
     package func isSystemProperty(_ name: PropertyName) -> Bool {

@@ -38,6 +38,8 @@ public struct Exchange: Sendable {
         response.head.headerFields = Self.withoutCredentials(response.head.headerFields)
         // Also of an answer that was carried out and could not be read: the error's text has lost them.
         response.body = response.credentials?.hiding(response.body) ?? response.body
+        response.head.headerFields =
+            response.credentials?.hiding(response.head.headerFields) ?? response.head.headerFields
         request.head.path = request.head.path.map { path in
             var query = QueryString(ofPath: path)
             for name in query.parts.map(QueryString.name(of:)) where CredentialNames.isCredential(parameter: name) {

@@ -23,7 +23,7 @@ extension SluiceError {
 
     /// The error with what was asked and answered.
     func with(_ exchange: Exchange) -> SluiceError {
-        var error = exchange.response.credentials?.hiding(self) ?? self
+        var error = exchange.response.credentials?.hiding(self, besides: exchange.dialect.judged) ?? self
         error.exchange = exchange
         return error
     }

@@ -136,4 +136,33 @@ struct HeldConflictTests {
         #expect(try await device.local("b")?["n"] == 1)
         #expect(try await device.audit().count == 2)
     }
+
+    @Test("a conflict is judged by the record as it came, and told without credentials", arguments: StoreKind.allCases)
+    func judged(_ kind: StoreKind) async throws {
+        for (name, decides) in [("X-Tenant", true), ("X-Tenant", false), ("X-Api-Key", true), ("X-Api-Key", false)] {
+            let tenant = "6f9619ff-8b86-d011-b42d-00c04fc964ff"
+            let signed = Tap { request, next in
+                var request = request
+                request.head.headerFields[field(name)] = tenant
+                return try await next(request)
+            }
+            let device = try await Device(
+                kind, handlers: decides ? [FieldMerge(preferring: .client)] : [], filters: [signed])
+            device.server.seed("todos", [["id": "a", "tenant": JSON(tenant), "n": 1, "m": 1]])
+            try await device.todos.pull()
+            device.server.seed("todos", [["id": "a", "n": 5]])
+            try await device.todos.update(["id": "a", "n": 2])
+            var result = try await device.context.push()
+            #expect(result.conflicts == 1)
+            if !decides {
+                let failure = try #require(result.failures.first?.failure)
+                #expect(failure.serverRecord?["n"] == 5)
+                #expect(failure.serverRecord?["tenant"] == (name == "X-Tenant" ? JSON(tenant) : "(hidden)"))
+                try await device.context.queue.resolve(try #require(result.failures.first?.id), .client)
+                result = try await device.context.push()
+            }
+            #expect(result.isClean, "\(name): \(result)")
+            #expect(device.remote("a") == ["id": "a", "tenant": JSON(tenant), "n": 2, "m": 1])
+        }
+    }
 }

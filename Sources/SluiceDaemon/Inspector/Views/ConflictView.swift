@@ -37,7 +37,8 @@ struct ConflictView: Sendable {
 
     private func conflict(_ operation: TableOperation) async throws -> Conflict {
         let copies = try await context.queue.copies(of: operation)
-        let server = operation.failure?.serverRecord ?? copies.mirror
+        // What was stored as the reason is for reading: it may lack credentials that the record has.
+        let server = copies.mirror ?? operation.failure?.serverRecord
         let isDeleted = server.map { $0[context.options.dialect.columns.deleted] == true } ?? true
         return Conflict(
             operation: operation, client: try await context.queue.body(of: operation), server: server,

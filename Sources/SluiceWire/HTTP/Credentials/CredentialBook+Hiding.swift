@@ -4,10 +4,10 @@ package import SluiceBase
 extension CredentialBook {
     /// An answer of which no error can be made that holds a credential.
     ///
-    /// Records are data and stay as they are, and so does the answer to a list, a lookup or a custom call that the
-    /// server carried out. Of every other answer the header fields that hold a credential are left out, and the body's
-    /// texts lose it. A refusal whose record holds one is left without a body: a record with parts taken out is no record of the server,
-    /// and the engine reads the real one from the list.
+    /// Records are data and stay as they are, also those of refusals, by which conflicts are judged; and so does the
+    /// answer to a list, a lookup or a custom call that the server carried out. Of every other answer the header fields
+    /// that hold a credential are left out, except those by which the answer is judged, and the body's texts lose it. What
+    /// is told of an answer loses all of it: see ``Exchange``.
     func hiding(_ response: Response, to context: RequestContext, idColumn: PropertyName) -> Response {
         var response = response
         response.credentials = self
@@ -15,7 +15,9 @@ extension CredentialBook {
         if isCarriedOut, [.read, .custom].contains(context.action) || response.body.isEmpty { return response }
         let search = search
         if !isCarriedOut {
-            let fields = response.head.headerFields.filter { search.hiding($0.value) == nil }
+            let fields = response.head.headerFields.filter {
+                Self.judged.contains($0.name.canonicalName) || search.hiding($0.value) == nil
+            }
             if fields.count < response.head.headerFields.count {
                 response.head.headerFields = HTTPFields(fields)
             }
@@ -23,12 +25,48 @@ extension CredentialBook {
                 response.head.status = .init(code: response.status, reasonPhrase: reason)
             }
         }
-        guard let hidden = search.hiding(response.body.bytes) else { return response }
-        let isRecord = (try? response.body.json)?[idColumn] != nil
-        if isRecord && isCarriedOut { return response }
-        response.body =
-            isRecord ? .empty : Body(bytes: hidden, maximumValues: response.body.maximumValues)
+        guard let hidden = search.hiding(response.body.bytes),
+            (try? response.body.json)?[idColumn] == nil
+        else { return response }
+        response.body = Body(bytes: hidden, maximumValues: response.body.maximumValues)
         return response
+    }
+
+    /// The header fields of answers that have a meaning for the protocol.
+    private static let judged: Set<String> = [
+        "content-encoding", "content-length", "content-type", "date", "etag", "link", "repeatability-result",
+        "retry-after", "x-sluice-batch",
+    ]
+
+    /// The fields without those that hold a credential.
+    func hiding(_ fields: HTTPFields) -> HTTPFields {
+        let search = search
+        return HTTPFields(fields.filter { search.hiding($0.value) == nil })
+    }
+
+    /// The record as it is shown to people: without what was sent under a credential's name. What was sent under
+    /// another name may well be the record's own.
+    ///
+    /// - Parameter columns: the properties that programs judge by, which stay as they are.
+    package func hiding(_ record: JSON, besides columns: Set<PropertyName>) -> JSON {
+        let search = namedSearch
+        func hidden(_ value: JSON) -> JSON {
+            switch value.kind {
+            case .object:
+                return JSON(members: (value.members ?? []).map { (hiddenName($0.name), hidden($0.value)) })
+            case .array: return JSON((value.elements ?? []).map(hidden))
+            case .null, .bool: return value
+            case .number, .string: return search.hiding(value.string ?? value.description).map { JSON($0) } ?? value
+            }
+        }
+        func hiddenName(_ name: PropertyName) -> PropertyName {
+            search.hiding(name.text).map { PropertyName($0) } ?? name
+        }
+        guard search.hiding(Array(record.description.utf8)) != nil else { return record }
+        return JSON(
+            members: (record.members ?? []).map { name, value in
+                columns.contains(name) ? (name, value) : (hiddenName(name), hidden(value))
+            })
     }
 
     /// The body without credentials.
@@ -36,12 +74,14 @@ extension CredentialBook {
         search.hiding(body.bytes).map { Body(bytes: $0, maximumValues: body.maximumValues) } ?? body
     }
 
-    /// The error without credentials, in its message and in its causes.
-    package func hiding(_ error: SluiceError) -> SluiceError {
+    /// The error without credentials, in its message, its record and its causes.
+    ///
+    /// - Parameter columns: see ``hiding(_:besides:)``.
+    package func hiding(_ error: SluiceError, besides columns: Set<PropertyName> = []) -> SluiceError {
         let search = search
         var error = error
         if let message = search.hiding(error.message) { error.message = message }
-        if let record = error.serverRecord, search.hiding(record.description) != nil { error.serverRecord = nil }
+        error.serverRecord = error.serverRecord.map { hiding($0, besides: columns) }
         error.cause = error.cause.map { hiding($0, search) }
         return error
     }

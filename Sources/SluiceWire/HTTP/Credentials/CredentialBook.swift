@@ -15,6 +15,9 @@ package final class CredentialBook: Sendable {
         var credentials: [Credential] = []
         /// Nil after a change.
         var search: CredentialSearch?
+        var namedSearch: CredentialSearch?
+
+        mutating func changed() { (search, namedSearch) = (nil, nil) }
     }
 
     private let state = Mutex(State())
@@ -56,7 +59,7 @@ package final class CredentialBook: Sendable {
                 if let place = state.credentials.lastIndex(of: credential) {
                     state.credentials.remove(at: place)
                 } else {
-                    state.search = nil
+                    state.changed()
                 }
                 state.credentials.append(credential)
                 let alike = state.credentials.count(where: { $0.isNamed == credential.isNamed })
@@ -64,7 +67,7 @@ package final class CredentialBook: Sendable {
                     let oldest = state.credentials.firstIndex(where: { $0.isNamed == credential.isNamed })
                 {
                     state.credentials.remove(at: oldest)
-                    state.search = nil
+                    state.changed()
                 }
             }
         }
@@ -75,6 +78,15 @@ package final class CredentialBook: Sendable {
         state.withLock { state in
             let search = state.search ?? CredentialSearch(state.credentials)
             state.search = search
+            return search
+        }
+    }
+
+    /// Looks for what was sent under the name of a credential.
+    var namedSearch: CredentialSearch {
+        state.withLock { state in
+            let search = state.namedSearch ?? CredentialSearch(state.credentials.filter(\.isNamed))
+            state.namedSearch = search
             return search
         }
     }

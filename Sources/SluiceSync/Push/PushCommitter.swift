@@ -162,6 +162,9 @@ struct PushCommitter {
         return .done
     }
 
+    /// Whether the operation is still the one that was read.
+    func isCurrent(_ item: PushItem, _ queue: QueueWriter) throws -> Bool { try current(item, queue) != nil }
+
     private func current(_ item: PushItem, _ queue: QueueWriter) throws -> TableOperation? {
         guard let operation = try queue.reader.operation(item.operation.id),
             operation.revision == item.operation.revision, operation.state == .pending || operation.state == .inFlight

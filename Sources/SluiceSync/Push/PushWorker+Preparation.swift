@@ -9,13 +9,16 @@ extension PushWorker {
         case item(PushItem)
         /// Nothing has to be sent: this is as good as an answer.
         case answer(PushItem, PushAnswer)
+        /// The operation was changed since it was read.
+        case changed
     }
 
     /// Reads the record first where nothing is known that the change could be made on: its version becomes the
     /// condition of the first send and of each repeat, so that a repeat never does again what another has undone.
     ///
     /// A change or a delete of a record that was never seen is judged by the record as it is. An undelete is made on
-    /// the tombstone; where the wire restores by PUT, that is also what to put.
+    /// the tombstone; where the wire restores by PUT, that is also what to put. So is the record where an update puts it
+    /// whole and hooks may have stored another than the server sent.
     func prepare(_ item: PushItem) async throws -> Preparation {
         let operation = item.operation
         func version(_ record: JSON?) -> String? {
@@ -23,6 +26,7 @@ extension PushWorker {
         }
         switch operation.kind {
         case .insert: return .item(item)
+        case .update where item.base != nil: return isRevised(item) ? try await onServersRecord(item) : .item(item)
         case .update, .delete: if item.base != nil { return .item(item) }
         case .undelete: if version(item.base) != nil { return .item(item) }
         }
@@ -50,5 +54,32 @@ extension PushWorker {
         item.local = record
         item.base = record
         return .item(item)
+    }
+
+    /// Whether an update would send what hooks have made of the server's record. Once it was sent it stands on the
+    /// server's own.
+    private func isRevised(_ item: PushItem) -> Bool {
+        columns.replaces && item.operation.sent.isEmpty
+            && AskedHooks(options.hooks, .afterPull, table: item.operation.table) != nil
+    }
+
+    /// Puts an update on the server's own record.
+    private func onServersRecord(_ item: PushItem) async throws -> Preparation {
+        let found = try await readBack(item)
+        var item = item
+        item.answeredBy += found.answeredBy
+        guard let record = found.record else {
+            return .answer(item, PushAnswer(status: 404, message: "the server has no such record any more"))
+        }
+        let version = record[columns.version]?.string
+        guard !columns.isDeleted(record), version == nil || version == item.base?[columns.version]?.string else {
+            return .answer(
+                item,
+                PushAnswer(status: 412, record: record, message: "the change was not made on the server's record"))
+        }
+        let grounded = try await store.write(at: .applied, options.environment, from: .push) { [committer, item] in
+            try committer.ground(item, on: record, in: $0)
+        }
+        return grounded.map { .item($0) } ?? .changed
     }
 }

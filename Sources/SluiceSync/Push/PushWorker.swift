@@ -11,7 +11,7 @@ final class PushWorker: Sendable {
     let forms: WrittenForms
     let batches: BatchSupport
     let columns: PushColumns
-    private let committer: PushCommitter
+    let committer: PushCommitter
     /// The tables whose cursors of other servers and users have been looked at since the push began.
     private let restarted = Mutex<Set<String>>([])
 
@@ -105,6 +105,7 @@ final class PushWorker: Sendable {
             switch try await prepare(item) {
             case .item(let item): prepared = item
             case .answer(let item, let answer): return .answered(item, answer)
+            case .changed: return .changed
             }
         } catch {
             return .unanswered(item, SluiceError(wrapping: error), wasSent: false)

@@ -292,4 +292,46 @@ struct AfterPullTests {
         #expect(result.stored == 1)
         #expect(try await device.todos.records().map { $0["id"] } == ["r0"])
     }
+
+    @Test("what a hook changes or takes out is not written back by an edit of something else", arguments: Dialect.all)
+    func editsStandOnTheServersRecord(_ dialect: Dialect) async throws {
+        for isWhole in [true, false] {
+            let hook = TestHook(pull: { page in
+                page.rows.map { row in
+                    let text = row["text"] ?? .null
+                    if isWhole { return .change(["id": JSON(row.id), "cost": 2.5, "text": text, "own": 1]) }
+                    return .set(["cost": 2.5, "own": 1])
+                }
+            })
+            let device = try await Device(
+                .memory, dialect: dialect, adjust: { $0.hooks = [hook] })
+            device.server.seed("todos", [["id": "a", "text": "x", "cost": 25, "secret": "s", "list": [1, 2]]])
+            try await device.todos.pull()
+            #expect(try await device.local("a")?["cost"] == 2.5)
+            try await device.todos.update(["id": "a", "text": "y"])
+            try await device.todos.update(["id": "a", "list": [3]], options: OperationOptions(isMergeable: false))
+            #expect(try await device.context.push().isClean)
+            #expect(
+                device.remote("a") == ["id": "a", "text": "y", "cost": 25, "secret": "s", "list": [3]], "\(dialect)")
+        }
+    }
+
+    @Test("a record that has changed on the server since is a conflict, and one that is gone, too")
+    func editsOfAnotherRecord() async throws {
+        for isGone in [true, false] {
+            let device = try await Device(
+                .memory, dialect: .azureV3,
+                adjust: { $0.hooks = [TestHook(pull: { page in page.rows.map { _ in .set(["cost": 2.5]) } })] })
+            device.server.seed("todos", [["id": "a", "text": "x", "cost": 25]])
+            try await device.todos.pull()
+            try await device.todos.update(["id": "a", "text": "y"])
+            if isGone {
+                device.server.softDelete("todos", "a")
+            } else {
+                device.server.seed("todos", [["id": "a", "text": "theirs"]])
+            }
+            let result = try await device.context.push()
+            #expect(result.conflicts == 1 && result.remaining == 1, "\(result)")
+        }
+    }
 }

@@ -17,7 +17,7 @@ struct SentRevisionEvidence {
 
     private func shows(_ record: JSON, _ sent: SentBody) -> Bool {
         // A body that a filter dropped or encoded names nothing that could be found again.
-        guard sent.final.kind == .object, columns.holds(record, sent.final, item.forms) else { return false }
+        guard sent.final.kind == .object, columns.holds(record, changes(by: sent), item.forms) else { return false }
         let others: Set<PropertyName>
         if item.operation.kind == .delete {
             // A delete may only follow on a record that is exactly what an edit before it sent, and no one else's.
@@ -33,5 +33,13 @@ struct SentRevisionEvidence {
                 || (record[name] ?? .null) == (item.base?[name] ?? .null)
                 || columns.replaces && (record[name] ?? .null) == .null
         }
+    }
+
+    /// What the send was to change: where a record goes out whole, the rest of it is only repeated, and a server may keep
+    /// some of that itself, such as who was the last to write.
+    private func changes(by sent: SentBody) -> JSON {
+        guard columns.replaces, item.operation.kind == .update, let base = item.base else { return sent.final }
+        let changes = Rebase.changes(from: base, to: sent.final, system: columns.system.union([columns.id]))
+        return changes == .object ? sent.final : changes
     }
 }

@@ -215,4 +215,31 @@ struct SentRevisionEvidenceTests {
         #expect(result.isClean && result.conflicts == 0, "\(result)")
         #expect(device.remote("a")?["n"] == 2 && device.remote("b") == nil && device.remote("c")?["n"] == 2)
     }
+
+    @Test("a column that the server keeps itself is no evidence on any wire", arguments: Dialect.all)
+    func serverKept(_ dialect: Dialect) throws {
+        let columns = dialect.pushColumns
+        let base: JSON = ["id": "a", "n": 1, "gone": 1, "by": "bob", columns.version.text: "v1"]
+        let whole: JSON = ["id": "a", "n": 2, "by": "bob"]
+        let sent: JSON = dialect.patchesUpdates ? ["id": "a", "n": 2, "gone": .null] : whole
+        var operation = TableOperation(
+            id: "o", sequence: 1, table: "t", recordID: "a", kind: .update, createdAt: Timestamp(ticks: 0))
+        operation.sent = [SentBody(revision: 1, request: sent, final: sent, local: whole)]
+        operation.isUncertain = true
+        let item = PushItem(operation: operation, local: whole, base: base)
+        func judged(_ n: Int, gone: JSON) -> PushVerdict {
+            let record: JSON = ["id": "a", "n": JSON(n), "gone": gone, "by": "someone", columns.version.text: "v2"]
+            return .judge(item, PushAnswer(status: 412, record: record), columns: columns)
+        }
+        guard case .found = judged(2, gone: .null) else {
+            Issue.record("\(judged(2, gone: .null))")
+            return
+        }
+        for other in [judged(1, gone: .null), judged(2, gone: 1)] {
+            guard case .conflict = other else {
+                Issue.record("\(other)")
+                continue
+            }
+        }
+    }
 }

@@ -171,7 +171,10 @@ struct GatewayRequest: Sendable {
     private func held(_ id: RecordID) async throws -> (operation: TableOperation, server: JSON)? {
         let operations = try await context.queue.operations(
             QueueFilter(states: [.parked], table: table, recordID: id))
-        guard let operation = operations.first(where: { [409, 412].contains($0.failure?.status ?? 0) }),
+        let isTold = { (operation: TableOperation) in
+            operation.isHeldConflict && [409, 412].contains(operation.failure?.status ?? 0)
+        }
+        guard let operation = operations.first(where: isTold),
             let server = try await context.queue.copies(of: operation).mirror
         else { return nil }
         return (operation, columns.canonical(server))

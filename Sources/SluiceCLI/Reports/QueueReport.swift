@@ -40,7 +40,7 @@ enum QueueReport {
             })
     }
 
-    /// The copies of a record side by side, one line a property; `*` marks those that are not all equal. Where values
+    /// The copies of a record side by side, one line a property; `*` marks those in which they differ. Where values
     /// are of several types, each says its own: `5 (number)`, `5 (text)`.
     static func table(_ copies: SyncQueue.Copies, server: JSON?) -> TextTable {
         table(local: copies.local, base: copies.base, server: server ?? copies.mirror)
@@ -55,9 +55,8 @@ enum QueueReport {
             head: ["", "property", "local", "base", "server"],
             rows: names.map { name in
                 let values = columns.map { $0?[name] }
-                let isEqual = values.allSatisfy { $0 == values[0] }
                 let hasTypes = Set(values.compactMap { $0?.kind }.filter { $0 != .null }).count > 1
-                return [isEqual ? "" : "*", Plain.line(name.text)]
+                return [FieldComparison.differ(columns, in: name) ? "*" : "", Plain.line(name.text)]
                     + values.map { TextTable.cell($0) + (hasTypes ? $0.map { " (\($0.kind.word))" } ?? "" : "") }
             })
     }

@@ -18,9 +18,9 @@ struct HeldConflict {
         case .defer, .ask, .abort, .next:
             throw refuse(.invalidArgument, "decide for server, client, a merged record, delete or discard")
         }
-        guard operation.state == .parked, let failure = operation.failure,
-            failure.code == SluiceError.Code.conflict.description || failure.serverRecord != nil
-        else { throw refuse(.operationRefused, "the operation is no conflict that is held") }
+        guard operation.isHeldConflict, let failure = operation.failure else {
+            throw refuse(.operationRefused, "the operation is no conflict that is held")
+        }
         let state = try queue.reader.state(of: id, in: table)
         let shown = failure.serverRecord.flatMap { columns.isDeleted($0) ? nil : $0 }
         let version = { (record: JSON?) in record.map { $0[columns.version] ?? .null } }

@@ -189,6 +189,11 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
         revive()
     }
 
+    /// Whether it is held because the server has another record than it was made on.
+    package var isHeldConflict: Bool {
+        state == .parked && (failure?.reason == .conflict || failure?.serverRecord != nil)
+    }
+
     /// Whether it is held because it may have made a row that nobody can find.
     var isMaybeApplied: Bool { isHeld && failure?.reason == .maybeApplied }
 

@@ -74,6 +74,33 @@ import Testing
         }
     }
 
+    @Test("a record's copies are marked where they differ, and nowhere else")
+    func marks() async throws {
+        try await withServer { server, scratch in
+            let other = ["--store", scratch.file("b.db"), "--endpoint", server.endpoint]
+            let here = ["--store", scratch.file("a.db"), "--endpoint", server.endpoint]
+            func run(_ arguments: [String]) async throws -> [String] {
+                let result = try await Program.sluice.run(arguments)
+                return result.output.split(separator: "\n").filter { $0.hasPrefix("*") }.map {
+                    String($0.dropFirst().split(separator: " ").first ?? "")
+                }
+            }
+            _ = try await run(["insert", "notes", #"{"id":"a","title":"x","stock":1,"due":null}"#] + other)
+            _ = try await run(["push"] + other)
+            _ = try await run(["sync", "notes"] + here)
+            #expect(try await run(["explain", "notes", "a"] + here).isEmpty)
+            #expect(try await run(["explain", "notes", "a", "--ask"] + here).isEmpty)
+            _ = try await run(["update", "notes", "a", #"{"title":"theirs"}"#] + other)
+            _ = try await run(["push"] + other)
+            _ = try await run(["update", "notes", "a", #"{"title":"mine"}"#] + here)
+            _ = try await run(["push"] + here)
+            let queue = try await Program.sluice.run(["queue", "list", "--json"] + here)
+            let id = try JSON(parsing: queue.output)["operations"]?[0]?["id"]?.string ?? ""
+            let marked = try await run(["queue", "show", id] + here)
+            #expect(marked.contains("title") && !marked.contains("stock") && !marked.contains("due"), "\(marked)")
+        }
+    }
+
     @Test("of a named query its own rows are compared, and one that left it at the server is told")
     func filtered() async throws {
         try await withServer { server, scratch in

@@ -18,7 +18,7 @@ struct ConflictView: Sendable {
 
     /// The conflicts, the first in the queue first.
     func conflicts() async throws -> JSON {
-        let held = try await context.queue.operations(QueueFilter(states: [.parked])).filter(\.isConflict)
+        let held = try await context.queue.operations(QueueFilter(states: [.parked])).filter(\.isHeldConflict)
         var conflicts = JSON.array
         for operation in held.prefix(Self.most) {
             let conflict = try await conflict(operation)
@@ -112,13 +112,5 @@ struct ConflictView: Sendable {
             }
         }
         return record
-    }
-}
-
-extension TableOperation {
-    /// Whether it is held because the server has another record than it was made on.
-    var isConflict: Bool {
-        guard let failure else { return false }
-        return failure.code == SluiceError.Code.conflict.description || failure.serverRecord != nil
     }
 }

@@ -1,11 +1,18 @@
 internal import Sluice
 
 /// The fields of a record's copies side by side, each value as its JSON text, with who changed it.
-struct FieldComparison {
+package struct FieldComparison {
     let dialect: Dialect
     var base: JSON?
     var local: JSON?
     var server: JSON?
+
+    /// Whether the copies differ in the property. A copy that is not there differs in nothing, and null is the same as no
+    /// value: servers differ in which of the two they write.
+    package static func differ(_ copies: [JSON?], in name: PropertyName) -> Bool {
+        let values = copies.compactMap { $0.map { $0[name] ?? .null } }
+        return values.dropFirst().contains { $0 != values[0] }
+    }
 
     /// Whether the server or the engine sets the property, and no one else.
     private func isSystem(_ name: PropertyName) -> Bool {
@@ -32,14 +39,13 @@ struct FieldComparison {
     }
 
     private func changed(_ name: PropertyName) -> String {
-        let (local, server) = (local?[name], server?[name])
-        guard let base else { return self.local == nil || self.server == nil || local == server ? "no" : "both" }
-        let (mine, theirs) = (self.local != nil && local != base[name], self.server != nil && server != base[name])
-        return switch (mine, theirs) {
+        func differ(_ copies: JSON?...) -> Bool { Self.differ(copies, in: name) }
+        guard base != nil else { return differ(local, server) ? "both" : "no" }
+        return switch (differ(base, local), differ(base, server)) {
         case (false, false): "no"
         case (true, false): "local"
         case (false, true): "server"
-        case (true, true): local == server ? "same" : "both"
+        case (true, true): differ(local, server) ? "both" : "same"
         }
     }
 }

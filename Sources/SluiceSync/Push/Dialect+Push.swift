@@ -26,9 +26,11 @@ extension Dialect {
         }
         // OASIS Repeatable Requests 1.0, section 3: "rejected" goes with a refusal that has nothing else after it.
         let result = HTTPField.Name("Repeatability-Result").flatMap { response.head.headerFields[$0] }
-        return PushAnswer(
+        var answer = PushAnswer(
             status: response.status, record: record, message: ServerMessage.text(of: response),
             isIDRefused: response.status >= 400 && result?.lowercased() == "rejected",
             isEmpty: response.body.isEmpty)
+        answer.remembersRequests = result?.lowercased() == "accepted"
+        return answer
     }
 }

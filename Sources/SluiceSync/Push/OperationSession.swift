@@ -26,6 +26,8 @@ struct OperationSession: Sendable {
         /// The server's record as it is now, read by its id; nil if it has none, not even a deleted one. `by` names the
         /// plugins that have made or rewritten that answer.
         case readBack(JSON?, by: [String] = [])
+        /// The server answered the repeat of an earlier revision; nil where that cannot be repeated as it was.
+        case asked(PushAnswer?)
         /// The handlers decided.
         case decided(ConflictDecision)
         /// The commit is done, or was not needed because the operation was changed or discarded meanwhile.
@@ -56,6 +58,8 @@ struct OperationSession: Sendable {
         case send(PushItem)
         /// Read the operation's record by its id, deleted ones included.
         case readBack(PushItem)
+        /// Repeat an earlier revision, whose outcome the server remembers.
+        case ask(PushItem, SentBody)
         /// Ask the conflict handlers, then the policy.
         case decide(Conflict)
         /// Write this, in one transaction.
@@ -87,7 +91,9 @@ struct OperationSession: Sendable {
         /// What a hook wants is tried; if the queue does not allow it, the other commit is made.
         case attempting(PushItem, or: PushCommit, then: Outcome)
         case sending(PushItem)
-        case readingBack(PushItem, status: Int, claim: JSON?)
+        case readingBack(PushItem, PushAnswer)
+        /// The record, and what was answered that led to it.
+        case asking(PushItem, JSON, SentBody, PushAnswer)
         case deciding(PushItem, Conflict)
         case applying(PushItem, server: JSON)
         case confirming(PushItem, server: JSON, doubted: JSON?)
@@ -128,26 +134,27 @@ struct OperationSession: Sendable {
             return giveUpAttempt(item, commit, outcome, error)
         case (.sending, .answered(let item, let answer)):
             return act(
-                on: .judge(item, answer, columns: columns.judging(item.operation.table)), item, status: answer.status,
-                message: answer.message,
-                answer: answer)
+                on: .judge(item, answer, columns: columns.judging(item.operation.table)), item, answer: answer)
         case (.sending, .changed):
             changes += 1
             // Someone edits the record with each attempt, a filter perhaps: the next push may have more luck.
             return end(changes > Self.maximumRounds ? .kept : .again)
         case (.sending, .unanswered(let item, let error, let wasSent)): return fail(item, error, wasSent: wasSent)
         case (.sending(let item), .failed(let error)): return fail(item, error, wasSent: true)
-        case (.readingBack(var item, let status, let claim), .readBack(let record, let plugins)):
+        case (.readingBack(var item, let answer), .readBack(let record, let plugins)):
             item.answeredBy += plugins
             return act(
                 on: .judge(
-                    item, readBack: record, columns: columns.judging(item.operation.table), status: status,
-                    claim: claim), item,
-                status: status, message: Self.contradiction(status))
-        case (.readingBack(let item, 400..., _), .failed(let error)) where error.code == .notFound:
+                    item, readBack: record, columns: columns.judging(item.operation.table), status: answer.status,
+                    claim: answer.record, remembers: answer.remembersRequests), item, answer: answer, isReadBack: true)
+        case (.readingBack(let item, let answer), .failed(let error))
+        where error.code == .notFound && answer.status >= 400:
             return keep(
                 item, .pending, .init(code: "notFound", message: "the server does not know the table", status: 404))
-        case (.readingBack(let item, _, _), .failed(let error)): return fail(item, error, wasSent: true)
+        case (.readingBack(let item, _), .failed(let error)), (.asking(let item, _, _, _), .failed(let error)):
+            return fail(item, error, wasSent: true)
+        case (.asking(let item, let record, let sent, let first), .asked(let answer)):
+            return judgeAgain(item, record, sent, first, asked: answer)
         case (.deciding(let item, let conflict), .decided(let decision)): return settle(item, conflict, decision)
         case (.deciding(let item, let conflict), .failed(let error)):
             if error.code == .cancelled { return hold(item, .pending, conflict, then: .stopped(error)) }
@@ -247,12 +254,35 @@ struct OperationSession: Sendable {
             then: error.isEndOfPush ? .stopped(error) : .kept)
     }
 
-    private mutating func act(
-        on verdict: PushVerdict, _ item: PushItem, status: Int, message: String, answer: PushAnswer? = nil
+    /// Judges the record by what the server told of an earlier revision. One that a server refuses which remembers
+    /// requests was never done.
+    private mutating func judgeAgain(
+        _ item: PushItem, _ record: JSON, _ sent: SentBody, _ first: PushAnswer, asked: PushAnswer?
     ) -> Effect {
-        let operation = item.operation
+        let columns = columns.judging(item.operation.table)
+        guard let asked, asked.remembersRequests, asked.status == 409 || asked.status == 412 else {
+            return act(on: .conflict(server: record, isDeleted: false), item, answer: first)
+        }
+        var item = item
+        for index in item.operation.sent.indices where item.operation.sent[index].revision == sent.revision {
+            item.operation.sent[index].mayBeDone = false
+        }
+        let verdict = PushVerdict.compare(item, with: record, columns: columns, isRefusal: true, remembers: true)
+        return act(on: item.completing(verdict, columns), item, answer: first)
+    }
+
+    /// - Parameter isReadBack: whether the verdict is on the record that was read because the answer proved nothing.
+    private mutating func act(
+        on verdict: PushVerdict, _ item: PushItem, answer: PushAnswer, isReadBack: Bool = false
+    ) -> Effect {
+        let (operation, status) = (item.operation, answer.status)
         func failure(_ code: SluiceError.Code) -> TableOperation.Failure {
-            .init(code: code.description, message: item.attributed(message), status: status)
+            var message = answer.message
+            // A refusal for another reason than the record has the server's own words.
+            if isReadBack, code != .rejected {
+                message = Self.contradiction(status) + (status < 300 ? "" : ": \(answer.message)")
+            }
+            return .init(code: code.description, message: item.attributed(message), status: status)
         }
         switch verdict {
         case .done(let record):
@@ -263,6 +293,9 @@ struct OperationSession: Sendable {
             return rounds > Self.maximumRounds
                 ? commit(.kept(item, .parked, failure(.conflict), uncertain: false), then: .kept)
                 : commit(.rebased(item, server: record, sent: sent), then: .again)
+        case .ask(let record, let sent):
+            state = .asking(item, record, sent, answer)
+            return .ask(item, sent)
         case .conflict(let server, let isDeleted):
             // The record that a delete found gone is there again: it may have been deleted by that very
             // delete.
@@ -286,7 +319,7 @@ struct OperationSession: Sendable {
             state = .deciding(item, conflict)
             return .decide(conflict)
         case .readBack:
-            state = .readingBack(item, status: status, claim: answer?.record)
+            state = .readingBack(item, answer)
             return .readBack(item)
         case .gone: return commit(.gone(item), then: .done)
         case .idRefused:
@@ -301,7 +334,7 @@ struct OperationSession: Sendable {
         case .skipped: return keep(item, .pending, nil, then: .skipped)
         case .refused(let code, let uncertain):
             var failure = failure(code)
-            if let other = answer?.record.flatMap(columns.id), other != operation.recordID {
+            if !isReadBack, let other = answer.record.flatMap(columns.id), other != operation.recordID {
                 failure.message = item.attributed("the server answered \(status) with another record, \(other)")
             }
             return keep(item, .parked, failure, uncertain: uncertain, answer: answer)
@@ -309,7 +342,7 @@ struct OperationSession: Sendable {
             return keep(item, .pending, failure(code), uncertain: uncertain, answer: answer)
         case .unauthorized:
             let error = SluiceError(
-                .unauthorized, message, table: operation.table, recordID: operation.recordID,
+                .unauthorized, answer.message, table: operation.table, recordID: operation.recordID,
                 operationID: operation.id, status: status)
             return keep(item, .pending, failure(.unauthorized), answer: answer, then: .stopped(error))
         }

@@ -16,6 +16,14 @@ extension PushItem {
         return record[columns.version] == known
     }
 
+    /// Whether that send may be repeated to learn what became of it: had it not been done, it would be refused, for the
+    /// record is there, and not as the change found it.
+    func mayAsk(_ sent: SentBody, _ columns: PushColumns) -> Bool {
+        let isConditional =
+            operation.kind == .insert || operation.kind == .update && base?[columns.version]?.string != nil
+        return isConditional && operation.group == nil && sent.isIdentified
+    }
+
     /// Whether the record has none of the values that were sent: an insert's, or those that an update changes.
     func isUntaken(_ record: JSON, _ columns: PushColumns) -> Bool {
         let isInsert = operation.kind == .insert

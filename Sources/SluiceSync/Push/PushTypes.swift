@@ -11,6 +11,8 @@ struct PushAnswer: Sendable, Hashable {
     /// Whether the server refuses the request because of its id: it was first sent longer ago than the server
     /// remembers, by the clocks of both sides.
     var isIDRefused: Bool
+    /// Whether the server remembers what requests with an id brought about: it says that it has honoured this one's.
+    var remembersRequests = false
     /// Whether there is no body.
     package var isEmpty: Bool
     /// The body, for hooks that are to see a failure.

@@ -12,6 +12,8 @@ enum PushVerdict: Sendable, Hashable {
     case earlierRevisionDone(JSON, SentBody)
     /// The server's record is another than the one the change was made on.
     case conflict(server: JSON?, isDeleted: Bool)
+    /// That depends on whether this revision, of unknown outcome, was done: the server remembers requests, and can tell.
+    case ask(JSON, about: SentBody)
     /// The answer proves nothing: the record has to be read back.
     case readBack
     /// The server has no such record any more.
@@ -90,10 +92,14 @@ enum PushVerdict: Sendable, Hashable {
 
     /// Judges a record that was read back by its id.
     ///
-    /// - Parameter claim: the record that the answer had.
+    /// - Parameters:
+    ///   - claim: the record that the answer had.
+    ///   - remembers: whether the server remembers requests.
     package static func judge(
-        _ item: PushItem, readBack record: JSON?, columns: PushColumns, status: Int, claim: JSON? = nil
+        _ item: PushItem, readBack record: JSON?, columns: PushColumns, status: Int, claim: JSON? = nil,
+        remembers: Bool = false
     ) -> PushVerdict {
+        if status == 409, isOtherReason(item, record, columns) { return .refused(.rejected) }
         guard let record else {
             switch item.operation.kind {
             // The list was answered, so the table is there.
@@ -114,7 +120,8 @@ enum PushVerdict: Sendable, Hashable {
         {
             return .done(item.completing(record, by: item.operation.sentAsIs, columns))
         }
-        let verdict = compare(item, with: record, columns: columns, isRefusal: status >= 300)
+        let verdict = compare(
+            item, with: record, columns: columns, isRefusal: status >= 300, remembers: remembers)
         // A service that answers with nothing has its word taken as well, though others may have changed the record since.
         if status == 204, columns.takesNoContent, case .conflict(_, isDeleted: false) = verdict,
             item.operation.kind != .delete, !item.isOld(record, columns), !item.isUntaken(record, columns)
@@ -135,6 +142,16 @@ enum PushVerdict: Sendable, Hashable {
         return verdict
     }
 
+    /// Whether a conflict that the server reports is none with the record: it is not there, or as the change found it.
+    /// The reason is another then, such as another property that has to be unique. After a send of unknown outcome the
+    /// list may be older than the change.
+    private static func isOtherReason(_ item: PushItem, _ record: JSON?, _ columns: PushColumns) -> Bool {
+        guard !item.operation.isUncertain else { return false }
+        guard let record else { return item.operation.kind == .insert }
+        return item.operation.kind != .insert && item.isUnmoved(record, columns)
+            && columns.isDeleted(record) == (item.operation.kind == .undelete)
+    }
+
     /// What a good answer to a delete shows. Most servers answer with nothing, some with the record, marked as deleted;
     /// anything else, a web page or an error under a good status, shows nothing of the record.
     private static func judge(
@@ -148,9 +165,11 @@ enum PushVerdict: Sendable, Hashable {
 
     /// Holds the server's record against what was sent, newest revision first.
     ///
-    /// - Parameter isRefusal: whether the server reports that it has not done what was sent last.
-    private static func compare(
-        _ item: PushItem, with record: JSON, columns: PushColumns, isRefusal: Bool
+    /// - Parameters:
+    ///   - isRefusal: whether the server reports that it has not done what was sent last.
+    ///   - remembers: whether the server remembers requests.
+    static func compare(
+        _ item: PushItem, with record: JSON, columns: PushColumns, isRefusal: Bool, remembers: Bool
     ) -> PushVerdict {
         let operation = item.operation
         if columns.isDeleted(record) {
@@ -173,7 +192,11 @@ enum PushVerdict: Sendable, Hashable {
             later.revision > sent.revision
                 && (later.mayBeDone || (later.revision == operation.revision && !isRefusal))
         }
-        if mayBePast { return .conflict(server: record, isDeleted: false) }
+        if mayBePast {
+            guard remembers, isRefusal, let later = operation.sent.last(where: \.mayBeDone), item.mayAsk(later, columns)
+            else { return .conflict(server: record, isDeleted: false) }
+            return .ask(record, about: later)
+        }
         let foreign = ForeignChanges(
             of: record, since: item.made(by: sent, columns), base: item.base, isNew: operation.kind == .insert,
             in: operation.table,

@@ -68,6 +68,7 @@ final class PushWorker: Sendable {
             case .readBack(let item):
                 let found = try await readBack(item)
                 return .readBack(found.record, by: found.answeredBy)
+            case .ask(let item, let sent): return try await ask(item, about: sent)
             case .decide(let conflict): return try await .decided(decide(conflict))
             case .commit(let commit):
                 return try await write(commit)
@@ -157,7 +158,7 @@ final class PushWorker: Sendable {
         }
     }
 
-    private static func isRefusal(_ error: any Error) -> Bool {
+    static func isRefusal(_ error: any Error) -> Bool {
         error is SealRefused || (error as? SluiceError)?.cause is SealRefused
     }
 
@@ -183,8 +184,8 @@ final class PushWorker: Sendable {
     }
 }
 
-/// The record was edited between reading and sealing the operation.
-private struct SealRefused: Error {}
+/// The record was edited between reading and sealing the operation, or a repeat would be another request.
+struct SealRefused: Error {}
 
 /// The state of an operation while its request is in flight.
 private struct Sealed: Sendable {

@@ -84,4 +84,14 @@ extension Response {
             HTTPResponse(status: .init(code: status), headerFields: fields),
             body: body.map { Body(json: $0) } ?? .empty)
     }
+
+    /// The answer, saying that the request's id was honoured, if it has one.
+    func accepted(_ request: Request) -> Response {
+        guard let id = ModelCall.requestID, request.head.headerFields[id] != nil,
+            let result = HTTPField.Name("Repeatability-Result")
+        else { return self }
+        var response = self
+        response.head.headerFields[result] = "accepted"
+        return response
+    }
 }

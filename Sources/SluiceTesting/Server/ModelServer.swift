@@ -217,7 +217,7 @@ public final class ModelServer: Transport {
 extension ModelServer.State {
     fileprivate mutating func answer(_ request: Request) -> Response {
         let remembers = features.contains(.requestIDs)
-        if remembers, let known = memory.answer(to: request) { return known }
+        if remembers, let known = memory.answer(to: request) { return known.accepted(request) }
         let call = ModelCall(request)
         guard let name = call.table else { return .model(404, ["error": "no such route"]) }
         tables[name, default: ModelTable()].pageSize = pageSize
@@ -227,7 +227,7 @@ extension ModelServer.State {
         var response = tables[name, default: ModelTable()].answer(call, stamp: stamp)
         response.head.headerFields[.date] = ModelDate.text(Timestamp(ticks: ticks + ahead))
         if remembers { memory.remember(response, to: request) }
-        return response
+        return remembers ? response.accepted(request) : response
     }
 
     /// Answers each part; those of a group have an effect together or none.

@@ -55,7 +55,7 @@ enum Collapse: Sendable, Hashable {
 
     /// Whether a delete takes the place of an edit of which the server may never hear.
     func folds(_ queued: TableOperation) -> Bool {
-        guard queued.kind == .insert || queued.kind == .update else { return false }
+        guard queued.kind.hasBody else { return false }
         return self == .vanish || self == .become(.delete) || self == .moveToEnd(.delete)
     }
 

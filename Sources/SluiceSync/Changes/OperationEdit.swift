@@ -10,7 +10,7 @@ struct OperationEdit {
     func carryOut(_ operation: TableOperation, _ record: JSON) throws {
         let (table, id) = (operation.table, operation.recordID)
         guard operation.state != .inFlight else { throw operation.unknownOutcome("the operation is on its way") }
-        guard operation.kind == .insert || operation.kind == .update else {
+        guard operation.kind.hasBody else {
             throw SluiceError(
                 .operationRefused, "\(operation.kind.rawValue) has no body; discard it, or change its kind",
                 table: table, recordID: id, operationID: operation.id)

@@ -135,7 +135,7 @@ struct QueueRecompute {
     private func merge(_ steps: [Step], on live: JSON?) throws -> [Step] {
         try steps.reduce(into: []) { merged, step in
             guard let last = merged.last, last.operation.mayTake(step.operation) else { return merged.append(step) }
-            if step.target == nil, let edit = last.target,
+            if step.target == nil, last.operation.kind.hasBody, let edit = last.target,
                 Rebase.changes(from: live ?? .object, to: edit, system: columns.system) != .object
             {
                 try queue.noteFolded(last.operation, making: edit, at: environment.now())

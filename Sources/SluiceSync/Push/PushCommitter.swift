@@ -328,7 +328,7 @@ struct PushCommitter {
             !isReplaced && operation.isMergeable && $0.isMergeable && operation.group == $0.group
         }
         if isAbsorbed == true {
-            if successors[0].kind == .delete, operation.kind != .undelete {
+            if successors[0].kind == .delete, operation.kind.hasBody {
                 // The delete takes the place of what the server has not heard of.
                 try queue.noteFolded(operation, making: item.local, at: environment.now())
                 successors[0].frozen = item.local

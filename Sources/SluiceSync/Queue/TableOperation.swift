@@ -18,6 +18,9 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
         case delete
         /// Brings a deleted record back.
         case undelete
+
+        /// Whether it sends a record, or a part of one.
+        var hasBody: Bool { self == .insert || self == .update }
     }
 
     /// Where the operation stands.

@@ -1,9 +1,9 @@
 import Foundation
 import SluiceCore
-import SluiceTesting
 import Testing
 
 @testable import SluiceOData
+@testable import SluiceTesting
 
 @Suite("the simulator with OData services")
 struct ODataSimulationTests {
@@ -50,7 +50,8 @@ struct ODataSimulationTests {
     @Test("a story keeps its service when it was kept as JSON", arguments: 0...1)
     func asJSON(_ wire: Int) throws {
         let stories = (1...20 as ClosedRange<UInt64>).map { simulation(wire).story(of: $0) }
-        #expect(Set(stories.flatMap(\.setting.service)) == Set(ServiceHabit.allCases))
+        let played = ServiceHabit.allCases.filter { !UnplayedTraits.names.contains($0.rawValue) }
+        #expect(Set(stories.flatMap(\.setting.service)) == Set(played))
         for story in stories {
             #expect(try SimulationStory(json: JSON(parsing: Array(story.json.description.utf8))) == story)
         }

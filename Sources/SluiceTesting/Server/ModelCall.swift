@@ -5,7 +5,7 @@ internal import SluiceCore
 struct ModelCall {
     let method: HTTPRequest.Method
     let table: String?
-    let id: RecordID?
+    var id: RecordID?
     /// The query's parameters, names in lower case, values decoded.
     let parameters: [String: String]
     let ifMatch: String?

@@ -91,6 +91,44 @@ struct OracleTests {
         #expect(oracle.violation?.invariant == .noLostWrite)
     }
 
+    @Test("I1: an edit whose deletion was taken back, and that is nowhere", arguments: [false, true])
+    mutating func reconsidered(_ isTakenBack: Bool) {
+        _ = changed(to: row(1))
+        oracle.committed(SimulatedTransaction([operation]), on: 0)
+        oracle.note(SimulatedEdit(key: Self.item, kind: .update, fields: ["a": 7]), takesBack: false, on: 0)
+        oracle.note(SimulatedEdit(key: Self.item, kind: .delete, fields: [:]), takesBack: false, on: 0)
+        if isTakenBack {
+            oracle.note(SimulatedEdit(key: Self.item, kind: .undelete, fields: [:]), takesBack: false, on: 0)
+        }
+        oracle.checkClaims(of: Self.item, on: 0)
+        let isSeen = isTakenBack && !UnplayedTraits.names.contains("reconsiders")
+        #expect(oracle.violation?.invariant == (isSeen ? .noLostWrite : nil))
+    }
+
+    @Test("I4: an update that writes what a hook made of a property")
+    func tidied() {
+        var oracle = OracleState(devices: 1, columns: Self.columns, hasFilters: false, tidiesPages: true)
+        var update = request(.patch, "/tables/items/1", ["a": 1, "b": -7])
+        update.head.headerFields[.ifMatch] = "\"v1\""
+        let before = row(1) { $0.fields["b"] = 7 }
+        oracle.effect(change(ModelCall(update), user: 0), before: before, after: row(2) { $0.fields["b"] = -7 })
+        #expect(oracle.violation?.invariant == .noStaleOverwrite)
+    }
+
+    @Test("I7: a conflict that doubts what every answer has proved", arguments: [false, true])
+    mutating func proved(_ isProved: Bool) throws {
+        oracle.committed(SimulatedTransaction([operation]), on: 0)
+        oracle.sent("0.1-1", "POST", by: 0)
+        if isProved { oracle.refused("0.1-1", by: 0) }
+        let waiting = TableOperation(
+            id: "0.1", sequence: 1, table: "items", recordID: "1", kind: .insert, createdAt: Timestamp(ticks: 0))
+        oracle.met(
+            Conflict(
+                operation: waiting, client: ["id": "1"], server: nil, base: nil, maybeApplied: true, status: 409,
+                isDeletedOnServer: true), on: 0)
+        #expect(oracle.violation?.invariant == (isProved ? .atomicity : nil))
+    }
+
     @Test("I12: an operation that is sent for another user")
     mutating func users() {
         oracle.committed(SimulatedTransaction([operation]), on: 0)

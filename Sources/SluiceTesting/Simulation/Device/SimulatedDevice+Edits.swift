@@ -3,15 +3,32 @@ internal import SluiceCore
 extension SimulatedDevice {
     /// The record that a number stands for: few, so that devices meet on them.
     func record(_ choice: Int) -> RecordKey {
-        RecordKey(table: choice % 5 == 0 ? "notes" : "items", id: parts.setting.id(choice / 8 % 6))
+        RecordKey(
+            table: choice % 5 == 0 ? "notes" : "items", id: parts.setting.ids.known(parts.setting.id(choice / 8 % 6)))
+    }
+
+    /// The id by which the application knows a record: as the store has it, or as it writes a new one. Nil where the
+    /// store cannot be read.
+    func localID(of key: RecordKey) async -> RecordID? {
+        let ids = parts.setting.ids
+        guard ids.areCapitals else { return key.id }
+        do {
+            let rows = try await context?.table(key.table).records() ?? []
+            let here = rows.lazy.compactMap { $0["id"]?.textID }.first { ids.known($0) == key.id }
+            return here ?? (0..<6).lazy.map { ids.id($0) }.first { ids.known($0) == key.id }
+        } catch {
+            explain(error, "a look for \(key)")
+            return nil
+        }
     }
 
     /// An edit by the application; what it acknowledges is noted by the oracle.
     func edit(_ kind: SimulationAction.Kind, _ choice: Int) async {
         let key = self.record(choice)
+        guard let id = await localID(of: key) else { return }
         let oracle = parts.oracle
         var values: [String: Int64] = [:]
-        var record: JSON = ["id": JSON(key.id)]
+        var record: JSON = ["id": JSON(id)]
         switch kind {
         case .insert:
             values = ["a": oracle.newValue(), "b": oracle.newValue()]
@@ -44,12 +61,12 @@ extension SimulatedDevice {
             try await EditsInHand.$current.withValue(hand) {
                 switch kind {
                 case .insert: _ = try await table.insert(record, options: options)
-                case .delete: try await table.delete(id: key.id, options: options)
-                case .undelete: try await table.undelete(id: key.id, options: options)
+                case .delete: try await table.delete(id: id, options: options)
+                case .undelete: try await table.undelete(id: id, options: options)
                 // A typed record cannot have two properties that Swift takes for one.
                 case .update where choice / 8192 % 4 == 0 && !parts.setting.fields.areTwins:
                     let changes = record
-                    try await context?.table(key.table, of: [String: JSON].self).update(id: key.id, options: options) {
+                    try await context?.table(key.table, of: [String: JSON].self).update(id: id, options: options) {
                         for (name, value) in changes.members ?? [] { $0[name.text] = value }
                     }
                 default: _ = try await table.update(record, options: options)
@@ -91,9 +108,12 @@ extension SimulatedDevice {
                 || error.code == .operationsPending || error.code == .aborted
                 // A token that was forgotten while the pull that began afresh was under way.
                 || (error.status == 403 && parts.faults.allows(.forbidden))
+                || ([403, 404].contains(error.status) && parts.faults.allows(.tableFails))
                 || (error.status == 410 && parts.faults.allows(.forgetRequests))
             let isMistake = error.message.contains("out of turn")
             if isExpected, !isMistake, !parts.setting.faults.isEmpty { return }
+            // A story that never gets done with it does not end well either.
+            if parts.server.limitsPages, [.rejected, .tooLarge, .serverFailure].contains(error.code) { return }
             // A story may wait longer than an exchange may take.
             if [.operationsPending, .aborted, .timeout].contains(error.code) { return }
         }

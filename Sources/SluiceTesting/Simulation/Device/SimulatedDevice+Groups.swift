@@ -21,9 +21,11 @@ extension SimulatedDevice {
             let key = record(choice + number * 13)
             if !keys.contains(key) { keys.append(key) }
         }
-        let plans = keys.enumerated().map { number, key in
+        var plans: [(edit: SimulatedEdit, id: RecordID, deletes: Bool)] = []
+        for (number, key) in keys.enumerated() {
+            guard let id = await localID(of: key) else { return }
             let edit = SimulatedEdit(key: key, kind: .insert, fields: ["a": oracle.newValue(), "b": oracle.newValue()])
-            return (edit: edit, deletes: choice / (1024 << number) % 3 == 0)
+            plans.append((edit, id, choice / (1024 << number) % 3 == 0))
         }
         for plan in plans { oracle.begin(plan.edit, on: index) }
         defer { for key in keys { oracle.end(key, on: index) } }
@@ -31,12 +33,12 @@ extension SimulatedDevice {
         do {
             guard let context else { return }
             try await EditsInHand.$current.withValue(hand) {
-                let body: @Sendable (LocalTransaction) throws -> Void = { transaction in
+                let body: @Sendable (LocalTransaction) throws -> Void = { [plans] transaction in
                     hand.edits = []
                     hand.edits = try plans.map { plan in
                         isTyped
-                            ? try self.changeTyped(plan.edit, deletes: plan.deletes, in: transaction)
-                            : try self.change(plan.edit, deletes: plan.deletes, in: transaction)
+                            ? try self.changeTyped(plan.edit, plan.id, deletes: plan.deletes, in: transaction)
+                            : try self.change(plan.edit, plan.id, deletes: plan.deletes, in: transaction)
                     }
                 }
                 if inGroup {
@@ -56,15 +58,16 @@ extension SimulatedDevice {
         }
     }
 
-    private func change(_ edit: SimulatedEdit, deletes: Bool, in transaction: LocalTransaction) throws -> SimulatedEdit
-    {
+    private func change(
+        _ edit: SimulatedEdit, _ id: RecordID, deletes: Bool, in transaction: LocalTransaction
+    ) throws -> SimulatedEdit {
         let (key, fields) = (edit.key, edit.fields)
-        let isThere = try transaction.lookup(id: key.id, in: key.table) != nil
+        let isThere = try transaction.lookup(id: id, in: key.table) != nil
         if isThere, deletes {
-            try transaction.delete(id: key.id, in: key.table)
+            try transaction.delete(id: id, in: key.table)
             return SimulatedEdit(key: key, kind: .delete, fields: [:])
         }
-        var record = JSON(members: [("id", JSON(key.id))] + parts.setting.fields.members(fields))
+        var record = JSON(members: [("id", JSON(id))] + parts.setting.fields.members(fields))
         if isThere {
             try transaction.update(record, in: key.table)
             return SimulatedEdit(key: key, kind: .update, fields: fields)
@@ -75,23 +78,23 @@ extension SimulatedDevice {
     }
 
     private func changeTyped(
-        _ edit: SimulatedEdit, deletes: Bool, in transaction: LocalTransaction
+        _ edit: SimulatedEdit, _ id: RecordID, deletes: Bool, in transaction: LocalTransaction
     ) throws -> SimulatedEdit {
         let (key, fields) = (edit.key, edit.fields)
         let table = try transaction.table(key.table, of: SimulatedRecord.self)
         let values = parts.setting.fields.members(fields)
-        guard try table.lookup(id: key.id) != nil else {
+        guard try table.lookup(id: id) != nil else {
             var record = SimulatedRecord()
             for (name, value) in values { record.members[name] = value }
-            (record.members["id"], record.members["group"]) = (JSON(key.id), 1)
+            (record.members["id"], record.members["group"]) = (JSON(id), 1)
             try table.insert(record)
             return edit
         }
         if deletes {
-            try table.delete(id: key.id)
+            try table.delete(id: id)
             return SimulatedEdit(key: key, kind: .delete, fields: [:])
         }
-        try table.update(id: key.id) { record in
+        try table.update(id: id) { record in
             for (name, value) in values { record.members[name] = value }
         }
         return SimulatedEdit(key: key, kind: .update, fields: fields)

@@ -6,11 +6,18 @@ extension SimulatedDevice {
     private func repair(
         _ choice: Int, _ what: String, _ body: (SyncQueue, TableOperation) async throws -> Void
     ) async {
-        do {
-            guard let queue = context?.queue else { return }
+        await repair(what) { queue in
             let operations = try await queue.operations()
             guard !operations.isEmpty else { return }
             try await body(queue, operations[choice % operations.count])
+        }
+    }
+
+    /// Has `body` act on the queue.
+    func repair(_ what: String, _ body: (SyncQueue) async throws -> Void) async {
+        do {
+            guard let queue = context?.queue else { return }
+            try await body(queue)
         } catch let error as SluiceError where Self.isImpossible(error) {
             // It has gone meanwhile, or nobody knows what became of it.
         } catch {
@@ -41,7 +48,7 @@ extension SimulatedDevice {
             let field = choice / 512 % 2 == 0 ? "a" : "b"
             let value = parts.oracle.newValue()
             body[parts.setting.fields.name(field)] = JSON(value)
-            let key = RecordKey(table: operation.table, id: operation.recordID)
+            let key = self.key(of: operation)
             let edit = SimulatedEdit(key: key, kind: .amend, fields: [field: value], operation: operation.id)
             parts.oracle.begin(edit, on: index)
             defer { parts.oracle.end(key, on: index) }
@@ -70,7 +77,7 @@ extension SimulatedDevice {
                 merged[parts.setting.fields.name("a")] = JSON(parts.oracle.newValue())
                 decision = .merge(merged)
             }
-            let key = RecordKey(table: operation.table, id: operation.recordID)
+            let key = self.key(of: operation)
             parts.oracle.decided(operation.id, of: key, client, decision, on: index)
             try await queue.resolve(operation.id, decision, revision: operation.revision)
         }

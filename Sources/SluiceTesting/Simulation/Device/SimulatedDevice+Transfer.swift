@@ -8,11 +8,11 @@ extension SimulatedDevice {
             guard let queue = context?.queue, let target = other.context?.queue else { return }
             let operations = try await queue.operations()
             guard !operations.isEmpty else { return }
-            let keys = Self.together(with: operations[choice % operations.count], in: operations)
+            let keys = together(with: operations[choice % operations.count], in: operations)
             let lines = try await queue.export().split(separator: "\n")
-            let moved = zip(operations, lines).filter { keys.contains(Self.key(of: $0.0)) }
+            let moved = zip(operations, lines).filter { keys.contains(self.key(of: $0.0)) }
             for key in keys {
-                let ids = moved.map(\.0).filter { Self.key(of: $0) == key }.map(\.id)
+                let ids = moved.map(\.0).filter { self.key(of: $0) == key }.map(\.id)
                 parts.oracle.moves(ids, of: key, from: index, to: other.index)
             }
             guard try await target.import(moved.map(\.1).joined(separator: "\n")).imported == moved.count else {
@@ -39,7 +39,7 @@ extension SimulatedDevice {
     }
 
     /// The records whose operations can only go together with that one's, in the order of the queue.
-    private static func together(with first: TableOperation, in operations: [TableOperation]) -> [RecordKey] {
+    private func together(with first: TableOperation, in operations: [TableOperation]) -> [RecordKey] {
         var keys: Set<RecordKey> = []
         var added: Set<RecordKey> = [key(of: first)]
         while !added.isEmpty {
@@ -51,7 +51,8 @@ extension SimulatedDevice {
         return operations.map(key(of:)).filter { keys.remove($0) != nil }
     }
 
-    private static func key(of operation: TableOperation) -> RecordKey {
-        RecordKey(table: operation.table, id: operation.recordID)
+    /// The record that an operation is of.
+    func key(of operation: TableOperation) -> RecordKey {
+        RecordKey(table: operation.table, id: parts.setting.ids.known(operation.recordID))
     }
 }

@@ -99,6 +99,7 @@ final class SimulatedDevice: Sendable {
         options.pull.reconcileEvery = parts.setting.reconcileEvery
         options.dependencies = parts.setting.dependency.declared
         var hooks = parts.configuration.hooks
+        if hooks.isEmpty, parts.setting.tidiesPages { hooks = [SimulatedTidying(fields: parts.setting.fields)] }
         if hooks.isEmpty, parts.hookMishaps > 0 { hooks = [SimulatedPassage()] }
         options.hooks = hooks.map { SimulatedHook(inner: $0, device: self, parts: parts) }
         options.user = SimulatedAccount.name(of: process.user)

@@ -33,7 +33,7 @@ struct SimulatedHandler: ConflictHandler {
             || parts.setting.handler == Self.kinds - 1 && faults.strikes(0.8)
         let decision = isRandom ? anything(conflict) : try await inner?.decide(conflict) ?? .next
         parts.oracle.decided(
-            conflict.operation.id, of: RecordKey(table: conflict.table, id: conflict.recordID), conflict.client,
+            conflict.operation.id, of: device.key(of: conflict.operation), conflict.client,
             decision, on: device.index)
         parts.trace.note(
             "decision", conflict.recordID.text, device.index,

@@ -35,7 +35,8 @@ struct SimulatedStore: LocalStore {
         do {
             result = try await call {
                 try await inner.write { [commits] writer in
-                    let watched = WatchedWriter(writer, failing: trouble, after: callsUntilTrouble)
+                    let watched = WatchedWriter(
+                        writer, failing: trouble, after: callsUntilTrouble, ids: world.setting.ids)
                     let result = try body(watched)
                     // The transaction had fewer changes: it fails when it is to become durable.
                     if let trouble { throw trouble }
@@ -84,11 +85,13 @@ private final class WatchedWriter: StoreWriter, WrappingReader {
     private let inner: any StoreWriter
     private let error: SluiceError?
     private var callsLeft: Int
+    private let ids: SimulatedIDs
     private(set) var changes: [StoreChange] = []
     var wrapped: any StoreReader { inner }
 
-    init(_ inner: any StoreWriter, failing error: SluiceError?, after calls: Int) {
+    init(_ inner: any StoreWriter, failing error: SluiceError?, after calls: Int, ids: SimulatedIDs) {
         self.inner = inner
+        self.ids = ids
         self.error = error
         callsLeft = calls
     }
@@ -97,6 +100,11 @@ private final class WatchedWriter: StoreWriter, WrappingReader {
         guard let error else { return }
         callsLeft -= 1
         if callsLeft < 0 { throw error }
+    }
+
+    /// Notes a change, with ids as the server writes them.
+    private func note(_ table: String, _ id: RecordID, _ record: JSON?) {
+        changes.append(StoreChange(table: table, id: ids.known(id), record: record.map(ids.known)))
     }
 
     func record(_ id: RecordID, in table: String) throws -> JSON? { try inner.record(id, in: table) }
@@ -109,22 +117,21 @@ private final class WatchedWriter: StoreWriter, WrappingReader {
     func put(_ record: JSON, in table: String) throws {
         try countCall()
         try inner.put(record, in: table)
-        changes.append(StoreChange(table: table, id: record["id"]?.textID ?? "", record: record))
+        note(table, record["id"]?.textID ?? "", record)
     }
 
     func put(_ rows: RowPage.Selection, in table: String) throws {
         try countCall()
         try inner.put(rows, in: table)
         for index in rows.indices {
-            let record = rows.page.record(at: index)
-            changes.append(StoreChange(table: table, id: rows.page.rows[index].id, record: record))
+            note(table, rows.page.rows[index].id, rows.page.record(at: index))
         }
     }
 
     func delete(_ ids: [RecordID], from table: String) throws {
         try countCall()
         try inner.delete(ids, from: table)
-        for id in ids { changes.append(StoreChange(table: table, id: id, record: nil)) }
+        for id in ids { note(table, id, nil) }
     }
 
     func delete(matching query: Query) throws -> Int {
@@ -133,7 +140,7 @@ private final class WatchedWriter: StoreWriter, WrappingReader {
         let ids = try inner.records(matching: all).compactMap { $0["id"]?.textID }
         try countCall()
         let count = try inner.delete(matching: query)
-        for id in ids { changes.append(StoreChange(table: query.table, id: id, record: nil)) }
+        for id in ids { note(query.table, id, nil) }
         return count
     }
 }

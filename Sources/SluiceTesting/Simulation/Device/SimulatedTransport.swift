@@ -32,7 +32,20 @@ struct SimulatedTransport: Transport {
         let response = try await parts.agenda.exchange(request, of: process)
         try process.checkAlive()
         if parts.faults.strikes(.crashAtEffect, of: process.device) { try process.crash("before an answer is read") }
+        if let id = request.context.operationID, SimulatedBusyness.proves(response, in: parts.setting) {
+            parts.oracle.refused(id, by: process.device)
+        }
+        if request.head.method == .get, parts.setting.habits.contains(.hasLargeRows), isLarge(response) {
+            throw SluiceError(.tooLarge, "the answer is larger than the device takes")
+        }
         return response
+    }
+
+    /// Whether an answer has more than a few rows.
+    private func isLarge(_ response: Response) -> Bool {
+        let body = try? response.body.json
+        let rows = body?.elements ?? (body?["items"] ?? body?["value"] ?? body?["d"]?["results"])?.elements
+        return rows.map { $0.count > SimulatedServer.fewRows } ?? false
     }
 
     /// Whether a token stands where others read it, and not in its header field alone.

@@ -25,6 +25,7 @@ extension SimulationWorld {
             || (parts.setting.queries > 1 && !isTold)
             // Of rows that were deleted before its first page an OData service says nothing.
             || parts.server.service != nil
+        try pushBesideFailingTable()
         let waiting = devices.map(\.waiting)
         var pushed = devices.map { _ in 0 }
         for round in 0..<4 {
@@ -131,6 +132,7 @@ extension SimulatedDevice {
             }
             for table in ["items", "notes"] {
                 let rows = try await read { try $0.records(matching: Query(table)).map(SimulatedMemo.without) }
+                    .map(parts.setting.ids.known)
                 let known = oracle.view(of: index) { ($0.tables[table] ?? [:]) }
                 if rows.count != known.count || rows.contains(where: { known[$0["id"]?.textID ?? ""] != $0 }) {
                     oracle.violate(.atomicity, "the store of device \(index) holds other rows than were committed")
@@ -192,7 +194,7 @@ extension SimulatedDevice {
             let local = parts.oracle.view(of: index) { view in
                 (view.tables[table] ?? [:]).filter { view.operations[RecordKey(table: table, id: $0.key)] == nil }
             }
-            for row in rows where local[row.id] != row.wire {
+            for row in rows where !parts.setting.shows(row.wire, as: local[row.id]) {
                 let here = local[row.id].map { "\($0)" } ?? "nothing"
                 return "\(name): \(table)/\(row.id) is \(here), the server's \(row.wire)"
             }
@@ -213,7 +215,7 @@ extension SimulatedDevice {
 
 extension OperationView {
     /// Whether something about it speaks against sending it in that user's name.
-    fileprivate func isBarred(to user: Int) -> Bool {
+    func isBarred(to user: Int) -> Bool {
         let maker = record["user"]?.string.flatMap(SimulatedAccount.user(named:)) ?? user
         return state == "parked" || state == "dead" || record["failure"]?.isNull == false
             || record["notBefore"]?.isNull == false

@@ -16,7 +16,7 @@ extension SimulationWorld {
             return parts.agenda.end(parcel, .failure(SluiceError(.network, "no connection", cause: cause)))
         }
         if strikes(.dropRequest) { return lose(parcel, "the request") }
-        if let response = refusal(parcel.request) {
+        if let response = busy(parcel) ?? refusal(parcel.request) {
             return answer(parcel, response, "instead of doing it")
         }
         guard let user = user(of: parcel) else {
@@ -46,7 +46,7 @@ extension SimulationWorld {
 
     private static let tokenField = HTTPField.Name("X-ZUMO-AUTH")
 
-    private func strikes(_ fault: SimulationFault) -> Bool { parts.faults.strikes(fault) }
+    func strikes(_ fault: SimulationFault) -> Bool { parts.faults.strikes(fault) }
 
     private func note(_ name: StaticString, _ parcel: SimulationAgenda.Parcel, _ line: @autoclosure () -> String) {
         parts.trace.note(
@@ -102,7 +102,7 @@ extension SimulationWorld {
         return nil
     }
 
-    private static func later(_ status: Int, _ retryAfter: String?) -> Response {
+    static func later(_ status: Int, _ retryAfter: String?) -> Response {
         var response = Response.model(status, nil)
         response.head.headerFields[.retryAfter] = retryAfter
         return response
@@ -125,6 +125,9 @@ extension SimulationWorld {
             if response.status == 409 || response.status == 412, strikes(.bareConflict) {
                 return .model(response.status, ["error": "another was faster"])
             }
+        }
+        if request.head.method == .get, response.status == 200, strikes(.errorBesideRows) {
+            return response.withErrorBesideRows()
         }
         guard strikes(.cutBody) else { return response }
         var cut = response

@@ -9,6 +9,8 @@ final class SimulationWorld {
     private(set) var devices: [SimulatedDevice] = []
     private let tasks: SimulationTasks
     private var events = 0
+    /// What each device's changes are answered with, for how many of them.
+    var busy: [Int: SimulatedBusyness] = [:]
 
     init(_ story: SimulationStory, _ configuration: SimulationConfiguration, keepsTrace: Bool) throws {
         self.story = story
@@ -43,7 +45,7 @@ final class SimulationWorld {
         let zeros = parts.setting.fields.members(["a": 0, "b": 0])
         parts.server.edit(
             "items", (0..<5).map { (parts.setting.id($0), JSON(members: [("group", JSON($0 % 3))] + zeros)) })
-        parts.server.edit("notes", [("r0", JSON(members: zeros))])
+        parts.server.edit("notes", [(parts.setting.id(0), JSON(members: zeros))])
         if parts.setting.habits.contains(.hasOddRows) { parts.server.editOddRows() }
         let stores = Mutex<[@Sendable () throws -> any LocalStore]>([])
         let count = story.setting.devices
@@ -90,6 +92,7 @@ final class SimulationWorld {
         case .pullAll: run(device) { await $0.pullAll(choice) }
         case .group: run(device) { await $0.group(choice) }
         case .transaction: run(device) { await $0.transaction(choice) }
+        case .reconsider: run(device) { await $0.reconsider(choice) }
         case .reconcile: run(device) { await $0.reconcile() }
         case .switchUser: run(device) { await $0.switchUser() }
         case .purge: run(device) { await $0.purge(choice) }
@@ -247,6 +250,8 @@ final class SimulationWorld {
     /// Lets everything that is under way come to its end.
     private func settleDown() throws {
         parts.faults.setCalm(true)
+        busy = [:]
+        parts.server.mend()
         for device in devices { device.isOffline = false }
         while try step() {}
         if tasks.count > 0 {

@@ -19,6 +19,9 @@ extension OracleState {
             case SyncTables.audit.name:
                 if let entry = change.record, let operation = entry["operation"].flatMap(OperationView.init) {
                     devices[device].audit[operation.key, default: []].append((moment, entry))
+                    if operation.kind == "delete", ["discard", "undo"].contains(entry["what"]?.string) {
+                        takeBackDeletion(of: operation.key, on: device)
+                    }
                     touched.insert(operation.key)
                 }
             case Cursor.schema.name:
@@ -156,7 +159,12 @@ extension OracleState {
     /// that is known: a property that has gone is seen to be gone by the next page.
     private func isState(_ copy: JSON, _ version: String) -> Bool {
         guard let state = history[Self.name(version)] else { return false }
-        return state == copy
+        let copy = ids.known(copy)
+        return isLike(state, copy) || tidiesPages && isLike(fields.tidied(state), copy)
+    }
+
+    private func isLike(_ state: JSON, _ copy: JSON) -> Bool {
+        state == copy
             || (state.members ?? []).allSatisfy { copy[$0.name] == $0.value }
                 && (copy.members ?? []).allSatisfy { name, _ in state[name] != nil || fields.isOne(name) }
     }
@@ -182,10 +190,20 @@ extension OracleState {
                 violate(.noInvention, "device \(device) has \(field) = \(number) in \(key), which nobody wrote")
             }
         }
+        noteHidden(key, row, on: device)
         if let was = old?[columns.version]?.string, let version = row[columns.version]?.string,
             Self.number(was) > Self.number(version), !hasRestored
         {
             violate(.session, "device \(device): \(key) went from \(was) back to \(version)")
+        }
+    }
+
+    /// What an application's own hook keeps from it is nothing that it has not seen.
+    private mutating func noteHidden(_ key: RecordKey, _ row: JSON, on device: Int) {
+        guard tidiesPages, let version = row[columns.version]?.string else { return }
+        for field in SimulatedFields.all {
+            guard let value = fields.value(field, of: history[Self.name(version)]) else { continue }
+            devices[device].shown.insert(FieldValue(key: key, field: field, value: value))
         }
     }
 

@@ -36,19 +36,38 @@ extension OracleState {
         switch edit.kind {
         case .delete:
             let isSilent = takesBack && devices[device].operations[edit.key] == nil
-            claims = isSilent ? [] : [.deletion(deletion(of: edit.key, on: device))]
+            claims = claims.compactMap(\.whenDeleted)
+            if !isSilent { claims.append(.deletion(deletion(of: edit.key, on: device))) }
         case .undelete:
-            claims.removeAll { if case .deletion = $0 { true } else { false } }
+            takeBackDeletion(of: edit.key, on: device)
+            return
         default:
             claims.removeAll { claim in
                 switch claim {
-                case .deletion: true
+                case .deletion, .deleted: true
                 case .value(let field, _): edit.fields[field] != nil
                 }
             }
             claims += edit.fields.sorted { $0.key < $1.key }.map { .value(field: $0.key, $0.value) }
         }
         devices[device].claims[edit.key] = claims.isEmpty ? nil : claims
+    }
+
+    /// A deletion is taken back, and what was written before it stands again, unless the server has deleted the record.
+    mutating func takeBackDeletion(of key: RecordKey, on device: Int) {
+        let claims = devices[device].claims[key] ?? []
+        let isUnplayed = UnplayedTraits.names.contains("reconsiders")
+        let isDone = claims.contains { claim in
+            if case .deletion(let since) = claim { wasAbsent(key, since: since) } else { false }
+        }
+        let left = claims.compactMap { claim -> OracleClaim? in
+            switch claim {
+            case .deletion: nil
+            case .deleted(let field, let value): isDone || isUnplayed ? nil : .value(field: field, value)
+            case .value: claim
+            }
+        }
+        devices[device].claims[key] = left.isEmpty ? nil : left
     }
 
     /// The moment since which a deletion stands: where it took back an insert after a delete that still waits, that of
@@ -78,7 +97,7 @@ extension OracleState {
     mutating func met(_ conflict: Conflict, on device: Int) {
         let operation = conflict.operation
         conflicted.insert(operation.id)
-        let key = RecordKey(table: conflict.table, id: conflict.recordID)
+        let key = key(of: conflict)
         for field in SimulatedFields.all {
             guard let value = fields.value(field, of: conflict.server) else { continue }
             contested[operation.id, default: []].insert(FieldValue(key: key, field: field, value: value))
@@ -99,6 +118,18 @@ extension OracleState {
         {
             violate(.atomicity, "device \(device): \(operation.requestID) was done, and its conflict denies it")
         }
+        if unproven[DeviceRecord(device: device, key: key)] == 0, conflict.maybeApplied,
+            !transferred.contains(operation.id)
+        {
+            violate(
+                .atomicity,
+                "device \(device): the conflict of \(operation.requestID) says that it may have been done, "
+                    + "and every answer proved that it was not")
+        }
+    }
+
+    private func key(of conflict: Conflict) -> RecordKey {
+        RecordKey(table: conflict.table, id: ids.known(conflict.recordID))
     }
 
     /// Whether what is known of an operation does not go far enough to know what it brought about: of what was sent for
@@ -123,7 +154,7 @@ extension OracleState {
     /// Whether that version brought a deleted row back with values that the device knows nothing of: an edit that was
     /// made on the row as it was before conflicts with those.
     private func bringsOthers(_ version: String, _ conflict: Conflict, on device: Int) -> Bool {
-        let key = RecordKey(table: conflict.table, id: conflict.recordID)
+        let key = key(of: conflict)
         return revivals.contains(version)
             && SimulatedFields.all.contains { field in
                 fields.value(field, of: conflict.server).map {
@@ -139,7 +170,7 @@ extension OracleState {
     /// Whether a delete between the two was given up, so that what comes after it begins with a record that is to be
     /// read: of what went before the delete nothing is known there.
     private func hasGivenUpDelete(after author: String, of conflict: Conflict, on device: Int) -> Bool {
-        let key = RecordKey(table: conflict.table, id: conflict.recordID)
+        let key = key(of: conflict)
         return (devices[device].audit[key] ?? []).contains { _, entry in
             (entry["what"] == "discard" || entry["what"] == "undo") && entry["operation"]?["kind"] == "delete"
                 && stands(entry["operation"]?["id"]?.string, after: author)
@@ -153,7 +184,8 @@ extension OracleState {
         switch decision {
         case .merge(let record):
             // What is no record of that id decides nothing.
-            guard record.kind == .object, record["id"].map({ $0.textID == key.id }) ?? true else { return }
+            let id = record["id"].map { $0.textID.map(ids.known) }
+            guard record.kind == .object, id == nil || id == key.id else { return }
             result = record
         case .delete:
             deletions[operation] = moment
@@ -178,7 +210,7 @@ extension OracleState {
     /// Looks for the record's writes, and forgets those whose end is known.
     mutating func checkClaims(of key: RecordKey, on device: Int) {
         guard let claims = devices[device].claims[key] else { return }
-        let open = claims.filter { claim in
+        var open = claims.filter { claim in
             switch fate(of: claim, key, on: devices[device]) {
             case .known: return false
             case .underWay: return true
@@ -187,12 +219,16 @@ extension OracleState {
                 return false
             }
         }
+        // A deletion whose end is known is taken back by nobody.
+        if claims.contains(where: \.isDeletion), !open.contains(where: \.isDeletion) {
+            open.removeAll { if case .deleted = $0 { true } else { false } }
+        }
         devices[device].claims[key] = open.isEmpty ? nil : open
     }
 
     private static func text(_ claim: OracleClaim) -> String {
         switch claim {
-        case .value(let field, let value): "\(field) = \(value)"
+        case .value(let field, let value), .deleted(let field, let value): "\(field) = \(value)"
         case .deletion: "its deletion"
         }
     }
@@ -210,6 +246,7 @@ extension OracleState {
             let isHere = fields.value(field, of: device.row(key)) == value
             let isSent = operations.values.contains { $0.says(field, value, fields) }
             return !operations.isEmpty && (isHere || isSent) ? .underWay : .lost
+        case .deleted: return .underWay
         case .deletion(let moment):
             if wasAbsent(key, since: moment) || device.waivedDeletes.contains(key) { return .known }
             // With an insert that is given up goes the deletion that followed on it: there is nothing to be deleted.
@@ -246,4 +283,14 @@ extension OracleState {
             }
         }
     }
+}
+
+extension OracleClaim {
+    /// What becomes of it when the record is deleted; nil for what was over before.
+    fileprivate var whenDeleted: OracleClaim? {
+        if case .value(let field, let value) = self { .deleted(field: field, value) } else { nil }
+    }
+
+    /// Whether it is the record's deletion.
+    fileprivate var isDeletion: Bool { if case .deletion = self { true } else { false } }
 }

@@ -42,7 +42,7 @@ extension OracleState {
 
     /// A request took effect. I12: it is of the user who made the operation.
     mutating func tookEffect(_ request: String, for user: Int?, on device: Int) {
-        let operation = String(request.prefix { $0 != "-" })
+        let operation = Self.operation(of: request)
         effective.insert(operation)
         if let group = groups[operation] { arrived[group, default: []].insert(operation) }
         if let maker = makers[operation], let user, maker != user {
@@ -110,7 +110,8 @@ extension OracleState {
     /// I3: a note is not made before its item, where it depends on it and both were made here in that order.
     mutating func checkParent(_ change: SimulatedChange, _ key: RecordKey, _ after: SimulatedRow, _ device: Int) {
         guard let call = change.call, call.method == .post, call.id == nil, let item = after.fields["item"]?.textID,
-            let request = change.requestID, let operation = devices[device].operations[key]?[operation(of: request)]
+            let request = change.requestID,
+            let operation = devices[device].operations[key]?[Self.operation(of: request)]
         else { return }
         let parent = RecordKey(table: "items", id: item)
         let isMissing = devices[device].operations(on: parent).contains {
@@ -125,7 +126,7 @@ extension OracleState {
     /// I3: an item is not deleted before the notes that depend on it, where they were deleted here before it.
     mutating func checkChildren(_ change: SimulatedChange, _ key: RecordKey, _ after: SimulatedRow, _ device: Int) {
         guard after.isDeleted, key.table == "items", let request = change.requestID,
-            let delete = devices[device].operations[key]?[operation(of: request)]
+            let delete = devices[device].operations[key]?[Self.operation(of: request)]
         else { return }
         for (child, operations) in devices[device].operations where child.table == "notes" && aliveSince[child] != nil {
             let state = devices[device].tables[RecordState.schema.name]?[RecordState.id(child.table, child.id)]
@@ -148,6 +149,4 @@ extension OracleState {
         }
         return first < second
     }
-
-    private func operation(of request: String) -> String { String(request.prefix { $0 != "-" }) }
 }

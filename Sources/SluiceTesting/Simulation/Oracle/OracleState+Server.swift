@@ -57,7 +57,7 @@ extension OracleState {
         }
         authors["v\(version)"] = request
         tookEffect(request, for: change.user, on: device)
-        let operation = String(request.prefix { $0 != "-" })
+        let operation = Self.operation(of: request)
         let order = EffectOrder(rank: ranks[operation] ?? 0, revision: parts[2])
         let record = DeviceRecord(device: device, key: key)
         if let last = lastEffects[record], order < last, !mayBeLate {
@@ -95,7 +95,7 @@ extension OracleState {
         _ change: SimulatedChange, _ key: RecordKey, _ before: SimulatedRow?, _ after: SimulatedRow, _ device: Int
     ) {
         guard change.isUpdate, !hasFilters, let before, !before.isDeleted, !after.isDeleted else { return }
-        let operation = String(change.requestID?.prefix { $0 != "-" } ?? "")
+        let operation = Self.operation(of: change.requestID ?? "")
         let heritage = heritages[operation] ?? []
         guard effective.isDisjoint(with: deletes.intersection(heritage)), !conflicted.contains(operation) else {
             return
@@ -104,6 +104,9 @@ extension OracleState {
         // What an insert finds deleted it takes the place of, and an undelete restores what is not known here yet.
         let comesBack = !comebacks.isDisjoint(with: heritage)
         let view = devices[device]
+        if tidiesPages, fields.writesTidying(over: before.fields, after.fields) {
+            violate(.noStaleOverwrite, "device \(device) wrote to \(key) what a hook made of \(before.fields)")
+        }
         for field in SimulatedFields.all {
             let values = [before, after].compactMap { row in
                 fields.value(field, of: row.fields).map { FieldValue(key: key, field: field, value: $0) }
@@ -151,5 +154,25 @@ extension OracleState {
             violate(.exactlyOnce, "device \(device) sent \(text) as \(request), which was \(known) before")
         }
         requests[request] = text
+        if let record = record(of: request, on: device) { unproven[record, default: 0] += 1 }
     }
+
+    /// A request was answered so that nothing can have been done.
+    mutating func refused(_ request: String, by device: Int) {
+        if let record = record(of: request, on: device) { unproven[record, default: 1] -= 1 }
+    }
+
+    /// A process of the device has ended: it may not have come to note what was answered.
+    mutating func forgetProofs(of device: Int) {
+        for record in unproven.keys where record.device == device { unproven[record, default: 0] += 1 }
+    }
+
+    private func record(of request: String, on device: Int) -> DeviceRecord? {
+        let operation = Self.operation(of: request)
+        let key = devices[device].operations.first { $0.value[operation] != nil }?.key
+        return key.map { DeviceRecord(device: device, key: $0) }
+    }
+
+    /// The operation of a request's id: operation and revision.
+    static func operation(of request: String) -> String { String(request.prefix { $0 != "-" }) }
 }

@@ -92,12 +92,21 @@ struct OracleState: Sendable {
     let mayChangeValues: Bool
     /// The properties that applications write.
     let fields: SimulatedFields
+    /// Whether a hook of the applications changes what pulls bring.
+    let tidiesPages: Bool
+    let ids: SimulatedIDs
+
+    /// How often changes of a record were sent without an answer that proves that nothing was done.
+    var unproven: [DeviceRecord: Int] = [:]
 
     init(
         devices: Int, columns: PushColumns, hasFilters: Bool,
         fields: SimulatedFields = SimulatedFields(areTwins: false),
-        forgetsDeleted: Bool = false, mayChangeValues: Bool = false
+        forgetsDeleted: Bool = false, mayChangeValues: Bool = false, tidiesPages: Bool = false,
+        ids: SimulatedIDs = SimulatedIDs([])
     ) {
+        self.tidiesPages = tidiesPages
+        self.ids = ids
         self.forgetsDeleted = forgetsDeleted
         self.columns = columns
         self.fields = fields
@@ -196,6 +205,8 @@ struct OperationView: Sendable {
 enum OracleClaim: Sendable {
     /// That property was given that value.
     case value(field: String, Int64)
+    /// It was, and the record was deleted after that: who takes the deletion back has it again.
+    case deleted(field: String, Int64)
     /// The record was deleted, at that moment.
     case deletion(Int)
 }

@@ -17,10 +17,12 @@ struct SimulatedFields: Sendable {
     /// Whether a record's property is one of the two.
     func isOne(_ property: PropertyName) -> Bool { Self.all.contains { PropertyName(name($0)) == property } }
 
-    /// What a record says of the property: some servers make texts of numbers.
+    /// What a record says of the property: some servers make texts of numbers, and a hook turns their signs.
     func value(_ field: String, of record: JSON?) -> Int64? {
-        guard let value = record?[name(field)] else { return nil }
-        return value.int ?? value.string.flatMap { Int64($0) }
+        guard let value = record?[name(field)], let number = value.int ?? value.string.flatMap({ Int64($0) }) else {
+            return nil
+        }
+        return number < 0 ? 0 &- number : number
     }
 
     /// Such properties of a record.

@@ -12,7 +12,8 @@ final class SimulationOracle: Sendable {
         state = Mutex(
             OracleState(
                 devices: setting.devices, columns: columns, hasFilters: hasFilters, fields: setting.fields,
-                forgetsDeleted: forgetsDeleted, mayChangeValues: setting.habits.contains(.keepsTexts)))
+                forgetsDeleted: forgetsDeleted, mayChangeValues: setting.habits.contains(.keepsTexts),
+                tidiesPages: setting.tidiesPages, ids: setting.ids))
     }
 
     /// The first invariant that did not hold.
@@ -75,6 +76,9 @@ final class SimulationOracle: Sendable {
         state.withLock { $0.sent(request, text, by: device) }
     }
 
+    /// It was answered so that nothing can have been done.
+    func refused(_ request: String, by device: Int) { state.withLock { $0.refused(request, by: device) } }
+
     /// A transaction of a device's store is committed: the edits of the application that it holds are acknowledged.
     func committed(_ transaction: SimulatedTransaction, on device: Int) {
         state.withLock { $0.committed(transaction, on: device) }
@@ -94,6 +98,7 @@ final class SimulationOracle: Sendable {
     /// handed over.
     func begins(as user: Int, on device: Int, isHandedOver: Bool) -> Int {
         state.withLock { state in
+            state.forgetProofs(of: device)
             if isHandedOver || state.devices[device].isEmpty { state.devices[device].user = user }
             return state.devices[device].user
         }

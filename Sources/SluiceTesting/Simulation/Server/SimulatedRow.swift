@@ -8,6 +8,8 @@ struct SimulatedRow: Sendable {
     var version = 0
     let createdAt: Timestamp
     var updatedAt: Timestamp
+    /// Whether it says when it was last changed.
+    var isTimed = true
     var isDeleted = false
     /// The place of its last change in the order of commits.
     var commit = 0
@@ -34,6 +36,11 @@ struct SimulatedRow: Sendable {
         }
     }
 
+    /// Where the row stands among others of its table in the order of their times.
+    func place(_ setting: SimulationSetting) -> Int64 {
+        isTimed ? updatedAt.ticks : setting.habits.contains(.untimedLast) ? .max : .min
+    }
+
     /// Prints the row anew after a change.
     mutating func finish(_ dialect: Dialect, _ setting: SimulationSetting, _ service: SimulatedService? = nil) {
         if let service {
@@ -47,10 +54,10 @@ struct SimulatedRow: Sendable {
         record[columns.version] = JSON("v\(version)")
         record[columns.deleted] = JSON(isDeleted)
         if let column = dialect.createdAtColumn { record[column] = JSON(createdAt.text(fractionDigits: digits)) }
-        record[columns.updatedAt] = JSON(updatedAt.text(fractionDigits: digits))
+        record[columns.updatedAt] = isTimed ? JSON(updatedAt.text(fractionDigits: digits)) : .null
         wire = record
         if id == SimulatedServer.oddIDs[0] { wire[columns.updatedAt] = "some day" }
-        if digits < 7 { record[columns.updatedAt] = JSON(updatedAt.description) }
+        if digits < 7, isTimed { record[columns.updatedAt] = JSON(updatedAt.description) }
         exact = record
     }
 }

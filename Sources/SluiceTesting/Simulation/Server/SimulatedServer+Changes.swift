@@ -27,7 +27,7 @@ extension SimulatedServer {
     }
 
     private func insert(_ call: ModelCall, _ change: SimulatedChange, _ state: inout State) -> Response {
-        guard let id = call.body["id"]?.textID else { return .model(400, ["error": "no id"]) }
+        guard let id = call.body["id"]?.textID.map(setting.ids.known) else { return .model(400, ["error": "no id"]) }
         // An OData service keeps nothing of a row that was deleted.
         if let row = state.tables[change.table]?[id], service == nil || !row.isDeleted { return reply(409, row) }
         if let reserved = call.body.names.first(where: dialect.isSystemProperty) {

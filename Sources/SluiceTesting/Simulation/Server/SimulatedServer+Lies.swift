@@ -29,6 +29,7 @@ extension SimulatedServer {
             guard let backup = state.backup else { return }
             state.tables = backup
             state.backup = nil
+            state.replica = SimulatedReplica()
             state.remembered = [:]
             state.epoch += 1
             oracle.restored(backup, at: state.version)

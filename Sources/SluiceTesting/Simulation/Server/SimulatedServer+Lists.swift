@@ -7,7 +7,7 @@ extension SimulatedServer {
         do {
             let query = try query(call)
             let matches = try matches(query)
-            let size = min(query.top ?? state.page, state.page)
+            guard let size = pageSize(query.top, state) else { return .model(400, ["error": "so many never"]) }
             if setting.tracksChanges, call.tracksChanges || call.parameters["$deltatoken"] != nil {
                 return changes(since: call.parameters["$deltatoken"], size, table, matches, state)
             }
@@ -15,6 +15,7 @@ extension SimulatedServer {
             var rows = (state.tables[table] ?? [:]).values.filter { (showsDeleted || !$0.isDeleted) && matches($0) }
             guard sort(&rows, query.order) else { return .model(400, ["error": "not sortable"]) }
             let page = rows.dropFirst(query.skip).prefix(size).map(\.wire)
+            guard isSendable(page.count) else { return .model(500, ["error": "it took too long"]) }
             return respond(call.parameters["$select"].map { select in page.map { only($0, select) } } ?? page)
         } catch {
             return .model(400, ["error": JSON("\(error)")])
@@ -59,18 +60,20 @@ extension SimulatedServer {
         guard order.allSatisfy({ $0.column == updatedAt || $0.column == id }) else { return false }
         // Another order each time, and never that of the ids, by which it would be taken for one that has it.
         let turn = setting.habits.contains(.shufflesTies) ? 1 + luck.below(max(1, rows.count - 1)) : 0
-        if turn > 0 { rows = Self.turned(rows.sorted { $0.id < $1.id }, by: turn) }
+        let ids = setting.ids
+        if turn > 0 { rows = Self.turned(rows.sorted { ids.areInOrder($0.id, $1.id) }, by: turn) }
         let places = turn > 0 ? Dictionary(uniqueKeysWithValues: rows.enumerated().map { ($1.id, $0) }) : [:]
         func isBefore(_ left: SimulatedRow, _ right: SimulatedRow) -> Bool {
-            turn > 0 ? places[left.id, default: 0] < places[right.id, default: 0] : left.id < right.id
+            turn > 0
+                ? places[left.id, default: 0] < places[right.id, default: 0]
+                : ids.areInOrder(left.id, right.id)
         }
         rows.sort { left, right in
             for key in order {
-                if key.column == updatedAt, left.updatedAt != right.updatedAt {
-                    return (left.updatedAt < right.updatedAt) != key.descending
-                }
+                let times = (left.place(setting), right.place(setting))
+                if key.column == updatedAt, times.0 != times.1 { return (times.0 < times.1) != key.descending }
                 if key.column == id, setting.breaksTies && turn == 0 || order.count == 1, left.id != right.id {
-                    return (left.id < right.id) != key.descending
+                    return ids.areInOrder(left.id, right.id) != key.descending
                 }
             }
             return isBefore(left, right)
@@ -92,6 +95,7 @@ extension SimulatedServer {
         guard parts.count == 2, parts[0] == state.epoch else { return .model(410, ["error": "the token is too old"]) }
         let rows = (state.tables[table] ?? [:]).values.filter { $0.commit > parts[1] && (token != nil || matches($0)) }
             .sorted { $0.commit < $1.commit }.prefix(size)
+        guard isSendable(rows.count) else { return .model(500, ["error": "it took too long"]) }
         var response = respond(
             rows.map { row in
                 if matches(row) { return row.wire }

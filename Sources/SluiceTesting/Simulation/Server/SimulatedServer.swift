@@ -21,6 +21,10 @@ final class SimulatedServer: Sendable {
         var epoch = 0
         /// All rows as they were when the operator made the last backup.
         var backup: [String: [RecordID: SimulatedRow]]?
+        /// What a replica may still answer from.
+        var replica = SimulatedReplica()
+        /// The table that answers nothing now.
+        var outage: TableOutage?
     }
 
     let setting: SimulationSetting
@@ -50,7 +54,7 @@ final class SimulatedServer: Sendable {
     }
 
     /// A quarter of the commit lag: the most by which clock steps, late commits and coarse clocks may each move a time.
-    private var quarter: Int64 { Int64(setting.commitLag) * Timestamp.ticksPerSecond / 4 }
+    var quarter: Int64 { Int64(setting.commitLag) * Timestamp.ticksPerSecond / 4 }
 
     /// Answers a request.
     func answer(_ request: Request, of device: Int, user: Int) -> Response {
@@ -68,15 +72,12 @@ final class SimulatedServer: Sendable {
                 state.remembered = [:]
                 state.epoch += 1
             }
+            beginOutage(&state)
             var response: Response
-            if let service {
-                response = serve(request, service, device, user: user, &state)
-            } else if ModelBatch.isBatch(request) {
-                let batch = setting.takesBatches ? ModelBatch(request) : nil
-                response =
-                    batch.map { answer($0, device, user: user, &state) } ?? .model(404, ["error": "no such route"])
+            if request.head.method == .get, var stale = stale(state) {
+                response = respond(to: request, of: device, user: user, &stale)
             } else {
-                response = answer(request, device, user: user, &state)
+                response = respond(to: request, of: device, user: user, &state)
             }
             tell(&state)
             if setting.takesBatches, let name = HTTPField.Name("X-Sluice-Batch") {
@@ -88,6 +89,14 @@ final class SimulatedServer: Sendable {
             }
             return response
         }
+    }
+
+    /// Answers a request in the form of the wire.
+    private func respond(to request: Request, of device: Int, user: Int, _ state: inout State) -> Response {
+        if let service { return serve(request, service, device, user: user, &state) }
+        guard ModelBatch.isBatch(request) else { return answer(request, device, user: user, &state) }
+        let batch = setting.takesBatches ? ModelBatch(request) : nil
+        return batch.map { answer($0, device, user: user, &state) } ?? .model(404, ["error": "no such route"])
     }
 
     /// The text of that time: the one before, if not a second has passed since.
@@ -108,8 +117,10 @@ final class SimulatedServer: Sendable {
     func answer(
         _ request: Request, _ device: Int, user: Int, isAlone: Bool = true, _ state: inout State
     ) -> Response {
-        let call = ModelCall(request)
+        var call = ModelCall(request)
+        call.id = call.id.map(setting.ids.known)
         guard let table = call.table else { return .model(404, ["error": "no such route"]) }
+        if let status = outage(of: table, isRow: call.id != nil, &state) { return .model(status, ["error": "not now"]) }
         if call.method == .get {
             guard let id = call.id else { return list(call, table, state) }
             if id == "$digest", setting.offersDigests { return digest(call, table, state) }
@@ -135,7 +146,7 @@ final class SimulatedServer: Sendable {
     func query(_ call: ModelCall) throws -> Query {
         try call.query { text in
             if let known = filters.withLock({ $0[ExactName(text)] }) { return known }
-            let filter = try QueryExpression(odata: text)
+            let filter = try QueryExpression(odata: setting.ids.known(text))
             filters.withLock { $0[ExactName(text)] = filter }
             return filter
         }
@@ -148,13 +159,24 @@ final class SimulatedServer: Sendable {
     /// Gives a changed row its version and time, and tells the oracle.
     func commit(_ row: inout SimulatedRow, _ change: SimulatedChange, time: Timestamp? = nil, _ state: inout State) {
         let before = state.tables[change.table]?[row.id]
+        remember(&state)
         state.version += 1
         row.version = state.version
         row.commit = state.version
         row.updatedAt = time ?? self.time(&state)
+        row.isTimed = change.device != nil || !leavesUntimed
+        if setting.habits.contains(.keepsAuthors) { row.fields[Self.author] = JSON("write \(row.version)") }
         row.finish(dialect, setting, service)
         state.tables[change.table, default: [:]][row.id] = row
         state.effects.append((change, before, row))
+    }
+
+    /// The column with the last write of a row, where the server keeps one.
+    static let author: PropertyName = "author"
+
+    /// Whether a row that another client writes gets no time now.
+    private var leavesUntimed: Bool {
+        !setting.habits.isDisjoint(with: [.untimedFirst, .untimedLast]) && luck.below(2) == 0
     }
 
     /// The time that a change gets.
@@ -173,9 +195,6 @@ final class SimulatedServer: Sendable {
     /// Sends so many rows at once from now on.
     func setPage(_ page: Int) { state.withLock { $0.page = page } }
 
-    /// The place of the last commit.
-    var commit: Int { state.withLock { $0.version } }
-
     /// Whether it has forgotten the change tokens that it gave out.
     var hasRestarted: Bool { state.withLock { $0.epoch > 0 } }
 
@@ -187,6 +206,7 @@ final class SimulatedServer: Sendable {
         state.withLock { state in
             let time = edits.count > 1 ? self.time(&state) : nil
             for (id, fields) in edits {
+                let id = setting.ids.known(id)
                 let change = SimulatedChange(table: table, id: id)
                 var row = state.tables[table]?[id] ?? SimulatedRow(id: id, createdAt: clock.now)
                 if fields == nil, row.isDeleted || row.version == 0 { continue }
@@ -201,6 +221,7 @@ final class SimulatedServer: Sendable {
     /// Forgets a row, so that nothing tells that it was there.
     func forget(_ id: RecordID, in table: String) {
         state.withLock { state in
+            let id = setting.ids.known(id)
             if state.tables[table]?.removeValue(forKey: id) != nil { oracle.forgot(RecordKey(table: table, id: id)) }
         }
     }

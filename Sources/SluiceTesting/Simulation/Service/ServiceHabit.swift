@@ -45,4 +45,8 @@ public enum ServiceHabit: String, Sendable, Hashable, CaseIterable {
     case tunnels
     /// The devices send whole rows.
     case putsUpdates
+    /// The later pages of a first read report the rows that have gone since it began.
+    case entombsAtOnce
+    /// Its delta link, on the last page of a first read, is of the moment of that page.
+    case linksLastMoment
 }

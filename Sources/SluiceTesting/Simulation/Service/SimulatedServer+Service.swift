@@ -17,7 +17,7 @@ extension SimulatedServer {
         if request.head.method == .get {
             var response =
                 path == "/" || path == "/$metadata"
-                ? service.description : read(request, service, state)
+                ? service.description : read(request, service, &state)
             if let name = Self.csrf, token == "Fetch" {
                 response.head.headerFields[name] = "forgery-\(state.epoch)"
                 response.head.headerFields[.setCookie] = "session=s\(state.epoch); Path=/; HttpOnly"
@@ -64,10 +64,13 @@ extension SimulatedServer {
         return (String(text[..<open]), .string(id.replacing("''", with: "'")))
     }
 
-    private func read(_ request: Request, _ service: SimulatedService, _ state: State) -> Response {
+    private func read(_ request: Request, _ service: SimulatedService, _ state: inout State) -> Response {
         let path = request.head.path ?? "/"
         guard let place = place(path.prefix { $0 != "?" }), state.tables[place.table] != nil else {
             return service.refusal(404, "no such resource")
+        }
+        if let status = outage(of: place.table, isRow: place.id != nil, &state) {
+            return service.refusal(status, "not now")
         }
         guard let id = place.id else { return serviceList(request, service, place.table, state) }
         guard let row = state.tables[place.table]?[id], !row.isDeleted else {

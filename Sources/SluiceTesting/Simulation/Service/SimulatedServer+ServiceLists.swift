@@ -35,7 +35,8 @@ extension SimulatedServer {
             let evaluator = try query.filter.map { try QueryEvaluator(Query("", filter: $0), schema: nil) }
             var asked = ListAsked(
                 query: query, matches: { evaluator?.matches($0.exact) ?? true },
-                size: min(state.page, wished ?? .max, query.top ?? .max))
+                size: min(pageSize(query.top, state) ?? 0, wished ?? .max))
+            if asked.size == 0 { return service.refusal(400, "so many never") }
             if let token = call.parameters["$deltatoken"] ?? call.parameters["!deltatoken"] {
                 return serviceChanges(token, asked, call, service, table, state)
             }
@@ -68,15 +69,16 @@ extension SimulatedServer {
         func isBefore(_ left: Place, _ right: Place) -> Bool {
             for key in keys {
                 if key.isTime, left.time != right.time { return (left.time < right.time) != key.down }
-                if key.isID, left.id != right.id { return (left.id < right.id) != key.down }
+                if key.isID, left.id != right.id { return setting.ids.areInOrder(left.id, right.id) != key.down }
             }
-            return left.id < right.id
+            return setting.ids.areInOrder(left.id, right.id)
         }
         let all = (state.tables[table] ?? [:]).values.filter { !$0.isDeleted && asked.matches($0) }
-            .map { (row: $0, place: Place(time: $0.updatedAt.ticks, id: $0.id)) }
+            .map { (row: $0, place: Place(time: $0.place(setting), id: $0.id)) }
             .filter { row in asked.after.map { isBefore($0, row.place) } ?? true }
             .sorted { isBefore($0.place, $1.place) }.dropFirst(asked.after == nil ? asked.query.skip : 0)
         let page = all.prefix(asked.size)
+        guard isSendable(page.count) else { return service.refusal(500, "it took too long") }
         let left = asked.query.top.map { $0 - page.count } ?? .max
         var next: String?
         if let last = page.last, all.count > page.count, left > 0 {
@@ -87,17 +89,28 @@ extension SimulatedServer {
         var delta: String?
         if let moment = asked.moment, next == nil || service.has(.linksEveryPage) {
             // The moment of the first page; who puts a link on each takes that of the page.
-            delta = deltaLink(service.has(.linksEveryPage) ? state.version : moment, call, service, table, state)
+            let isOfPage = service.has(.linksEveryPage) || service.has(.linksLastMoment)
+            delta = deltaLink(isOfPage ? state.version : moment, call, service, table, state)
         }
         let select = call.parameters["$select"].map { $0.split(separator: ",").map { PropertyName(String($0)) } }
         let isCounted = call.parameters["$count"] == "true" || call.parameters["$inlinecount"] == "allpages"
+        let items = page.map { service.entity($0.row.wire, table, only: select) }
         var response = service.page(
-            page.map { service.entity($0.row.wire, table, only: select) }, table, count: isCounted ? all.count : nil,
-            next: next, delta: delta)
+            items + gone(asked, service, table, state), table, count: isCounted ? all.count : nil, next: next,
+            delta: delta)
         if asked.moment != nil, let name = HTTPField.Name("Preference-Applied") {
             response.head.headerFields[name] = "odata.track-changes"
         }
         return response
+    }
+
+    /// What a later page of a first read says of rows that have gone since it began.
+    private func gone(
+        _ asked: ListAsked, _ service: SimulatedService, _ table: String, _ state: State
+    ) -> [JSON] {
+        guard service.has(.entombsAtOnce), let moment = asked.moment, asked.after != nil else { return [] }
+        return (state.tables[table] ?? [:]).values.filter { $0.isDeleted && $0.commit > moment }
+            .sorted { $0.commit < $1.commit }.map { service.tombstone($0.id, table, isDeleted: true) }
     }
 
     /// What was committed after the token's moment, in the order of the commits.
@@ -111,6 +124,7 @@ extension SimulatedServer {
         }
         let all = (state.tables[table] ?? [:]).values.filter { $0.commit > parts[1] }.sorted { $0.commit < $1.commit }
         let page = all.prefix(asked.size)
+        guard isSendable(page.count) else { return service.refusal(500, "it took too long") }
         let items = page.flatMap { row -> [JSON] in
             let item: JSON
             if row.isDeleted {

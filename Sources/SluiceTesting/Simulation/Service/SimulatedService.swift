@@ -8,6 +8,7 @@ struct SimulatedService: Sendable {
     let habits: Set<ServiceHabit>
     private let fields: SimulatedFields
     private let digits: Int
+    private let keepsAuthors: Bool
 
     /// The service of a setting; nil where its wire is not OData.
     init?(_ setting: SimulationSetting) {
@@ -16,6 +17,7 @@ struct SimulatedService: Sendable {
         habits = setting.service
         fields = setting.fields
         digits = setting.digits
+        keepsAuthors = setting.habits.contains(.keepsAuthors)
     }
 
     func has(_ habit: ServiceHabit) -> Bool { habits.contains(habit) }
@@ -30,6 +32,7 @@ struct SimulatedService: Sendable {
     /// The properties that clients write, except for the key.
     var columns: [PropertyName] {
         SimulatedFields.all.map { PropertyName(fields.name($0)) } + ["group", "item"]
+            + (keepsAuthors ? [SimulatedServer.author] : [])
     }
 
     /// How the devices are told of it.
@@ -72,7 +75,8 @@ struct SimulatedService: Sendable {
         }
         record["__version"] = JSON(tag(row.version))
         guard !has(.hasNoTime) else { return record }
-        let time = JSON(isExact ? row.updatedAt.description : text(of: row.updatedAt))
+        let time: JSON =
+            row.isTimed ? JSON(isExact ? row.updatedAt.description : text(of: row.updatedAt)) : .null
         record[Self.time] = time
         record["__updatedAt"] = time
         return record

@@ -10,6 +10,8 @@ public struct SimulationAction: Sendable, Hashable {
         case group
         /// The application reads and changes two or three records in one local transaction, as values of a type.
         case transaction
+        /// The application edits or makes a record, deletes it, and takes the deletion back.
+        case reconsider
         /// The record moves to another group, and so out of queries and into others.
         case move
         /// The device pushes.

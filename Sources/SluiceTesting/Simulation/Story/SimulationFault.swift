@@ -80,4 +80,12 @@ public enum SimulationFault: String, Sendable, Hashable, CaseIterable {
     case tokenExpires
     /// No new token is to be had.
     case tokenFails
+    /// A read is answered by a replica that has not heard of the last writes yet.
+    case staleRead
+    /// 200 with some of the rows, or of a record's properties, and an error beside them.
+    case errorBesideRows
+    /// 503, 425, 429 or 408 to a change, and to those that the device sends next.
+    case staysBusy
+    /// One of the tables answers 404, 403 or 500 for a while.
+    case tableFails
 }

@@ -74,6 +74,10 @@ public struct SimulationSetting: Sendable, Hashable {
     public var restoresBackups = false
     /// How probable it is that a hook of the application decides otherwise than to go on.
     public var hookMishaps = 0.0
+    /// Whether applications delete what they have just edited, and take the deletion back.
+    public var reconsiders = false
+    /// Whether a hook of the application changes what pulls bring.
+    public var tidiesPages = false
     /// What the server does other than a good one would.
     public var habits: Set<SimulationHabit> = []
     /// What its OData service does otherwise than others, where the wire is one of OData's.
@@ -88,14 +92,11 @@ public struct SimulationSetting: Sendable, Hashable {
     /// The properties that applications write.
     var fields: SimulatedFields { SimulatedFields(areTwins: habits.contains(.hasTwinNames)) }
 
+    /// How the records' ids are written and compared.
+    var ids: SimulatedIDs { SimulatedIDs(habits) }
+
     /// The id of a record that stories are about, by its number.
-    func id(_ number: Int) -> RecordID {
-        switch number {
-        case 4 where habits.contains(.hasTwinIDs): "r\u{E9}"
-        case 5 where habits.contains(.hasTwinIDs): "re\u{301}"
-        default: RecordID("r\(number)")
-        }
-    }
+    func id(_ number: Int) -> RecordID { ids.id(number) }
 
     var json: JSON {
         [
@@ -113,6 +114,7 @@ public struct SimulationSetting: Sendable, Hashable {
             "keepsApart": JSON(keepsApart), "repairs": JSON(repairs), "handsOver": JSON(handsOver),
             "restoresBackups": JSON(restoresBackups), "hookMishaps": JSON(hookMishaps),
             "queuePart": JSON(queuePart), "makesTransactions": JSON(makesTransactions),
+            "reconsiders": JSON(reconsiders), "tidiesPages": JSON(tidiesPages),
             "service": JSON(service.map(\.rawValue).sorted().map { JSON($0) }),
             "habits": JSON(habits.map(\.rawValue).sorted().map { JSON($0) }),
             "faults": JSON(
@@ -166,6 +168,8 @@ public struct SimulationSetting: Sendable, Hashable {
         hookMishaps = json["hookMishaps"]?.double ?? 0
         queuePart = int("queuePart") ?? 2000
         makesTransactions = json["makesTransactions"]?.bool ?? false
+        reconsiders = json["reconsiders"]?.bool ?? false
+        tidiesPages = json["tidiesPages"]?.bool ?? false
         habits = Set((json["habits"]?.elements ?? []).compactMap { $0.string.flatMap(SimulationHabit.init) })
         service = Set((json["service"]?.elements ?? []).compactMap { $0.string.flatMap(ServiceHabit.init) })
         for (name, value) in json["faults"]?.members ?? [] {

@@ -3,8 +3,8 @@ internal import SluiceOData
 
 /// Makes a seed's story.
 struct StoryGenerator {
-    private let seed: UInt64
-    private let configuration: SimulationConfiguration
+    let seed: UInt64
+    let configuration: SimulationConfiguration
     private var random: SeededGenerator
 
     init(seed: UInt64, configuration: SimulationConfiguration) {
@@ -16,8 +16,9 @@ struct StoryGenerator {
     mutating func story() -> SimulationStory {
         let setting = self.setting()
         let count = number(configuration.actions)
-        let kinds = isHasty ? Self.hastyKinds : Self.kinds(setting)
-        let actions = (0..<count).map { index in
+        var kinds = isHasty ? Self.hastyKinds : Self.kinds(setting)
+        if setting.reconsiders { kinds += Array(repeating: .reconsider, count: 8) }
+        let actions = (0..<count).map { [kinds] index in
             var action = action(kinds, setting.devices)
             if isContested, action.luck % 4 > 0 {
                 (action.device, action.choice) = (0, action.choice / 240 * 240 + 6)
@@ -84,11 +85,13 @@ struct StoryGenerator {
         setting.handsOver = setting.users > 1 && number(0...1) == 0
         setting.restoresBackups = number(0...11) == 0
         setting.hookMishaps = number(0...7) == 0 ? 0.1 : 0
-        for habit in SimulationHabit.allCases where Self.habitsOfSeeds[habit] == nil {
+        for habit in SimulationHabit.allCases
+        where Self.habitsOfSeeds[habit] == nil && !Self.plainHabits.contains(habit) {
             if configuration.habits.contains(habit), number(0...11) == 0 { setting.habits.insert(habit) }
         }
         setting.dependency = one(of: [.none, .none, .column, .table])
-        for fault in SimulationFault.allCases where configuration.faults.contains(fault) && fault != .storeTrouble {
+        for fault in SimulationFault.allCases
+        where configuration.faults.contains(fault) && fault != .storeTrouble && !Self.plainFaults.contains(fault) {
             // A random subset, so that no fault hides behind another.
             if number(0...2) == 0 { setting.faults[fault] = one(of: [0.02, 0.1, 0.3]) }
         }
@@ -121,6 +124,7 @@ struct StoryGenerator {
             setting.faults[.storeTrouble] = seed % 8 == 1 ? 0.02 : 0.1
         }
         if ODataVersion(rawValue: setting.wire) != nil { beService(&setting) }
+        drawTraits(&setting)
         return setting
     }
 
@@ -129,7 +133,10 @@ struct StoryGenerator {
         var random = SeededGenerator(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ 3)
         func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
         setting.tracksChanges = number(0...2) > 0
-        for habit in ServiceHabit.allCases where number(0...4) == 0 { setting.service.insert(habit) }
+        for habit in ServiceHabit.allCases
+        where number(0...4) == 0 && !UnplayedTraits.names.contains(habit.rawValue) {
+            setting.service.insert(habit)
+        }
         setting.offersDigests = false
         // The service says of no size of batches.
         if setting.batchSize == 0 { setting.batchSize = 4 }

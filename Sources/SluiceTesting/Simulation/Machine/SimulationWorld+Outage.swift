@@ -1,0 +1,37 @@
+internal import SluiceCore
+
+extension SimulationWorld {
+    /// L1 where one of the tables fails and all else is well: what waits for the other one is sent, and its rows come.
+    func pushBesideFailingTable() throws {
+        guard parts.faults.allows(.tableFails), parts.setting.dependency == .none else { return }
+        let tables = ["items", "notes"]
+        let (failing, other) = story.seed % 2 == 0 ? (tables[0], tables[1]) : (tables[1], tables[0])
+        parts.server.breakDown(failing)
+        defer { parts.server.mend() }
+        for device in devices {
+            try complete { await device.push() }
+            try complete {
+                for (index, query) in device.queries().enumerated() where query.table == other {
+                    await device.pull(index)
+                }
+            }
+            if let left = device.firstFree(in: other) {
+                parts.oracle.violate(
+                    .queueDrains, "device \(device.index) has not sent \(left), while \(failing) fails")
+            }
+        }
+    }
+}
+
+extension SimulatedDevice {
+    /// An operation of a table that nothing speaks against sending.
+    fileprivate func firstFree(in table: String) -> String? {
+        let user = process.user
+        return parts.oracle.view(of: index) { view in
+            let all = view.operations.values.flatMap(\.values)
+            let operations = all.filter { $0.key.table == table && $0.group == nil }
+            let barred = Set(operations.filter { $0.isBarred(to: user) }.map(\.key))
+            return operations.first { !barred.contains($0.key) }?.description
+        }
+    }
+}

@@ -1,4 +1,4 @@
-internal import Sluice
+package import Sluice
 
 /// The fields of a record's copies side by side, each value as its JSON text, with who changed it.
 package struct FieldComparison {

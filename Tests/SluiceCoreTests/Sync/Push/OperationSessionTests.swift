@@ -28,6 +28,7 @@ struct OperationSessionTests {
         case .consult(let failure): "consult \(failure.code)"
         case .commit(.hooked(_, let commit)): "hooked \(commit)"
         case .readBack: "readBack"
+        case .ask(_, let sent): "ask \(sent.revision)"
         case .decide(let conflict): "decide\(conflict.isDeletedOnServer ? " deleted" : "")"
         case .commit(.gone): "gone"
         case .commit(.applied(_, let server)): server == nil ? "applied nothing" : "applied record"

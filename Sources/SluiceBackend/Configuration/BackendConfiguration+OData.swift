@@ -17,6 +17,9 @@ extension BackendConfiguration {
         /// it; without both the answer is 403 with `X-CSRF-Token: Required`. Use it where browsers send credentials by
         /// themselves.
         public var requiresCSRFToken: Bool
+        /// The origins whose pages a browser lets use the service (CORS): `https://app.example`, or `*` for all, which then send
+        /// no cookies.
+        public var origins: [String] = []
 
         /// OData with those rules.
         public init(namespace: String = "Sluice", requiresIfMatch: Bool = false, requiresCSRFToken: Bool = false) {

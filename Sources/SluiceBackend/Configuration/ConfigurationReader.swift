@@ -66,10 +66,13 @@ struct ConfigurationReader {
     private func odata(_ node: ConfigurationNode) throws(SluiceError) -> BackendConfiguration.OData? {
         var odata = BackendConfiguration.OData()
         guard node.isMapping else { return try node.flag() ? odata : nil }
-        let members = try node.members(["namespace", "requireIfMatch", "requireCSRFToken"])
+        let members = try node.members(["namespace", "requireIfMatch", "requireCSRFToken", "origins"])
         if let value = members["namespace"] { odata.namespace = try value.text() }
         if let value = members["requireIfMatch"] { odata.requiresIfMatch = try value.flag() }
         if let value = members["requireCSRFToken"] { odata.requiresCSRFToken = try value.flag() }
+        if let value = members["origins"] {
+            odata.origins = try value.lists().flatMap(\.self)
+        }
         return odata
     }
 

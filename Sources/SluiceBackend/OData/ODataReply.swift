@@ -20,10 +20,13 @@ struct ODataReply: Sendable {
         if let type { headers[.contentType] = type }
     }
 
-    func response(_ version: ServiceVersion) -> Response {
+    /// The answer in that version.
+    ///
+    /// - Parameter isV1: whether the client knows version 1 at the most, whose forms are those of v2 here.
+    func response(_ version: ServiceVersion, isV1: Bool = false) -> Response {
         var headers = headers
         headers[.cacheControl] = "no-cache"
-        if let name = HTTPField.Name(version.header.name) { headers[name] = version.header.value }
+        if let name = HTTPField.Name(version.header.name) { headers[name] = isV1 ? "1.0" : version.header.value }
         let body: Body =
             switch content {
             case .nothing: .empty

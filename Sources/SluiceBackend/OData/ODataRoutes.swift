@@ -27,7 +27,7 @@ struct ODataRoutes: Sendable {
             let call = try ServiceCall(served, service.model, version, request, target)
             var reply = await self.reply(to: call)
             service.csrf.answer(request.head, &reply.headers)
-            return reply.response(version)
+            return reply.response(version, isV1: call.knowsV1Only)
         } catch {
             return Self.response(to: Self.refusal(of: error, request.head), request.head)
         }

@@ -6,6 +6,7 @@ struct ODataService: Sendable {
     let model: ServiceModel
     let operations: [ODataOperation]
     let csrf: CSRFGuard
+    let crossOrigin: CrossOrigin
 
     /// - Parameter secret: what the processes on one database share.
     /// - Throws: ``SluiceError`` of code `invalidArgument` for operations whose names or tables do not fit.
@@ -16,6 +17,7 @@ struct ODataService: Sendable {
         self.operations = operations
         model = ServiceModel(rules, tables)
         csrf = CSRFGuard(isRequired: rules.requiresCSRFToken, secret: secret)
+        crossOrigin = CrossOrigin(origins: Set(rules.origins))
         var names = Set(model.sets.map(\.name) + [model.container])
         for operation in operations {
             guard BackendConfiguration.isIdentifier(operation.name), names.insert(operation.name).inserted else {

@@ -71,6 +71,13 @@ public final class Backend: Sendable {
 
     /// Answers a request that was let in.
     func respond(to request: Request, by allowance: Allowance?) async -> Response {
+        var answer = await withoutContent(request, by: allowance)
+        if let odata, request.head.isOData { odata.crossOrigin.allow(request.head, &answer.head.headerFields) }
+        return answer
+    }
+
+    /// The answer to a request whose method the paths know.
+    func routed(_ request: Request, by allowance: Allowance?) async -> Response {
         if let odata, request.head.isOData {
             return await ODataRoutes(served: served, service: odata, allowance: allowance).respond(to: request)
         }

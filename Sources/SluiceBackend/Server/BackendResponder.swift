@@ -54,8 +54,9 @@ struct BackendResponder: HTTPResponder {
 extension Backend {
     /// Lets a request in, or not, before anything else is done for it. Nil where there is no limit.
     ///
-    /// - Throws: ``Refusal`` (429).
+    /// - Throws: ``Refusal`` (400, 429).
     func admit(_ head: HTTPRequest, from address: SocketAddress?) async throws(Refusal) -> Allowance? {
+        try Self.checkHost(head)
         guard let limiter = served.limiter else { return nil }
         // Who has no valid token is refused by the route, and counts by the address here.
         let user = try? await served.authenticator?.principal(for: head.headerFields)?.user

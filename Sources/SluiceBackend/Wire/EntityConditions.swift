@@ -22,8 +22,8 @@ struct EntityConditions: Sendable {
     /// The conditions of a request. `isLenient`: `If-Match` may be a version without quotes.
     init(_ headers: HTTPFields, isLenient: Bool) {
         self.isLenient = isLenient
-        ifMatch = headers[values: .ifMatch]
-        ifNoneMatch = headers[values: .ifNoneMatch]
+        ifMatch = EntityTags.all(in: headers[values: .ifMatch])
+        ifNoneMatch = EntityTags.all(in: headers[values: .ifNoneMatch])
         unmodifiedSince = headers[.ifUnmodifiedSince].flatMap { HTTPDate.timestamp($0) }
         modifiedSince = headers[.ifModifiedSince].flatMap { HTTPDate.timestamp($0) }
     }
@@ -51,23 +51,20 @@ struct EntityConditions: Sendable {
         return .met
     }
 
-    /// Whether `If-Match` allows a change of a record that has this version. `*` does; one strong tag does if it is
-    /// the version, and so does the version without quotes on a lenient wire; several tags, weak ones and what is no
-    /// tag match nothing.
+    /// Whether `If-Match` allows a change of a record that has this version. `*` does; a strong tag does if it is the
+    /// version, and so does the version without quotes on a lenient wire; weak tags and what is no tag match nothing. Of
+    /// several one is enough.
     private func allows(_ version: String, orIf isSame: (String) -> Bool) -> Bool {
-        guard let field = ifMatch.first, ifMatch.count == 1 else { return false }
-        if field == "*" { return true }
-        guard let named = Self.version(field) ?? (isLenient && !field.isEmpty ? field : nil) else { return false }
-        return named == version || isSame(named)
+        ifMatch.contains { tag in
+            if tag == "*" { return true }
+            guard let named = Self.version(tag) ?? (isLenient && !tag.isEmpty ? tag : nil) else { return false }
+            return named == version || isSame(named)
+        }
     }
 
-    /// Whether `If-None-Match` says that the client has this version.
+    /// Whether `If-None-Match` says that the client has this version. Reading compares weakly.
     private func isKnown(_ version: String) -> Bool {
-        ifNoneMatch.flatMap { $0.split(separator: ",") }.contains { field in
-            let tag = field.drop { $0 == " " }
-            // Reading compares weakly.
-            return tag == "*" || Self.version(String(tag.hasPrefix("W/") ? tag.dropFirst(2) : tag)) == version
-        }
+        ifNoneMatch.contains { $0 == "*" || Self.version(EntityTags.strong($0)) == version }
     }
 
     private static func version(_ field: String) -> String? {

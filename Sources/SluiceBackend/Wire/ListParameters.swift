@@ -86,11 +86,16 @@ struct ListParameters: Sendable {
             .joined(separator: "&")
     }
 
-    static func reading<Value>(_ name: String, _ body: () throws -> Value) throws -> Value {
+    /// What `body` reads of an option.
+    ///
+    /// - Parameter unsupported: the status for what is read and not run.
+    static func reading<Value>(
+        _ name: String, unsupported: HTTPResponse.Status = .badRequest, _ body: () throws -> Value
+    ) throws -> Value {
         do {
             return try body()
         } catch let error as QuerySyntaxError {
-            throw Refusal(.badRequest, "\(name): \(error)")
+            throw Refusal(error.isUnsupported ? unsupported : .badRequest, "\(name): \(error)")
         }
     }
 

@@ -31,6 +31,7 @@ struct Refusal: Error {
     init(_ error: SluiceError) {
         switch error.code {
         case .invalidQuery, .invalidRecord, .invalidArgument: self.init(.badRequest, error.message)
+        case .unsupported: self.init(.notImplemented, error.message)
         case .storeBusy:
             self.init(.serviceUnavailable, "the database is busy; try again")
             headers[.retryAfter] = "1"

@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import SluiceCore
+internal import SluiceOData
 
 /// What an address leads to.
 struct Place: Sendable {
@@ -77,6 +78,11 @@ struct Navigator: Sendable {
     }
 
     private func id(_ predicate: String, _ set: EntitySet) throws -> RecordID {
+        // A parameter alias stands for the whole predicate, or for its value.
+        let rest = predicate.hasPrefix(set.key.name + "=") ? predicate.dropFirst(set.key.name.count + 1) : predicate[...]
+        if rest.hasPrefix("@"), let value = call.target.values(String(rest)).first, !value.hasPrefix("@") {
+            return try id(value, set)
+        }
         guard let id = set.id(predicate: predicate) else {
             throw Refusal(
                 .badRequest, "\(predicate) is no key of \(set.name); a key is \(set.hasIntegerIDs ? "7" : "'text'")")
@@ -92,8 +98,17 @@ struct Navigator: Sendable {
             let suffixes: [String: Place.Suffix] = ["$count": .count, "$value": .value, "$ref": .references]
             return Place(subject: place.subject, suffix: suffixes[segment])
         case (_, .entity(let set, let id, _)): return try await member(segment, of: set, id)
+        case (_, .list(let set, let step)) where call.version == .v401 && !segment.hasPrefix("$"):
+            return try await keyed(segment, set, step)
         default: throw Self.unknown(segment)
         }
+    }
+
+    /// The entity of a list whose key is a segment by itself (OData 4.01, URL Conventions, section 4.3.6).
+    private func keyed(_ segment: String, _ set: EntitySet, _ step: Place.Step?) async throws -> Place {
+        let id = try id(set.hasIntegerIDs ? segment : EdmLiteral.quoted(segment), set)
+        if let step, try await !EntityReads(call).contains(id, set, step) { throw Refusal.missing }
+        return Place(subject: .entity(set, id, via: step))
     }
 
     private func member(_ segment: String, of set: EntitySet, _ id: RecordID) async throws -> Place {

@@ -15,7 +15,7 @@ struct ComputedOptions {
     /// - Throws: ``Refusal`` (400) with the reason and the place; 501 for what is read and cannot be computed.
     init(_ text: String, _ given: [String: String], _ table: TableRequest, _ schema: TableSchema) throws {
         let undeclared = table.undeclaredColumns
-        let names = try ListParameters.reading("$compute") {
+        let names = try ListParameters.reading("$compute", unsupported: .notImplemented) {
             try ODataOptions([(name: "$compute", value: text)]).compute.map(\.name)
         }
         for name in names where schema.column(name) != nil || table.column(name) == nil {

@@ -77,6 +77,8 @@ struct QueryOptions: Sendable {
         let undeclared = table.undeclaredColumns
         let columns: ODataColumns = { table.column($0) }
         let related = call.relatives(of: set)
+        // An expansion may name the aliases of the request, too.
+        let aliases = (depth > 0 ? call.target.parameters : []) + parameters
         var given: [String: String] = [:]
         var paths: [(link: String, rest: String)] = []
         for (name, value) in parameters {
@@ -100,14 +102,16 @@ struct QueryOptions: Sendable {
             case "filter" where computing != nil, "orderby" where computing != nil, "compute" where computing != nil:
                 continue
             case "filter":
-                query.filter = try ListParameters.reading(name) {
+                query.filter = try Self.reading(name) {
                     try QueryExpression(
-                        odata: value, for: related.main, undeclared: undeclared, relations: related, columns: columns)
+                        odata: value, for: related.main, undeclared: undeclared, relations: related, aliases: aliases,
+                        columns: columns)
                 }
             case "orderby":
-                query.order = try ListParameters.reading(name) {
+                query.order = try Self.reading(name) {
                     try Query.order(
-                        odata: value, for: related.main, undeclared: undeclared, relations: related, columns: columns)
+                        odata: value, for: related.main, undeclared: undeclared, relations: related, aliases: aliases,
+                        columns: columns)
                 }
             case "select": paths = try select(value, call, set, table)
             case "expand": expansions = try Self.expand(value, call, set, depth)
@@ -136,9 +140,14 @@ struct QueryOptions: Sendable {
         try select(paths, call)
     }
 
+    /// What is read and not served is refused as that (OData 4.01 Protocol, section 9.3.1).
+    private static func reading<Value>(_ name: String, _ body: () throws -> Value) throws -> Value {
+        try ListParameters.reading(name, unsupported: .notImplemented, body)
+    }
+
     /// A search as a filter over the properties that clients see as texts.
     private static func search(_ text: String, _ set: EntitySet) throws -> QueryExpression? {
-        let search = try ListParameters.reading("$search") { try ODataOptions([(name: "$search", value: text)]).search }
+        let search = try Self.reading("$search") { try ODataOptions([(name: "$search", value: text)]).search }
         let texts = set.properties.filter { $0.type == .string && !$0.isJSON && $0.column != "id" }
         return search?.filter(
             for: TableSchema(set.table.name, columns: texts.map { TableSchema.Column($0.column, .string) }))

@@ -106,7 +106,8 @@ struct ServiceCall: Sendable {
             inner.headerFields[name] = nil
             // Every tag here is weak: it names an entity, in whatever form.
             if isMain {
-                inner.headerFields[values: name] = values.map { $0.hasPrefix("W/") ? String($0.dropFirst(2)) : $0 }
+                let isOfTags = name == .ifMatch || name == .ifNoneMatch
+                inner.headerFields[values: name] = isOfTags ? EntityTags.all(in: values).map(EntityTags.strong) : values
             }
         }
         return TableRequest(

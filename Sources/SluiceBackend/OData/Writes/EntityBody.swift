@@ -40,6 +40,7 @@ struct EntityBody: Sendable {
     /// Reads an entity.
     init(_ json: JSON, _ call: ServiceCall, _ set: EntitySet) throws {
         guard json.kind == .object else { throw Refusal(.badRequest, "an entity is a JSON object") }
+        try Self.checkType(of: json, call, set)
         for (name, value) in json.members ?? [] {
             let text = name.text
             if let at = text.firstIndex(of: "@") {
@@ -57,6 +58,14 @@ struct EntityBody: Sendable {
                 try add(name, value, call, set)
             }
         }
+    }
+
+    /// Refuses an entity that says of itself that it is of another set's type.
+    private static func checkType(of json: JSON, _ call: ServiceCall, _ set: EntitySet) throws(Refusal) {
+        let written = call.version == .v2 ? json["__metadata"]?["type"] : json["@odata.type"] ?? json["@type"]
+        let own = "\(call.model.namespace).\(set.name)"
+        guard let name = written?.string?.split(separator: "#").last, name != own else { return }
+        throw Refusal(.badRequest, "the entity is a \(name), and \(set.name) has entities of its own type alone")
     }
 
     private mutating func add(_ name: PropertyName, _ value: JSON, _ call: ServiceCall, _ set: EntitySet) throws {

@@ -12,6 +12,16 @@ final class ODataAliases {
         self.outer = outer
     }
 
+    /// The aliases among parameters that are decoded already.
+    convenience init(_ parameters: [(name: String, value: String)]) throws(QuerySyntaxError) {
+        var texts: [PropertyName: ODataScanner] = [:]
+        for (name, value) in parameters where name.hasPrefix("@") {
+            texts[PropertyName(String(name.dropFirst()))] = try ODataScanner(
+                value, maximumLength: ODataOptions.maximumLength)
+        }
+        self.init(texts)
+    }
+
     /// The alias's value; nil if the request gives none, or one that means something else where the alias stands.
     func value(
         of name: PropertyName, _ parser: ODataParser, at place: Int

@@ -7,15 +7,18 @@ extension Query {
         return try orderKeys(&parser).map(\.key)
     }
 
-    /// Reads a `$orderby` for a table whose columns are known; `columns` says what its names mean.
+    /// Reads a `$orderby` for a table whose columns are known; `columns` says what its names mean, and `aliases` what those that
+    /// begin with `@` stand for.
     ///
     /// - Throws: ``QuerySyntaxError`` with the place, also for an undeclared column, if those are refused.
     package static func order(
         odata text: String, for schema: TableSchema?, undeclared: UndeclaredColumns = .allowed,
-        relations: (any QueryRelations)? = nil, columns: @escaping ODataColumns = { $0 }
+        relations: (any QueryRelations)? = nil, aliases: [(name: String, value: String)] = [],
+        columns: @escaping ODataColumns = { $0 }
     ) throws(QuerySyntaxError) -> [SortKey] {
         var parser = try ODataParser(
             text, maximumLength: 8192, maximumDepth: QueryChecker.maximumDepth, columns: columns)
+        parser.aliases = try ODataAliases(aliases)
         let keys = try orderKeys(&parser)
         let checker = QueryChecker(schema: schema, undeclared: undeclared, relations: relations)
         for (key, places) in keys {

@@ -23,16 +23,18 @@ extension QueryExpression {
     }
 
     /// Reads a `$filter` for a table whose columns are known, so that a type that does not fit and, if those are
-    /// refused, an undeclared column are found with their place too. `columns` says what the text's names mean.
+    /// refused, an undeclared column are found with their place too. `columns` says what the text's names mean, and `aliases`
+    /// what those that begin with `@` stand for.
     ///
     /// - Throws: ``QuerySyntaxError`` with the place, for whatever `QueryEvaluator` would refuse as well.
     package init(
         odata text: String, for schema: TableSchema?, undeclared: UndeclaredColumns = .allowed,
-        relations: (any QueryRelations)? = nil,
+        relations: (any QueryRelations)? = nil, aliases: [(name: String, value: String)] = [],
         maximumLength: Int = 8192, maximumDepth: Int = 64, columns: @escaping ODataColumns = { $0 }
     ) throws(QuerySyntaxError) {
         var parser = try ODataParser(
             text, maximumLength: maximumLength, maximumDepth: maximumDepth, columns: columns)
+        parser.aliases = try ODataAliases(aliases)
         let (expression, places) = try parser.parse()
         do {
             _ = try QueryChecker(schema: schema, undeclared: undeclared, relations: relations).filter(

@@ -1,0 +1,26 @@
+internal import HTTPTypes
+
+/// Tells browsers which other sites' pages may use the service (Fetch Standard, section 3.2).
+struct CrossOrigin: Sendable {
+    private static let shown =
+        "ETag, Location, OData-EntityId, OData-Version, DataServiceVersion, Preference-Applied, Retry-After, X-CSRF-Token"
+
+    /// The origins; `*` stands for all.
+    let origins: Set<String>
+
+    /// Adds what the page of the request's origin may see of the answer, and what it may send where it asks for that.
+    func allow(_ head: HTTPRequest, _ headers: inout HTTPFields) {
+        guard !origins.isEmpty else { return }
+        headers[values: .vary].append("Origin")
+        guard let origin = head.headerFields[.origin] else { return }
+        let isNamed = origins.contains(origin)
+        guard isNamed || origins.contains("*") else { return }
+        headers[.accessControlAllowOrigin] = isNamed ? origin : "*"
+        if isNamed { headers[.accessControlAllowCredentials] = "true" }
+        headers[.accessControlExposeHeaders] = Self.shown
+        guard head.method == .options, head.headerFields[.accessControlRequestMethod] != nil else { return }
+        headers[.accessControlAllowMethods] = headers[.allow]
+        headers[.accessControlAllowHeaders] = head.headerFields[.accessControlRequestHeaders]
+        headers[.accessControlMaxAge] = "600"
+    }
+}

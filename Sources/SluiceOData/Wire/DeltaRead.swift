@@ -47,7 +47,7 @@ struct DeltaRead {
         var visited: Set<String> = []
         while true {
             let (link, isOfChanges, kept) = token.parts
-            let path = try ServiceLink.path(of: link, endpoint: exchange.endpoint)
+            let path = try exchange.path(of: link, to: set)
             guard visited.insert(path).inserted, visited.count <= Self.mostPages else {
                 throw SluiceError(.brokenProtocol, "the service's links lead in a circle", table: set.name)
             }

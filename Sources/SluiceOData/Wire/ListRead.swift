@@ -51,7 +51,7 @@ struct ListRead {
         if top == 0, query["$count"] == nil { return page([], like: nil) }
         var path: String
         if let link = query[Self.nextName] {
-            path = try ServiceLink.path(of: link, endpoint: exchange.endpoint)
+            path = try exchange.path(of: link, to: set)
         } else {
             guard let parameters = try parameters() else { return page([], count: 0, like: nil) }
             path = exchange.path([set.name], parameters)
@@ -77,7 +77,7 @@ struct ListRead {
             }
             rows += page.rows.map { form.record(of: $0) ?? form.unnamed($0) }
             guard let link = page.nextLink else { return self.page(rows, count: count, like: first) }
-            path = try ServiceLink.path(of: link, endpoint: exchange.endpoint)
+            path = try exchange.path(of: link, to: set)
             guard visited.insert(path).inserted else {
                 throw SluiceError(.brokenProtocol, "the service's next links lead in a circle", table: set.name)
             }
@@ -126,7 +126,7 @@ struct ListRead {
             let part = try SetPage(try document(response), table: set.name)
             rows += part.rows.compactMap { form.record(of: $0) }
             guard let link = part.nextLink else { return page(evaluator.apply(to: rows), like: response) }
-            path = try ServiceLink.path(of: link, endpoint: exchange.endpoint)
+            path = try exchange.path(of: link, to: set)
             try Task.checkCancellation()
         }
     }

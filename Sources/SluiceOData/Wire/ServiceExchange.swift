@@ -67,6 +67,12 @@ final class ServiceExchange: Sendable {
         path(["\(set.name)(\(key.predicate(in: set, version: version)))"])
     }
 
+    /// The path of a link to a page of the set.
+    func path(of link: String, to set: EntitySet) throws(SluiceError) -> String {
+        let base = path([set.name]).prefix { $0 != "?" }
+        return try ServiceLink.path(of: link, from: String(base), endpoint: endpoint)
+    }
+
     /// Sends a request. A refusal says in JSON what the service said, in whatever form.
     func send(_ request: Request) async throws -> Response {
         var response = try await passed(request)

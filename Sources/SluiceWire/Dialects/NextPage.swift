@@ -6,10 +6,10 @@ extension Dialect {
     /// The request for the page after `page`, or nil after the last.
     ///
     /// The server's own word counts first: `nextLink` of the answer, else its `Link` header with `rel=next`. A link may
-    /// be absolute, a path with its query, or a query alone, with or without its question mark. It is followed only to
-    /// the endpoint's own origin and to the path of the request before: servers behind a proxy write the wrong host,
-    /// and Mobile Apps loses path and port. In the place of any other link comes the request before with a larger
-    /// `$skip` and a smaller `$top`; and likewise without a link on a wire that knows none, until a page is empty.
+    /// be absolute, a path with its query, or a query alone, with or without its question mark. Its query is asked of the
+    /// endpoint, whatever host it names (``PageLink``), where it leads to the resource of the request before. In the place of
+    /// any other link, as Mobile Apps writes one that has lost its path, comes the request before with a larger `$skip` and a
+    /// smaller `$top`; and likewise without a link on a wire that knows none, until a page is empty.
     ///
     /// There is no next page after an empty one, nor once as many rows have come as `$top` asked for, whatever the
     /// link says.

@@ -1,4 +1,8 @@
 /// The address of a next page as a server writes it: absolute, a path with its query, or a query alone.
+///
+/// Servers write the host, port and scheme under which they believe to be reached, and behind a proxy these are not the
+/// client's; nor is the path, where the proxy has put a folder before it. So a link counts by the resource that it names and
+/// by its query, and is asked of the client's own endpoint: no request, and no credential, ever goes where a link says.
 package struct PageLink: Sendable {
     private let text: Substring
 
@@ -8,42 +12,65 @@ package struct PageLink: Sendable {
         text = PercentEncoding.ascii(String(link.unicodeScalars.prefix { $0 != "#" }))[...]
     }
 
-    /// The path with query to ask `endpoint` for, or nil if the link leads to another origin, or to another path than
-    /// `path`, that of the request before. The endpoint's own query goes along, and what no address may hold is
-    /// percent-encoded.
+    /// A link's form.
+    package enum Form: Sendable {
+        /// A path from the root of a server on, with the query after its question mark.
+        case address(path: Substring, query: Substring)
+        /// Anything without a scheme that does not begin with a slash.
+        case relative(Substring)
+        /// The address of no resource of HTTP, or one with credentials.
+        case other
+    }
+
+    /// The link without the scheme and the authority that it names.
+    package var form: Form {
+        let start = text.prefix { $0 != "?" }
+        var rest = text
+        if let separator = start.firstRange(of: "://"), !start[..<separator.lowerBound].contains("=") {
+            guard ["http", "https"].contains(start[..<separator.lowerBound].lowercased()) else { return .other }
+            rest = text[separator.upperBound...]
+        } else if start.hasPrefix("//") {
+            rest = text.dropFirst(2)
+        } else {
+            guard start.hasPrefix("/") else { return .relative(text) }
+            return .address(path: start, query: text.dropFirst(start.count + 1))
+        }
+        let authority = rest.prefix { $0 != "/" && $0 != "?" }
+        guard !authority.isEmpty, !authority.contains("@") else { return .other }
+        let path = rest.dropFirst(authority.count).prefix { $0 != "?" }
+        let query = rest.dropFirst(authority.count + path.count + 1)
+        return .address(path: path.isEmpty ? "/" : path, query: query)
+    }
+
+    /// The path with query to ask `endpoint` for, or nil if the link leads to another resource than `path`, that of the
+    /// request before. The endpoint's own query goes along, and what no address may hold is percent-encoded.
     package func target(from path: String, endpoint: Endpoint) -> String? {
-        guard let (linked, query) = parts(endpoint) else { return nil }
         let base = path.prefix { $0 != "?" }
+        let query: Substring
+        switch form {
+        case .address(let linked, let its):
+            guard Self.isSame(linked, base, below: endpoint.path) else { return nil }
+            query = its
+        case .relative(let text):
+            // A query's first part has a name and a value; anything else would be a path relative to who knows what.
+            guard text.hasPrefix("?") || text.prefix(while: { $0 != "?" }).contains("=") else { return nil }
+            query = text.hasPrefix("?") ? text.dropFirst() : text
+        case .other: return nil
+        }
         var target = QueryString(ofPath: "\(base)?\(PercentEncoding.mended(query))")
-        guard !target.parts.isEmpty, linked.isEmpty || Self.isSame(linked, base) else { return nil }
+        guard !target.parts.isEmpty else { return nil }
         target.addMissing(endpoint.query.split(separator: "&").map(String.init))
         return target.path
     }
 
-    /// Path and query; the path is empty where the link is a query alone.
-    private func parts(_ endpoint: Endpoint) -> (path: Substring, query: Substring)? {
-        if text.hasPrefix("?") { return ("", text.dropFirst()) }
-        let start = text.prefix { $0 != "?" }
-        if start.hasPrefix("/") && !start.hasPrefix("//") { return (start, text.dropFirst(start.count + 1)) }
-        if let separator = start.firstRange(of: "://"), !start[..<separator.lowerBound].contains("=") {
-            let rest = text[separator.upperBound...]
-            let authority = rest.prefix { $0 != "/" && $0 != "?" }
-            guard endpoint.isOrigin(scheme: String(text[..<separator.lowerBound]), authority: String(authority)) else {
-                return nil
-            }
-            let path = rest.dropFirst(authority.count).prefix { $0 != "?" }
-            return (path.isEmpty ? "/" : path, rest.dropFirst(authority.count + path.count + 1))
-        }
-        // A query's first part has a name and a value; anything else would be a path relative to who knows what.
-        return start.contains("=") && !start.hasPrefix("//") ? ("", text) : nil
-    }
-
-    /// Whether both paths name one resource: escapes count as what they stand for.
-    private static func isSame(_ one: Substring, _ other: Substring) -> Bool {
+    /// Whether a linked path names the same resource below its server's root as that path does below `root`, whatever the
+    /// folders before. Escapes count as what they stand for.
+    package static func isSame(_ linked: Substring, _ path: Substring, below root: String) -> Bool {
         func segments(_ path: Substring) -> [String] {
-            path.split(separator: "/", omittingEmptySubsequences: false)
+            path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
                 .map { PercentEncoding.decoded($0.replacing("+", with: "%2B")) }
         }
-        return segments(one) == segments(other)
+        let resource = segments(path.hasPrefix(root) ? path.dropFirst(root.utf8.count) : path)
+        return !resource.isEmpty && resource == segments(linked).suffix(resource.count)
     }
 }

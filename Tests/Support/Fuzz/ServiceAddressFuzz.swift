@@ -41,7 +41,7 @@ enum ServiceAddressFuzz {
     }
 
     private static func checkLink(_ link: String, _ endpoint: Endpoint) throws(FuzzFinding) {
-        guard let path = try? ServiceLink.path(of: link, endpoint: endpoint) else { return }
+        guard let path = try? ServiceLink.path(of: link, from: "\(endpoint.path)/S", endpoint: endpoint) else { return }
         try demand(path.hasPrefix("/"), "the link \(link) leads to \(path)")
         try demand(AddressFuzz.isSafe(path), "the link \(link) makes the target \(path)")
         let segments = path.prefix { $0 != "?" }.split(separator: "/").map { PercentEncoding.decoded($0) }

@@ -57,12 +57,12 @@ struct EntityKeyTests {
         #expect(EntityKey(id: .string(id), in: items) == nil)
     }
 
-    @Test("a set without a key, or with one that no address can hold, is refused")
+    @Test("a set without a key, with one that no address can hold, or with two names for one column is refused")
     func refusals() {
         #expect(throws: SluiceError.self) { try EntitySet("S", key: []) }
         #expect(throws: SluiceError.self) { try EntitySet("S", key: [.init("K", .double)]) }
         #expect(throws: SluiceError.self) {
-            try EntitySet("S", key: [.init("K", .string)], properties: [.init("Id", .string)])
+            try EntitySet("S", key: [.init("K", .string)], properties: [.init("id", .string), .init("ID", .string)])
         }
     }
 }

@@ -33,6 +33,19 @@ public enum RecordID: Sendable, Hashable {
         }
     }
 
+    /// Whether both name one record: the same bytes, or the same GUID in letters of either case. Databases with a type for
+    /// GUIDs write them in one case, whatever they were given; a record then takes the server's spelling.
+    package func isSame(as other: RecordID) -> Bool {
+        if self == other { return true }
+        guard case .string(let one) = self, case .string(let two) = other, one.utf8.count == 36,
+            one.lowercased() == two.lowercased()
+        else { return false }
+        return isGUID
+    }
+
+    /// Whether it is a GUID in the usual form.
+    package var isGUID: Bool { ODataScanner.isGUID(text) }
+
     /// Adds the text's bytes, or the integer.
     public func hash(into hasher: inout Hasher) {
         switch self {

@@ -23,14 +23,13 @@ extension EdmModel {
         }
         var found = try EntitySet(name, key: key, properties: types, updatedAt: updatedAt)
         found.structured = Set(type.properties.map(\.name)).subtracting(found.types.keys)
-        let keys = type.properties.filter { type.key.contains($0.name) }
-        found.assignsKey = keys.contains {
-            $0.annotations.has("Computed") || $0.annotations["creatable"] == JSON("false")
-        }
-        let fixed = type.properties.filter {
-            $0.annotations.has("Computed") || $0.annotations["updatable"] == JSON("false")
-        }
-        found.readOnly = Set(fixed.map(\.name))
+        let isKey = { (property: Property) in type.key.contains(property.name) }
+        let withheld = set.withheldFromCreations
+        let ignored = type.properties.filter { $0.isIgnored(in: .creation) || withheld.contains($0.name) }
+        found.assignedKey = Set(ignored.filter(isKey).map(\.name))
+        found.notCreatable = Set(ignored.map(\.name)).subtracting(type.key)
+        let fixed = type.properties.filter { $0.isIgnored(in: .update) }.map(\.name)
+        found.notUpdatable = set.withheldFromUpdates.union(fixed).subtracting(type.key)
         return found
     }
 

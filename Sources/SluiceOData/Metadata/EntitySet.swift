@@ -28,10 +28,13 @@ public struct EntitySet: Sendable, Hashable {
     /// The property that says when a row was last changed; nil where the service keeps no such time. Rows are then
     /// followed by delta links, or read whole.
     public var updatedAt: PropertyName?
-    /// Whether the service assigns the keys of new rows.
-    public var assignsKey = false
-    /// The properties that no update may name, since only the service sets them.
-    public var readOnly: Set<PropertyName> = []
+    /// The properties of the key that the service assigns to new rows: all of them, or the rest beside those that a new
+    /// row brings.
+    public var assignedKey: Set<PropertyName> = []
+    /// The properties, those of the key apart, whose values in a new row the service ignores.
+    public var notCreatable: Set<PropertyName> = []
+    /// The properties, those of the key apart, whose values in an update the service ignores.
+    public var notUpdatable: Set<PropertyName> = []
     /// The property in which a row that was made here keeps its id; nil where the key is the id.
     public var clientID: PropertyName?
     /// Whether the service may be asked for delta links.
@@ -40,8 +43,7 @@ public struct EntitySet: Sendable, Hashable {
     /// A set.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` for a set without a key, a key property of a type that no
-    ///   key may have, and a property other than the single key whose name is `id` in any case: the local store's
-    ///   column of that name holds the key.
+    ///   key may have, and a set in which both names are taken that a property `id` beside the key could have in records.
     public init(
         _ name: String, key: [Property], properties: [Property] = [], updatedAt: PropertyName? = nil
     ) throws(SluiceError) {
@@ -56,13 +58,33 @@ public struct EntitySet: Sendable, Hashable {
         for property in key where Self.unfit.contains(property.type) {
             throw refusal("has a key of type \(property.type.rawValue), by which no row can be addressed")
         }
-        if let other = types.keys.first(where: { $0.text.lowercased() == "id" && $0 != singleKey?.name }) {
-            throw refusal("has a property \(other.text) beside its key, and the local column id holds the key")
+        if hasOtherID, types[Self.otherID] != nil {
+            throw refusal("has the properties id and \(Self.otherID) beside a key that neither of them is alone")
         }
     }
 
-    /// The key's property where there is one alone: it is the record's `id`.
+    /// The key's property where there is one alone.
     package var singleKey: Property? { key.count == 1 ? key[0] : nil }
+
+    /// Whether the service assigns the keys of new rows, or a part of each.
+    public var assignsKey: Bool { !assignedKey.isEmpty }
+
+    // MARK: Names in records
+
+    /// The name that a property `id` has in records, where it is not the whole key: their `id` is that.
+    private static let otherID: PropertyName = "ID"
+
+    private var hasOtherID: Bool { types["id"] != nil && singleKey?.name != "id" }
+
+    /// The name of a property in records: the service's own. `id` alone is the record's, with the key as a text.
+    package func column(of property: PropertyName) -> PropertyName {
+        property == "id" && singleKey?.name != "id" ? Self.otherID : property
+    }
+
+    /// The property that a column of records other than `id` holds.
+    package func property(of column: PropertyName) -> PropertyName {
+        column == Self.otherID && hasOtherID ? "id" : column
+    }
 
     /// Types that have no literal by which a row could be asked for.
     private static let unfit: Set<EdmPrimitive> = [

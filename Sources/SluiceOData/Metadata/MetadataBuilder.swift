@@ -29,10 +29,8 @@ struct MetadataBuilder {
     /// What an `Annotations` element is about.
     private var target: String?
     private var apart: [(target: String, annotation: EdmModel.Annotation)] = []
-    /// The annotation whose value is still to come, and how deep elements nest in it.
-    private var annotation: EdmModel.Annotation?
-    private var annotationDepth = 0
-    private var characters = ""
+    /// The annotation that is being read.
+    private var annotation: AnnotationReader?
 
     /// The model; nil where there was no schema.
     mutating func finished() -> EdmModel? {
@@ -108,13 +106,12 @@ struct MetadataBuilder {
     // MARK: Elements
 
     mutating func text(_ text: String) {
-        if annotation != nil, characters.utf8.count < 4096 { characters += text }
+        annotation?.text(text)
     }
 
     mutating func begin(_ element: String, _ attributes: [String: String]) {
         if annotation != nil {
-            annotationDepth += 1
-            characters = ""
+            annotation?.begin(element, attributes)
             return
         }
         let name = attributes["Name"] ?? ""
@@ -152,14 +149,14 @@ struct MetadataBuilder {
             if let path = attributes["Path"], let target = attributes["Target"] { set?.bindings[path] = target }
         case "FunctionImport", "ActionImport": model.operations.append(name)
         case "Annotations": target = attributes["Target"]
-        case "Annotation": beginAnnotation(attributes)
+        case "Annotation": annotation = AnnotationReader(attributes)
         default: break
         }
     }
 
     mutating func end(_ element: String) {
         if annotation != nil {
-            endInAnnotation(element)
+            if let found = annotation?.end(element) { keep(found) }
             return
         }
         switch element {
@@ -222,38 +219,7 @@ struct MetadataBuilder {
             .sorted { $0.key < $1.key }.map { EdmModel.Annotation($0.key, JSON($0.value)) }
     }
 
-    // MARK: Annotations
-
-    private mutating func beginAnnotation(_ attributes: [String: String]) {
-        var value = JSON(true)
-        for (name, text) in attributes {
-            switch name {
-            case "Bool": value = JSON(text == "true")
-            case "String", "EnumMember", "Path", "PropertyPath", "Date", "DateTimeOffset": value = JSON(text)
-            case "Int", "Decimal", "Float": value = JSONNumber(text: text).map { JSON($0) } ?? JSON(text)
-            default: break
-            }
-        }
-        annotation = EdmModel.Annotation(attributes["Term"] ?? "", value)
-        annotationDepth = 0
-        characters = ""
-    }
-
-    private mutating func endInAnnotation(_ element: String) {
-        if annotationDepth > 0 {
-            // The text of a single value; of a record or a list no more than that it is there is kept.
-            if annotationDepth == 1 {
-                switch element {
-                case "Bool": annotation?.value = JSON(characters == "true")
-                case "String", "EnumMember", "Path", "PropertyPath": annotation?.value = JSON(characters)
-                case "Int", "Decimal": annotation?.value = JSONNumber(text: characters).map { JSON($0) } ?? .null
-                default: break
-                }
-            }
-            annotationDepth -= 1
-            return
-        }
-        guard let found = annotation else { return }
+    private mutating func keep(_ found: EdmModel.Annotation) {
         annotation = nil
         if let target {
             apart.append((target, found))

@@ -19,7 +19,7 @@ package enum EdmLiteral {
             if version == .v4 { return plain }
             return plain + (type == .decimal ? "M" : type == .single ? "f" : "d")
         case .guid:
-            guard isGUID(plain), plain == plain.lowercased() else { return nil }
+            guard RecordID(plain).isGUID, plain == plain.lowercased() else { return nil }
             return version == .v2 ? "guid'\(plain)'" : plain
         case .dateTime, .dateTimeOffset, .date, .time, .timeOfDay, .duration:
             guard isTimeText(plain) else { return nil }
@@ -94,15 +94,6 @@ package enum EdmLiteral {
             index += 1
         }
         return String(output)
-    }
-
-    /// Whether the text is a GUID in the usual form.
-    package static func isGUID(_ text: String) -> Bool {
-        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        return parts.map(\.utf8.count) == [8, 4, 4, 4, 12]
-            && parts.allSatisfy { part in
-                part.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0 | 0x20) }
-            }
     }
 
     /// Whether the text has the characters of dates, times and durations alone, so that no quote can end a literal.

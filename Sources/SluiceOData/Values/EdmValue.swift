@@ -43,6 +43,11 @@ package enum EdmValue {
         }
     }
 
+    /// The plain text of a property's value, as a record or the wire has it; nil where there is none, or null.
+    package static func plain(_ value: JSON?, type: EdmPrimitive, version: ODataVersion) -> String? {
+        value.flatMap { plain(fromWire($0, type: type, version: version)) }
+    }
+
     /// The value of a plain text.
     package static func json(plain: String, type: EdmPrimitive) -> JSON {
         switch type {

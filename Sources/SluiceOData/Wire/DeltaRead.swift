@@ -119,9 +119,7 @@ struct DeltaRead {
         guard isOfChanges else { return Changes(rows: page.rows.map { form.record(of: $0) ?? form.unnamed($0) }) }
         var changes = Changes()
         // Services forget the filter on the way, so whether a row is one of the query's is decided here.
-        let evaluator = try list.filter().map {
-            try QueryEvaluator(Query(set.name, filter: $0), schema: nil)
-        }
+        let isOfQuery = try condition()
         for item in page.rows {
             switch SetPage.change(item) {
             case .link: continue
@@ -141,7 +139,7 @@ struct DeltaRead {
                     changes.hasGap = true
                     continue
                 }
-                if evaluator.map({ $0.matches(record) }) ?? true {
+                if isOfQuery(record) {
                     changes.rows.append(record)
                 } else if let id = record["id"]?.textID {
                     changes.rows.append(form.leaver(id))
@@ -149,6 +147,16 @@ struct DeltaRead {
             }
         }
         return changes
+    }
+
+    /// Whether a record is one of the query's, by the filter in the service's words: that is what it was asked. Where rows have
+    /// ids of their own, only the record has them.
+    private func condition() throws -> (JSON) -> Bool {
+        guard var filter = try list.filter() else { return { _ in true } }
+        let isOfRecords = set.clientID != nil
+        if !isOfRecords { filter = try FilterForm(set: set, version: form.version).simplified(filter) }
+        let evaluator = try QueryEvaluator(Query(set.name, filter: filter), schema: nil)
+        return { [form] record in evaluator.matches(isOfRecords ? record : form.entity(of: record)) }
     }
 
     /// Whether an item is a row of this set: an answer may tell of others that were expanded.

@@ -18,7 +18,7 @@ extension Dialect {
     /// let client = SluiceClient(endpoint: endpoint, dialect: .odata(.v4, settings), transport: AsyncHTTPTransport())
     /// ```
     public static func odata(_ version: ODataVersion, _ settings: ODataSettings = ODataSettings()) -> Dialect {
-        Dialect(
+        var dialect = Dialect(
             name: version.rawValue,
             columns: RowPage.SystemColumns(version: "__version", updatedAt: "__updatedAt", deleted: "__deleted"),
             createdAtColumn: nil, patchesUpdates: settings.update == .merge, includeCount: ("$count", "true"),
@@ -28,6 +28,8 @@ extension Dialect {
         ) { endpoint, transport in
             ODataTransport(version: version, settings: settings, endpoint: endpoint, inner: transport)
         }
+        dialect.namesKeys = true
+        return dialect
     }
 
     /// All wires that Sluice knows: those of tables backends (``all``), and OData's.

@@ -23,9 +23,9 @@ package struct EntityKey: Sendable, Hashable {
     package init?(row: JSON, in set: EntitySet, version: ODataVersion) {
         var values: [String] = []
         for property in set.key {
-            guard let value = row[property.name],
-                let plain = EdmValue.plain(EdmValue.fromWire(value, type: property.type, version: version))
-            else { return nil }
+            guard let plain = EdmValue.plain(row[property.name], type: property.type, version: version) else {
+                return nil
+            }
             values.append(plain)
         }
         self.init(values: values, in: set)
@@ -62,8 +62,11 @@ package struct EntityKey: Sendable, Hashable {
         self.init(values: values, in: set)
     }
 
-    private init?(values: [String], in set: EntitySet) {
+    /// The key of those plain texts, in the order of the key's properties; nil where one is no value of its property. A GUID
+    /// may be in letters of either case.
+    init?(values: [String], in set: EntitySet) {
         guard values.count == set.key.count else { return nil }
+        let values = zip(values, set.key).map { $1.type == .guid ? $0.lowercased() : $0 }
         for (value, property) in zip(values, set.key) {
             guard EdmLiteral.text(of: value, type: property.type, version: .v4) != nil else { return nil }
         }

@@ -3,7 +3,8 @@ internal import SluiceBase
 /// A filter on records, as a filter on the entities of a set.
 ///
 /// The columns of a record that the service has under another name, or not at all, are replaced: `id` by the key, the
-/// time of change by its property or by null. What is constant then falls out.
+/// time of change by its property or by null. What is constant then falls out. The same filter decides which rows of a
+/// delta are the query's (`RowForm.entity(of:)`).
 struct FilterForm: Sendable {
     let set: EntitySet
     let version: ODataVersion
@@ -65,6 +66,9 @@ struct FilterForm: Sendable {
         if case .column("id") = left, case .literal(let literal) = right {
             return try keyCondition(comparison, literal)
         }
+        if case .literal(let literal) = left, case .column("id") = right {
+            return try keyCondition(comparison.turned, literal)
+        }
         if isAbsent(left) || isAbsent(right) {
             // Null equals null, and compares with nothing else.
             let isNull = Self.isNull(left) && Self.isNull(right)
@@ -104,7 +108,8 @@ struct FilterForm: Sendable {
             return .column(key.name)
         case .column("__updatedAt"): return set.updatedAt.map { .column($0) } ?? .literal(.null)
         case .column("__deleted"), .column("__version"): return .literal(.null)
-        case .literal, .column: return expression
+        case .column(let name): return .column(set.property(of: name))
+        case .literal: return expression
         case .unary(let operation, let operand): return .unary(operation, try renamed(operand))
         case .binary(let operation, let left, let right):
             return .binary(operation, try renamed(left), try renamed(right))
@@ -124,21 +129,30 @@ struct FilterForm: Sendable {
         }
     }
 
-    /// A comparison of the id with a text, as one of the key's properties: for several, in their order.
+    /// A comparison of the id with a constant, as one of the key's properties: for several, in their order.
+    ///
+    /// The id is a text; where the key is one property a constant of its type stands for its text.
     private func keyCondition(
         _ comparison: QueryExpression.BinaryOperator, _ literal: QueryLiteral
     ) throws(SluiceError) -> QueryExpression {
-        guard case .string(let text) = literal, let key = EntityKey(id: .string(text), in: set) else {
+        guard let key = key(literal) else {
             // No row of the set has such an id. For an order between ids nothing can be said.
-            switch comparison {
-            case .eq: return .literal(.bool(false))
-            case .ne: return .literal(.bool(true))
+            switch (comparison, literal) {
+            case (.eq, .string), (.eq, .null): return .literal(.bool(false))
+            case (.ne, .string), (.ne, .null): return .literal(.bool(true))
             default:
-                throw SluiceError(.invalidQuery, "no id of \(set.name) compares with that", table: set.name)
+                let types = set.key.map { "\($0.name.text) (\($0.type.rawValue))" }.joined(separator: ", ")
+                throw SluiceError(
+                    .invalidQuery,
+                    "no id of \(set.name) compares with \(QueryExpression.literal(literal).odata(.v4)): its key is \(types)",
+                    table: set.name)
             }
         }
-        let terms = zip(set.key, key.values).map { property, value in
-            (column: QueryExpression.column(property.name), value: QueryExpression.literal(.string(value)))
+        let terms = zip(set.key, key.values).map { property, plain in
+            (
+                column: QueryExpression.column(property.name),
+                value: QueryExpression.literal(QueryLiteral(plain: plain, type: property.type))
+            )
         }
         switch comparison {
         case .eq: return all(terms.map { .binary(.eq, $0.column, $0.value) })
@@ -154,6 +168,12 @@ struct FilterForm: Sendable {
             return try any(alternatives)
         default: throw SluiceError(.invalidQuery, "an id cannot be computed with", table: set.name)
         }
+    }
+
+    private func key(_ literal: QueryLiteral) -> EntityKey? {
+        if case .string(let text) = literal { return EntityKey(id: .string(text), in: set) }
+        guard let property = set.singleKey, let plain = literal.plain(as: property.type) else { return nil }
+        return EntityKey(values: [plain], in: set)
     }
 
     private func all(_ terms: [QueryExpression]) -> QueryExpression {
@@ -173,5 +193,18 @@ struct FilterForm: Sendable {
         if Self.isFalse(first) { return second }
         if Self.isFalse(second) { return first }
         return .binary(.or, first, second)
+    }
+}
+
+extension QueryExpression.BinaryOperator {
+    /// The comparison that says the same with its sides exchanged.
+    fileprivate var turned: Self {
+        switch self {
+        case .gt: .lt
+        case .ge: .le
+        case .lt: .gt
+        case .le: .ge
+        default: self
+        }
     }
 }

@@ -88,7 +88,7 @@ struct FilterPrinter: Sendable {
     }
 
     private func literal(_ literal: QueryLiteral, type: EdmPrimitive?) throws(SluiceError) -> String {
-        if let type, let plain = plain(literal, type: type) {
+        if let type, let plain = literal.plain(as: type) {
             guard let text = EdmLiteral.text(of: plain, type: type, version: version) else {
                 throw refusal("a constant is no \(type.rawValue)")
             }
@@ -100,7 +100,7 @@ struct FilterPrinter: Sendable {
         case .string(let text): return EdmLiteral.quoted(text)
         case .number(let number): return number.description
         case .date(let date):
-            let plain = Self.text(of: date)
+            let plain = EdmLiteral.text(of: date)
             return version == .v2 ? "datetimeoffset'\(plain)'" : plain
         case .day(let day):
             let plain = String(day.text(fractionDigits: 0).prefix(10))
@@ -115,26 +115,6 @@ struct FilterPrinter: Sendable {
         case .point, .shape, .enumeration, .duration, .infinity, .binary, .notANumber:
             throw refusal("there are no constants like \(QueryExpression.literal(literal).odata(.v4)) for this service")
         }
-    }
-
-    /// The constant's plain text, where it is of a kind that the property's type has.
-    private func plain(_ literal: QueryLiteral, type: EdmPrimitive) -> String? {
-        switch literal {
-        case .null: nil
-        case .bool(let value): value ? "true" : "false"
-        case .string(let text): text
-        case .number(let number): number.description
-        case .date(let date): type == .date ? String(Self.text(of: date).prefix(10)) : Self.text(of: date)
-        case .day(let day): type == .date ? String(day.text(fractionDigits: 0).prefix(10)) : day.text(fractionDigits: 0)
-        case .timeOfDay(let time): type == .timeOfDay ? time.timeOfDayText : nil
-        case .guid(let text): text
-        case .point, .shape, .enumeration, .duration, .infinity, .binary, .notANumber: nil
-        }
-    }
-
-    /// Milliseconds, and all seven digits only where they say more.
-    private static func text(of date: Timestamp) -> String {
-        date.text(fractionDigits: date.ticks % (Timestamp.ticksPerSecond / 1000) == 0 ? 3 : 7)
     }
 
     private func refusal(_ reason: String) -> SluiceError { SluiceError(.invalidQuery, reason, table: set.name) }

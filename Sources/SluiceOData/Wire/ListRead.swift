@@ -258,7 +258,7 @@ struct ListRead {
         case "id": (set.clientID.map { [$0.text] } ?? []) + set.key.map(\.name.text)
         case "__updatedAt": set.updatedAt.map { [$0.text] } ?? []
         case "__version", "__deleted": []
-        default: [name.text]
+        default: [set.property(of: name).text]
         }
     }
 }

@@ -8,7 +8,7 @@ internal import Synchronization
 ///
 /// So the engine, filters and scripts see one form on all wires: `/tables/T/id`, `__version`, `If-Match`, change tokens.
 /// Only what goes through the real transport is OData. A client whose dialect is OData has this transport around its own.
-final class ODataTransport: Transport {
+final class ODataTransport: RecordNaming {
     let exchange: ServiceExchange
     let settings: ODataSettings
     let catalog: SetCatalog
@@ -33,6 +33,9 @@ final class ODataTransport: Transport {
                 var call = request
                 call.head.path = address
                 return try await exchange.send(call)
+            case .key(let name):
+                _ = try await catalog.set(name, for: request)
+                return Response(HTTPResponse(status: .noContent))
             case .table(let name):
                 let set = try await catalog.set(name, for: request)
                 switch request.head.method {
@@ -51,6 +54,14 @@ final class ODataTransport: Transport {
         } catch let error as SluiceError where error.code == .notFound && error.status == 404 {
             return Self.refusal(404, error.message)
         }
+    }
+
+    func name(ofNew record: JSON, called id: RecordID, in table: String) -> RecordName? {
+        guard let set = try? catalog.known(table) else { return nil }
+        let key = NewKey(of: record, called: id, in: set, version: exchange.version)
+        guard set.clientID == nil, case .whole(let key) = key else { return RecordName(id, key: JSON(id)) }
+        let value = set.singleKey.map { EdmValue.json(plain: key.values[0], type: $0.type) }
+        return RecordName(key.id(in: set), key: value ?? JSON(key.id(in: set)))
     }
 
     /// An answer of this transport's own.

@@ -20,7 +20,7 @@ struct RowChange {
     }
 
     var exchange: ServiceExchange { transport.exchange }
-    private var form: RowForm { reader.form }
+    var form: RowForm { reader.form }
 
     // MARK: Before the change is sent
 
@@ -62,33 +62,28 @@ struct RowChange {
 
     private func planInsert(inBatch: Bool) async throws -> Plan {
         let record = try body()
-        // Who is not to be told apart from others by the id need not give one.
-        guard let id = record["id"]?.textID ?? (isSentOnce ? RecordID("new") : nil) else {
-            return .answered(ODataTransport.refusal(400, "the record has no id"))
+        if let refusal = refusal(ofNew: record) { return .answered(refusal) }
+        switch NewKey(of: record, called: record["id"]?.textID, in: set, version: exchange.version) {
+        case .refused(let reason): return .answered(ODataTransport.refusal(422, reason))
+        case .whole(let key):
+            // The row's id is its key, or one of its own beside that.
+            let id = record["id"]?.textID.flatMap { set.clientID == nil ? nil : $0 } ?? key.id(in: set)
+            let clientID = id == key.id(in: set) ? nil : id
+            let members = key.members(in: set, version: exchange.version)
+            return .change(post(.insert, id, key, form.body(ofNew: record, key: members, clientID: clientID)))
+        case .assigned(let given):
+            // Who is not to be told apart from others by the id need not give one.
+            guard let id = record["id"]?.textID ?? (isSentOnce ? RecordID("new") : nil) else {
+                return .answered(ODataTransport.refusal(400, "the record has no id"))
+            }
+            return try await planUnnamed(id, form.body(ofNew: record, key: given, clientID: id), inBatch: inBatch)
         }
-        let ownKey = EntityKey(id: id, in: set)
-        if set.assignsKey || (ownKey == nil && set.singleKey != nil) {
-            return try await planUnnamed(record, id, inBatch: inBatch)
-        }
-        guard let key = ownKey else {
-            return .answered(
-                ODataTransport.refusal(400, "the record's id is no key of the entity set \(set.name)"))
-        }
-        return .change(post(.insert, id, key, form.body(of: record, key: key)))
     }
 
     /// A row whose key the service assigns. Nobody can tell two such rows apart except by a property that holds the
     /// record's id; so one that may have been sent before is looked for first. Where there is no such property it is sent
     /// once (`CreateOnce`).
-    private func planUnnamed(_ record: JSON, _ id: RecordID, inBatch: Bool) async throws -> Plan {
-        guard set.clientID != nil || set.assignsKey else {
-            return .answered(
-                ODataTransport.refusal(
-                    422,
-                    "the record's id is no key of \(set.name): say in the settings of the table that the service assigns "
-                        + "the keys, and best a property for the ids of new rows (clientID), or give it an id that is a key"
-                ))
-        }
+    private func planUnnamed(_ id: RecordID, _ body: JSON, inBatch: Bool) async throws -> Plan {
         guard set.clientID != nil else {
             if inBatch {
                 return .answered(
@@ -97,7 +92,7 @@ struct RowChange {
                         "the service assigns the keys of \(set.name), and no property finds a row whose answer was lost: it "
                             + "goes in no group"))
             }
-            return .change(post(.unnamedInsert, id, nil, form.body(of: record, key: nil, clientID: id)))
+            return .change(post(.unnamedInsert, id, nil, body))
         }
         let mayBeThere = inBatch || request.context.mayBeRepeat || request.context.attempt > 0
         if mayBeThere, let key = try await reader.key(of: id) {
@@ -107,7 +102,7 @@ struct RowChange {
             }
             if there.status != 404 { return .answered(there) }
         }
-        return .change(post(.unnamedInsert, id, nil, form.body(of: record, key: nil, clientID: id)))
+        return .change(post(.unnamedInsert, id, nil, body))
     }
 
     private func post(_ kind: Sent.Kind, _ id: RecordID, _ key: EntityKey?, _ body: JSON) -> Sent {
@@ -119,10 +114,11 @@ struct RowChange {
     private func planUpdate(_ id: RecordID, inBatch: Bool) async throws -> Plan {
         let record = try body()
         guard let key = try await reader.key(of: id) else { return .answered(RowRead.missing) }
+        if let refusal = try await refusal(ofChanges: record, key) { return .answered(refusal) }
         let condition = try await condition(key, id)
         if let refusal = condition.refusal { return .answered(refusal) }
         let isWhole = request.head.method == .put
-        let body = form.body(of: record, key: isWhole ? key : nil, clientID: nil)
+        let body = isWhole ? form.body(ofWhole: record, key: key) : form.body(ofChanges: record)
         return .change(
             change(.update, id, key, isWhole ? .put : updateMethod, condition.tag, body, inBatch: inBatch))
     }
@@ -312,17 +308,19 @@ struct RowChange {
         if response.status == 200 { return response }
         let nothing = Response(HTTPResponse(status: .noContent))
         guard let tag = response.head.headerFields[.eTag], !tag.isEmpty else { return nothing }
-        func isSame(_ other: String) -> Bool {
-            func opaque(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
-            return opaque(other) == opaque(tag)
-        }
         // The row as it was, whatever the status says.
-        if let condition = sent.tag, isSame(condition) {
+        if let condition = sent.tag, Self.isSame(condition, tag) {
             return ODataTransport.response(200, ["id": JSON(sent.id), "__version": JSON(condition)], like: response)
         }
         let read = await done(response, key, sent.id)
         let version = (try? read.body.json["__version"]?.string) ?? ""
-        return isSame(version) || version.hasPrefix(RowForm.contentMark) ? read : nothing
+        return Self.isSame(version, tag) || version.hasPrefix(RowForm.contentMark) ? read : nothing
+    }
+
+    /// Whether both tags are of one state of a row: services write one as weak here and as strong there.
+    static func isSame(_ one: String, _ other: String) -> Bool {
+        func opaque(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
+        return opaque(one) == opaque(other)
     }
 
     /// The tag to send in `If-Match`, or the refusal that the service would give if it had tags.

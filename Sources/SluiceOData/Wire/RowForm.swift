@@ -2,8 +2,9 @@ internal import SluiceBase
 
 /// A row between its two forms: an entity of the service, and a record.
 ///
-/// A record holds the entity's properties under their names, except for a single key property, which is its `id`. The
-/// entity's tag is `__version`; what else the service says of a row (links, types, deferred navigation) is left out.
+/// A record holds the entity's properties under their names, those of the key among them, and its `id` is the key as a
+/// text: see ``EntitySet/column(of:)``. The entity's tag is `__version`; what else the service says of a row (links, types,
+/// deferred navigation) is left out.
 struct RowForm: Sendable {
     let set: EntitySet
     let version: ODataVersion
@@ -19,7 +20,11 @@ struct RowForm: Sendable {
 
     /// What the record of an entity is called: the id that a client gave it, else its key. Nil without a key.
     func id(of entity: JSON) -> RecordID? {
-        if let name = set.clientID, let id = entity[name]?.string, !id.isEmpty { return .string(id) }
+        if let name = set.clientID, let value = entity[name],
+            let id = EdmValue.fromWire(value, type: set.types[name], version: version).string, !id.isEmpty
+        {
+            return .string(id)
+        }
         return EntityKey(row: entity, in: set, version: version)?.id(in: set)
     }
 
@@ -29,7 +34,7 @@ struct RowForm: Sendable {
     func record(of entity: JSON, tag header: String? = nil) -> JSON? {
         guard let id = id(of: entity) else { return nil }
         var members = content(of: entity)
-        let text = tag(of: entity) ?? header ?? Self.contentMark + Self.digest(members)
+        let text = tag(of: entity) ?? header ?? Self.contentMark + digest(members)
         members.insert(("id", JSON(id)), at: 0)
         members.append(("__version", JSON(text)))
         if let name = set.updatedAt, let time = entity[name] {
@@ -60,42 +65,69 @@ struct RowForm: Sendable {
     }
 
     /// The version of an entity without a tag.
-    func contentVersion(of entity: JSON) -> String { Self.contentMark + Self.digest(content(of: entity)) }
+    func contentVersion(of entity: JSON) -> String { Self.contentMark + digest(content(of: entity)) }
 
-    /// The body of a request that creates or changes a row: what the service keeps itself is not in it.
+    /// The body of a request that creates a row.
     ///
     /// - Parameters:
-    ///   - key: of a row that is created with it.
-    ///   - clientID: of a row whose key the service assigns.
-    func body(of record: JSON, key: EntityKey?, clientID: RecordID? = nil) -> JSON {
-        var members = key?.members(in: set, version: version) ?? []
+    ///   - key: the properties of the key that the row brings.
+    ///   - clientID: the id that the row keeps; nil where its key is the id.
+    func body(ofNew record: JSON, key: [(PropertyName, JSON)], clientID: RecordID?) -> JSON {
+        var members = key
         if let name = set.clientID, let clientID { members.append((name, JSON(clientID.text))) }
-        let names = Set(set.key.map(\.name))
-        // A row that is made may name what no update may.
-        let fixed = key == nil && clientID == nil ? set.readOnly : []
-        for (name, value) in record.members ?? []
-        where name != "id" && name != set.clientID && !names.contains(name) && !fixed.contains(name)
-            && !name.text.hasPrefix("__") && !name.text.hasPrefix("@")
+        return JSON(members: members + rest(of: record, without: set.notCreatable))
+    }
+
+    /// The body of a request that changes properties of a row, without those of which the service ignores it.
+    func body(ofChanges record: JSON) -> JSON { JSON(members: rest(of: record, without: set.notUpdatable)) }
+
+    /// The body of a request that replaces a row.
+    func body(ofWhole record: JSON, key: EntityKey) -> JSON {
+        JSON(members: key.members(in: set, version: version) + rest(of: record, without: []))
+    }
+
+    /// What a request says of a row beside its key and the id that a client gave it.
+    private func rest(of record: JSON, without ignored: Set<PropertyName>) -> [(PropertyName, JSON)] {
+        let left = ignored.union(set.key.map(\.name)).union(set.clientID.map { [$0] } ?? [])
+        return (record.members ?? []).compactMap { column, value in
+            let name = set.property(of: column)
+            if column == "id" || left.contains(name) || column.text.hasPrefix("__") || column.text.hasPrefix("@") {
+                return nil
+            }
             // A row always has the time of its change: who does not know it does not take it away.
-            && !(name == set.updatedAt && value.isNull)
-        {
-            members.append((name, EdmValue.toWire(value, type: set.types[name], version: version)))
+            if name == set.updatedAt, value.isNull { return nil }
+            return (name, EdmValue.toWire(value, type: set.types[name], version: version))
         }
-        return JSON(members: members)
+    }
+
+    /// The record with the service's names and values, as filters in its words ask for them.
+    func entity(of record: JSON) -> JSON {
+        var entity = record
+        entity["id"] = nil
+        for (column, value) in record.members ?? [] where column != "id" && set.property(of: column) != column {
+            entity[column] = nil
+            entity[set.property(of: column)] = value
+        }
+        if let key = record["id"]?.textID.flatMap({ EntityKey(id: $0, in: set) }) {
+            for (property, plain) in zip(set.key, key.values) where entity[property.name] == nil {
+                entity[property.name] = EdmValue.json(plain: plain, type: property.type)
+            }
+        }
+        return entity
     }
 
     /// The properties, as a record has them, in the order in which they came.
     private func content(of entity: JSON) -> [(PropertyName, JSON)] {
         var members: [(PropertyName, JSON)] = []
         for (name, value) in entity.members ?? [] where !isID(name) && !isAnnotation(name, value) {
-            members.append((name, converted(value, set.types[name], depth: 0)))
+            members.append((set.column(of: name), converted(value, set.types[name], depth: 0)))
         }
         return members
     }
 
-    /// Whether the property is the record's id: a key of that name, in any case, has no column beside it.
+    /// Whether the property is the record's id, and has no column beside it.
     private func isID(_ name: PropertyName) -> Bool {
-        name == set.clientID || (name == set.singleKey?.name && name.text.lowercased() == "id")
+        name == set.clientID || (name == "id" && name == set.singleKey?.name)
     }
 
     private func isAnnotation(_ name: PropertyName, _ value: JSON) -> Bool {
@@ -126,9 +158,11 @@ struct RowForm: Sendable {
         return Timestamp(text) == nil && Timestamp(text + "Z") != nil ? JSON(text + "Z") : time
     }
 
-    /// A digest of the content that does not depend on the order of the properties.
-    private static func digest(_ members: [(PropertyName, JSON)]) -> String {
-        let sorted = members.sorted { $0.0 < $1.0 }
+    /// A digest of the content that does not depend on the order of the properties. A key `ID` is not in it: records of older
+    /// stores do not have it.
+    private func digest(_ members: [(PropertyName, JSON)]) -> String {
+        let key = set.singleKey.flatMap { $0.name.text.lowercased() == "id" ? $0.name : nil }
+        let sorted = members.filter { $0.0 != key }.sorted { $0.0 < $1.0 }
         return String(FNV1a.spread(FNV1a.hash(JSON(members: sorted).bytes())), radix: 16)
     }
 }

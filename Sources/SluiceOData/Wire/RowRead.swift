@@ -33,7 +33,9 @@ struct RowRead {
         let get = exchange.request(.get, exchange.path(of: key, in: set), for: request, fields: fields)
         let response = try await exchange.send(get)
         guard response.status == 200 else { return response }
-        guard let record = try record(in: response, as: id, key), id == nil || record["id"]?.textID == id else {
+        guard let record = try record(in: response, as: id, key),
+            id.map({ record["id"]?.textID?.isSame(as: $0) ?? false }) ?? true
+        else {
             throw SluiceError(
                 .brokenProtocol, "the service's answer is not the row that was asked for", table: set.name)
         }
@@ -92,6 +94,6 @@ struct RowRead {
     /// Whether the row does not say that it was made here for another record.
     private func bears(_ id: RecordID, _ row: JSON) -> Bool {
         guard let property = set.clientID, let held = row[property]?.string else { return true }
-        return held.hasSameBytes(as: id.text)
+        return RecordID(held).isSame(as: id)
     }
 }

@@ -24,19 +24,34 @@ final class SetCatalog: Sendable {
     ///
     /// - Throws: ``SluiceError`` of code `notFound` where the service has none, of the metadata's and the network's.
     func set(_ name: String, for request: Request) async throws -> EntitySet {
-        if let set = state.withLock({ $0.sets[name] }) { return set }
-        var set: EntitySet
+        if let set = try known(name) { return set }
+        let model = try await model(for: request)
+        guard let set = try set(name, model) else {
+            throw SluiceError(.notFound, "the service has no entity set \(name)", table: name, status: 404)
+        }
+        return set
+    }
+
+    /// The set of that name, as far as it is known without a request; nil where the metadata has to be read for it.
+    func known(_ name: String) throws(SluiceError) -> EntitySet? {
+        let (set, model) = state.withLock { ($0.sets[name], $0.model) }
+        if let set { return set }
+        return try self.set(name, model)
+    }
+
+    /// The set by the settings and, where they do not name its key, by the model; nil where that has no such set.
+    private func set(_ name: String, _ model: EdmModel?) throws(SluiceError) -> EntitySet? {
         let table = settings.tables[name]
+        var set: EntitySet
         if let key = table?.key, !key.isEmpty {
             set = try EntitySet(name, key: key, updatedAt: table?.updatedAt)
         } else {
-            let model = try await model(for: request)
-            guard let described = try model.entitySet(name, updatedAt: table?.updatedAt) else {
-                throw SluiceError(.notFound, "the service has no entity set \(name)", table: name, status: 404)
-            }
+            guard let described = try model?.entitySet(name, updatedAt: table?.updatedAt) else { return nil }
             set = described
         }
-        if let assigns = table?.assignsKey { set.assignsKey = assigns }
+        if let assigns = table?.assignsKey, assigns != set.assignsKey {
+            set.assignedKey = assigns ? Set(set.key.map(\.name)) : []
+        }
         set.clientID = table?.clientID
         set.tracksChanges = table?.tracksChanges ?? true
         let found = set

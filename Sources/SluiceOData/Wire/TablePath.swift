@@ -8,6 +8,8 @@ enum TablePath: Hashable {
     case table(String)
     /// `tables/T/id`
     case record(String, RecordID)
+    /// `tables/T/$key`
+    case key(String)
     /// `tables/T/$digest`
     case digest
     /// `tables/$batch`
@@ -28,6 +30,7 @@ enum TablePath: Hashable {
         case ("tables", 2) where segments[1] == "$batch": self = .batch
         case ("tables", 2): self = .table(decoded(segments[1]))
         case ("tables", 3) where segments[2] == "$digest": self = .digest
+        case ("tables", 3) where segments[2] == RecordName.path: self = .key(decoded(segments[1]))
         case ("tables", 3): self = .record(decoded(segments[1]), .string(decoded(segments[2])))
         case ("api", 2...): self = .other("\(endpoint.path)/\(path.dropFirst(endpoint.path.count + 5))")
         default: self = .other(path)

@@ -11,8 +11,6 @@ extension EdmModel {
 
     /// The same for a service with those settings: a set whose rows have ids of their own (`clientID`) is referred to by its
     /// key property, which the service assigns.
-    ///
-    /// A key property with the name `ID` has no place beside the record's id, and so no reference can follow it.
     public func linkedTables(_ settings: ODataSettings) -> [TableSchema] {
         tables.map { table in
             var table = table
@@ -36,7 +34,7 @@ extension EdmModel {
     private func assignedKey(of name: String, _ settings: ODataSettings) -> PropertyName? {
         guard let table = settings.tables[name], table.clientID != nil,
             let set = sets.first(where: { $0.name == name }), let key = try? whole(set.type).key, key.count == 1,
-            key[0].text.lowercased() != "id",
+            key[0] != "id",
             table.assignsKey ?? (try? entitySet(name))??.assignsKey ?? false
         else { return nil }
         return key[0]

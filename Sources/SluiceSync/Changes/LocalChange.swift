@@ -19,6 +19,8 @@ struct LocalChange: Sendable {
     let localOnly: LocalOnly
     /// The whole record that an update makes, where a hook has decided it.
     var replacement: JSON?
+    /// Whether records have key properties of their own beside the id (``Dialect/namesKeys``).
+    private let namesKeys: Bool
     /// Whether the row is written and no operation.
     var isLocalOnly = false
     /// Whether the record's id was made for this change (``SyncEnvironment/makeID``).
@@ -27,8 +29,10 @@ struct LocalChange: Sendable {
     package init(
         _ kind: TableOperation.Kind, _ recordID: RecordID, in table: String, content: JSON = .object,
         options: OperationOptions = OperationOptions(), group: String? = nil, user: String = "",
-        systemColumns: Set<PropertyName>, localOnly: LocalOnly = LocalOnly()
+        systemColumns: Set<PropertyName>, localOnly: LocalOnly = LocalOnly(),
+        namesKeys: Bool = false
     ) {
+        self.namesKeys = namesKeys
         hasNewID = kind == .insert && content["id"]?.isNull ?? true
         self.kind = kind
         self.recordID = recordID
@@ -54,7 +58,8 @@ struct LocalChange: Sendable {
         if kind == .update, local == nil { throw missing }
         if isLocalOnly { return try applyLocally(local, queued, queue) }
         if kind != .undelete, let record = changed(local, nil) {
-            try RecordRules.validate(namesOf: record, besides: [local], id: recordID, table: table)
+            try RecordRules.validate(
+                namesOf: record, besides: [local], namesKeys: namesKeys, id: recordID, table: table)
         }
         guard let newest = queued.last else {
             try checkSettled(local)

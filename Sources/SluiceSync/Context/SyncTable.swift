@@ -1,4 +1,5 @@
 public import SluiceBase
+internal import SluiceWire
 
 /// One table of the local store, with its changes queued for the server.
 ///
@@ -101,7 +102,7 @@ public struct SyncTable: Sendable {
         let change = LocalChange(
             kind, id, in: name, content: content, options: options, user: context.options.user,
             systemColumns: context.dialect.pushColumns.system,
-            localOnly: context.localOnly)
+            localOnly: context.localOnly, namesKeys: context.dialect.namesKeys)
         if !context.localOnly.tables.contains(name),
             let chain = AskedHooks(context.options.hooks, .beforeEnqueue, table: name)
         {

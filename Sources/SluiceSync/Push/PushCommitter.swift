@@ -85,27 +85,20 @@ struct PushCommitter {
         let queue = QueueWriter(store)
         switch commit {
         case .applied(let item, let server):
-            guard var operation = try current(item, queue) else { return .done }
-            var item = item
-            if case .assigned(let id, let key)? = item.created, id != operation.recordID {
-                let assigned = AssignedID(references: idReferences, store: store, queue: queue)
-                operation = try assigned.take(operation, id, key, columns)
-                item.operation = operation
-                item.local?[columns.id] = JSON(id)
-            }
+            guard let (item, operation) = try named(item, by: server, in: store) else { return .done }
             if let server, let state = try doubted(operation, answered: server, queue) {
                 return .doubtful(newest: state.mirror)
             }
             try apply(operation, item, server: server, store, queue)
         case .confirmed(let item, let server, let confirmation):
-            guard let operation = try current(item, queue) else { return .done }
+            guard let (item, operation) = try named(item, by: server, in: store) else { return .done }
             let seen = [confirmation.doubted, confirmation.current].map(version)
             if let state = try doubted(operation, answered: server, queue), !seen.contains(version(state.mirror)) {
                 return .doubtful(newest: state.mirror)
             }
             try apply(operation, item, server: server, by: confirmation, store, queue)
         case .found(let item, let server, let sent):
-            guard let operation = try current(item, queue) else { return .done }
+            guard let (item, operation) = try named(item, by: server, in: store) else { return .done }
             if try contest(operation, item, server: server, sent: sent, store, queue) { return .done }
             // No remembered answer: whatever a pull has brought is from before.
             try apply(operation, item, server: server, by: Confirmation(current: server), store, queue)
@@ -114,7 +107,7 @@ struct PushCommitter {
             try apply(operation, item, server: nil, by: Confirmation(current: nil), store, queue)
             try UnansweredSend.leave(after: operation, known: item.base, columns: columns, in: store)
         case .rebased(let item, let server, let sent):
-            guard let operation = try current(item, queue) else { return .done }
+            guard let (item, operation) = try named(item, by: server, in: store) else { return .done }
             try rebase(operation, item, server: server, sent: sent, store, queue)
         case .unidentified(let item):
             guard var operation = try current(item, queue) else { return .done }
@@ -149,7 +142,7 @@ struct PushCommitter {
             try keep(held, item, queue)
             try moveMirror(of: operation, to: conflict.isDeletedOnServer ? nil : conflict.server, queue)
         case .decided(let item, let conflict, let decision):
-            guard let operation = try current(item, queue) else { return .done }
+            guard let (item, operation) = try named(item, by: conflict.server, in: store) else { return .done }
             try ConflictSettlement(
                 operation: operation, item: item, conflict: conflict, columns: columns, environment: environment,
                 store: store, queue: queue
@@ -165,7 +158,7 @@ struct PushCommitter {
     /// Whether the operation is still the one that was read.
     func isCurrent(_ item: PushItem, _ queue: QueueWriter) throws -> Bool { try current(item, queue) != nil }
 
-    private func current(_ item: PushItem, _ queue: QueueWriter) throws -> TableOperation? {
+    func current(_ item: PushItem, _ queue: QueueWriter) throws -> TableOperation? {
         guard let operation = try queue.reader.operation(item.operation.id),
             operation.revision == item.operation.revision, operation.state == .pending || operation.state == .inFlight
         else { return nil }

@@ -17,7 +17,7 @@ struct PushDriver: Sendable {
             environment: options.environment)
         let worker = PushWorker(
             client: client.sending(through: gatherer), store: store, options: options, gatherer: gatherer,
-            forms: forms, batches: batches)
+            forms: forms, batches: batches, naming: client.chain.transport as? any RecordNaming)
         return await withTaskGroup(of: [PushSession.Event].self) { group in
             await run(worker, in: &group)
         }

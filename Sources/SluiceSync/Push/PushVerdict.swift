@@ -43,7 +43,7 @@ enum PushVerdict: Sendable, Hashable {
         case 200..<300:
             if operation.kind == .delete { return judge(deleteOf: item, answer, columns: columns) }
             guard let record = answer.record else { return .readBack }
-            guard columns.id(record) == item.recordID else {
+            guard columns.id(record)?.isSame(as: item.recordID) ?? false else {
                 return .refused(.brokenProtocol, uncertain: true)
             }
             // The record as it was, or the request's own body: something on the way has answered, and done nothing.
@@ -74,7 +74,7 @@ enum PushVerdict: Sendable, Hashable {
                 let mayBeDone = operation.kind != .insert
                 return answer.status == 409 ? .readBack : .later(.preconditionFailed, uncertain: mayBeDone)
             }
-            guard columns.id(record) == operation.recordID else { return .refused(.brokenProtocol) }
+            guard columns.id(record)?.isSame(as: operation.recordID) ?? false else { return .refused(.brokenProtocol) }
             // A record that still has the condition's version does not show why the server refused.
             let mayBeUnmoved = operation.kind == .delete ? !isTombstone : operation.kind != .undelete
             if mayBeUnmoved, item.isUnmoved(record, columns) { return .readBack }
@@ -158,7 +158,8 @@ enum PushVerdict: Sendable, Hashable {
         deleteOf item: PushItem, _ answer: PushAnswer, columns: PushColumns
     ) -> PushVerdict {
         if answer.isEmpty, answer.status == 200 || answer.status == 204 { return .done(nil) }
-        guard let record = answer.record, columns.id(record) == item.operation.recordID, columns.isDeleted(record)
+        guard let record = answer.record, columns.isDeleted(record),
+            columns.id(record)?.isSame(as: item.operation.recordID) ?? false
         else { return .readBack }
         return .done(nil)
     }

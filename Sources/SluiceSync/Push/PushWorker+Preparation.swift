@@ -25,7 +25,7 @@ extension PushWorker {
             record?[columns.version]?.string.flatMap { ETag.isVersion($0) ? $0 : nil }
         }
         switch operation.kind {
-        case .insert: return .item(item)
+        case .insert: return try await named(item)
         case .update where item.base != nil: return isRevised(item) ? try await onServersRecord(item) : .item(item)
         case .update, .delete: if item.base != nil { return .item(item) }
         case .undelete: if version(item.base) != nil { return .item(item) }
@@ -81,5 +81,35 @@ extension PushWorker {
             try committer.ground(item, on: record, in: $0)
         }
         return grounded.map { .item($0) } ?? .changed
+    }
+
+    /// The operation of a new record under the id by which the server will know it, where that is another: that of the key
+    /// which the application gave under the server's own names. What was sent once keeps the id with which it was sent.
+    private func named(_ item: PushItem) async throws -> Preparation {
+        guard let naming, item.operation.sent.isEmpty, let local = item.local else { return .item(item) }
+        let (table, id) = (item.operation.table, item.operation.recordID)
+        var name = naming.name(ofNew: local, called: id, in: table)
+        if name == nil {
+            try await describe(table)
+            name = naming.name(ofNew: local, called: id, in: table)
+        }
+        guard let name, name.id != id else { return .item(item) }
+        let renamed = try await store.write(at: .sealed, options.environment) {
+            try committer.rename(item, as: name, in: $0)
+        }
+        if let renamed { return .item(renamed) }
+        let refusal = "the record's key makes its id \(name.id), and another record with that id is here already"
+        return .answer(item, PushAnswer(status: 422, message: refusal))
+    }
+
+    /// Has the wire's adapter read the server's description of a table, with a request that passes the filters. Where that
+    /// fails, so does the change itself, and says why.
+    private func describe(_ table: String) async throws {
+        let path = client.endpoint.target(["tables", table, RecordName.path])
+        let head = HTTPRequest(
+            method: .get, scheme: client.endpoint.scheme, authority: client.endpoint.authority, path: path)
+        var request = Request(head)
+        request.context = RequestContext(source: .push, action: .custom, table: table)
+        _ = try await client.send(request)
     }
 }

@@ -12,7 +12,7 @@ extension PushWorker {
             table, filter: .binary(.eq, .column(columns.id), .literal(.id(id))), top: 1,
             includesDeleted: true)
         var (page, answeredBy) = try await list(query)
-        if let index = page.rows.firstIndex(where: { $0.id == id }) {
+        if let index = page.rows.firstIndex(where: { $0.id.isSame(as: id) }) {
             var record = page.record(at: index)
             // Some lists leave out the versions that records have.
             if record[version]?.string == nil, item.base?[version]?.string != nil {

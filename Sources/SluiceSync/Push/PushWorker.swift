@@ -12,13 +12,16 @@ final class PushWorker: Sendable {
     let batches: BatchSupport
     let columns: PushColumns
     let committer: PushCommitter
+    /// What knows the ids of new records before they are sent; nil on a wire that takes the records' own.
+    let naming: (any RecordNaming)?
     /// The tables whose cursors of other servers and users have been looked at since the push began.
     private let restarted = Mutex<Set<String>>([])
 
     init(
         client: SluiceClient, store: any LocalStore, options: SyncOptions, gatherer: BatchGatherer, forms: WrittenForms,
-        batches: BatchSupport
+        batches: BatchSupport, naming: (any RecordNaming)? = nil
     ) {
+        self.naming = naming
         self.client = client
         self.store = store
         self.options = options

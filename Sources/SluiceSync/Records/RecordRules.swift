@@ -31,7 +31,9 @@ package enum RecordRules {
                 .invalidRecord, "what takes a record's place is a whole record, and its id cannot be another",
                 table: table, recordID: id)
         }
-        if let name = record.names.first(where: { StoreRules.folded($0.text) == Array("id".utf8) && $0 != "id" }) {
+        if let name = record.names.first(where: { name in
+            StoreRules.folded(name.text) == Array("id".utf8) && name != "id" && !formers.contains { $0?[name] != nil }
+        }) {
             throw SluiceError(
                 .invalidRecord,
                 "the property \(name) differs from id in the case of letters only, and a server may take it for that",
@@ -44,12 +46,14 @@ package enum RecordRules {
     /// Refuses a change that gives a record two properties whose names differ in the case of ASCII letters only: the
     /// databases of many servers take them for one column, and one of the values would be lost.
     ///
-    /// - Parameter formers: the record before the change; what one of them has already may stay.
+    /// - Parameters:
+    ///   - formers: the record before the change; what one of them has already may stay.
+    ///   - namesKeys: whether `ID` is the name of a key's property, and none for the id.
     /// - Throws: ``SluiceError`` of code `invalidRecord` that names both.
     static func validate(
-        namesOf record: JSON, besides formers: [JSON?], id: RecordID, table: String
+        namesOf record: JSON, besides formers: [JSON?], namesKeys: Bool = false, id: RecordID, table: String
     ) throws(SluiceError) {
-        let names = record.names
+        let names = namesKeys ? record.names.filter { $0 != "id" } : record.names
         // Without capitals, names that differ differ in more than case.
         guard names.contains(where: { $0.text.utf8.contains { (0x41...0x5A).contains($0) } }) else { return }
         var known: [[UInt8]: PropertyName] = [:]

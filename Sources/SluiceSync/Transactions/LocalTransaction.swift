@@ -67,7 +67,8 @@ public struct LocalTransaction {
         try SyncTables.validate(table)
         let change = LocalChange(
             kind, recordID, in: table, content: content, options: options, group: group, user: context.options.user,
-            systemColumns: context.dialect.pushColumns.system, localOnly: context.localOnly)
+            systemColumns: context.dialect.pushColumns.system, localOnly: context.localOnly,
+            namesKeys: context.dialect.namesKeys)
         let stays = context.localOnly.tables.contains(table)
         let decided = try stays ? change : run?.decide(change, context.options.hooks, store) ?? change
         return try decided.apply(to: store, environment: context.options.environment, scope: scope)

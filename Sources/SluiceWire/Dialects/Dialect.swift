@@ -63,6 +63,8 @@ public struct Dialect: Sendable, CustomStringConvertible {
     /// Whether the server keeps deleted rows, marked, and lists them. Where it does not, the first read of a query tells
     /// of no deletion, and 204 is the server's own answer to a change.
     package var keepsDeleted: Bool
+    /// Whether records have key properties under names of their own beside the id, among which may be `ID`.
+    package var namesKeys = false
     /// Puts around a client's transport what makes the wire's requests of those of the tables wire; nil where those are
     /// the wire's own.
     package var adapter: (@Sendable (Endpoint, any Transport) -> any Transport)?

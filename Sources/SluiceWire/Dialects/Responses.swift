@@ -54,7 +54,7 @@ extension Dialect {
         // An adapter names a row as the service does whose key the service has assigned.
         let mayBeNamed = adapter != nil && context.action == .insert
         // An address does not tell a text from an integer.
-        if let asked = context.recordID, !mayBeNamed, !asked.text.hasSameBytes(as: id.text) {
+        if let asked = context.recordID, !mayBeNamed, !RecordID(asked.text).isSame(as: RecordID(id.text)) {
             throw error(
                 .brokenProtocol, "the server answered with another record than was asked for", context, response)
         }

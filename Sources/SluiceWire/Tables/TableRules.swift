@@ -35,13 +35,13 @@ enum TableRules {
     /// yet.
     ///
     /// - Throws: ``SluiceError`` of code `invalidRecord` for what is no object, for an id that is not allowed, and for
-    ///   a text named `Id`, `ID` or `iD`: a server would take the record for one without an id.
+    ///   a text named `Id`, `ID` or `iD`, which a server would take for the id, on a wire where that is no other property.
     static func id(
         of record: JSON, table: String, dialect: Dialect, isNew: Bool = false
     ) throws(SluiceError) -> RecordID? {
         guard record.kind == .object else { throw refusal("a record is a JSON object", table, nil) }
         let column = dialect.columns.id
-        for name in record.names where name != column && name.text.lowercased() == column.text {
+        for name in record.names where !dialect.namesKeys && name != column && name.text.lowercased() == column.text {
             if record[name]?.string != nil {
                 throw refusal("'\(name)' is not '\(column)': write the id's name in small letters", table, nil)
             }

@@ -9,7 +9,7 @@ import Testing
 struct ODataKeyTests {
     private static let guid = "0f8fad5b-d9cb-469f-a165-708677289501"
 
-    private func settings(_ key: EntitySet.Property..., assigns: Bool? = nil) -> ODataSettings {
+    private func keyed(_ key: EntitySet.Property..., assigns: Bool? = nil) -> ODataSettings {
         var table = ODataSettings.Table(assignsKey: assigns, key: key)
         table.tracksChanges = false
         return ODataSettings(tables: ["Orders": table])
@@ -29,7 +29,7 @@ struct ODataKeyTests {
     @Test("the key that the application gives under the service's own name is the row's, and becomes the record's id")
     func ownName() async throws {
         let (context, fixture) = try await device(
-            settings(.init("Number", .string)), [.row("4711", "W/\"1\"", status: 201), .row("4711", "W/\"2\"")])
+            keyed(.init("Number", .string)), [.row("4711", "W/\"1\"", status: 201), .row("4711", "W/\"2\"")])
         let orders = try context.table("Orders")
         let made = try await orders.insert(["Number": "4711"])
         #expect(made["id"] != "4711")
@@ -44,7 +44,7 @@ struct ODataKeyTests {
     @Test("a key ID stands beside the id, and is found by either name")
     func keyNamedID() async throws {
         let row = #"{"@odata.etag":"W/\"1\"","ID":"\#(Self.guid)","Text":"a"}"#
-        let (context, fixture) = try await device(settings(.init("ID", .guid)), [.json(201, row)])
+        let (context, fixture) = try await device(keyed(.init("ID", .guid)), [.json(201, row)])
         let orders = try context.table("Orders")
         try await orders.insert(["ID": JSON(Self.guid.uppercased()), "Text": "a"])
         #expect(try await context.push().isClean)
@@ -59,7 +59,7 @@ struct ODataKeyTests {
     func followed() async throws {
         let items = TableSchema(
             "Items", columns: [.init("Order", .string)], references: [.init("Parent", to: "Orders", by: "Order")])
-        var settings = settings(.init("Number", .string))
+        var settings = keyed(.init("Number", .string))
         settings.tables["Items"] = ODataSettings.Table(key: [.init("Code", .string)])
         let fixture = try ODataFixture(
             .v4, settings,
@@ -79,7 +79,7 @@ struct ODataKeyTests {
     func taken() async throws {
         let page = #"{"value":[{"@odata.etag":"W/\"1\"","Number":"4711","Text":"theirs"}]}"#
         let (context, fixture) = try await device(
-            settings(.init("Number", .string)), [.json(200, page), .json(200, #"{"value":[]}"#)])
+            keyed(.init("Number", .string)), [.json(200, page), .json(200, #"{"value":[]}"#)])
         let orders = try context.table("Orders")
         try await orders.pull()
         let sent = fixture.sent.count
@@ -92,9 +92,11 @@ struct ODataKeyTests {
 
     @Test("a GUID in capitals is the service's, and the record takes its spelling", arguments: [ODataVersion.v2, .v4])
     func capitals(_ version: ODataVersion) async throws {
-        let row = #"{"@odata.etag":"W/\"1\"","__metadata":{"etag":"W/\"1\""},"Key":"\#(Self.guid)"}"#
+        let row = #""Key":"\#(Self.guid)"}"#
+        let answer =
+            version == .v4 ? #"{"@odata.etag":"W/\"1\"",\#(row)"# : #"{"d":{"__metadata":{"etag":"W/\"1\""},\#(row)}"#
         let (context, fixture) = try await device(
-            settings(.init("Key", .guid)), [.json(201, version == .v4 ? row : #"{"d":\#(row)}"#)], version: version)
+            keyed(.init("Key", .guid)), [.json(201, answer)], version: version)
         try await context.table("Orders").insert(["id": JSON(Self.guid.uppercased())])
         #expect(try await context.push().isClean)
         #expect(try fixture.body(of: 0) == ["Key": JSON(Self.guid)])
@@ -140,10 +142,10 @@ struct ODataKeyTests {
     @Test("a property id that is not the whole key is the column ID, in records, bodies and filters")
     func otherID() async throws {
         let row = #"{"@odata.etag":"W/\"1\"","id":7,"IsActive":false,"Text":"a"}"#
-        let settings = settings(.init("id", .int32), .init("IsActive", .boolean))
+        let settings = keyed(.init("id", .int32), .init("IsActive", .boolean))
         let fixture = try ODataFixture(.v4, settings, [.json(200, #"{"value":[\#(row)]}"#), .json(201, row)])
         let found = try await fixture.orders.read(Query("Orders", filter: try QueryExpression(odata: "ID eq 7")))
-        #expect(fixture.sent == ["GET /Orders?$filter=(id%20eq%207)"])
+        #expect(fixture.sent.first?.hasPrefix("GET /Orders?$filter=(id%20eq%207)") == true)
         #expect(found.rows.map { $0["id"] } == ["id=7,IsActive=false"])
         #expect(found.rows.map { $0["ID"] } == [7])
         try await fixture.orders.insert(["ID": 7, "IsActive": false, "Text": "a"])

@@ -61,7 +61,7 @@ enum NewKey {
         if set.key.count > 1 {
             return "a row of \(set.name) is made with its key: the record lacks \(missing.joined(separator: ", "))"
         }
-        return "the record's id is no key of \(set.name): give it \(missing[0]), or say in the settings of the table that "
-            + "the service assigns the keys, and best a property for the ids of new rows (clientID)"
+        return "the record's id is no key of \(set.name): give it \(missing[0]), or say in the settings that the "
+            + "service assigns the keys, and best a property for the ids of new rows (clientID)"
     }
 }

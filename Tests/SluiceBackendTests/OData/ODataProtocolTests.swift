@@ -7,7 +7,7 @@ import Testing
 /// What the lists of OData 4.01's conformance levels, and HTTP itself, ask of a service beside its data.
 @Suite("OData services by the lists of the standard")
 struct ODataProtocolTests {
-    private func fixture() async throws -> ODataFixture {
+    private func planted() async throws -> ODataFixture {
         let fixture = try await ODataFixture()
         await fixture.plant(4)
         return fixture
@@ -23,12 +23,12 @@ struct ODataProtocolTests {
             ("customers?$filter=orders/any(o:o/total%20gt%20@t)&@t=30", ["c4"]),
         ])
     func aliases(_ path: String, _ ids: [String]) async throws {
-        #expect(try await fixture().v4(.get, path).keys == ids)
+        #expect(try await planted().v4(.get, path).keys == ids)
     }
 
     @Test("a key may be an alias, and in 4.01 a segment by itself")
     func keys() async throws {
-        let fixture = try await fixture()
+        let fixture = try await planted()
         for path in [
             "customers(@k)?@k='c2'", "customers(id=@k)?@k='c2'", "customers/c2", "customers/c2/orders/o2/customer",
         ] {
@@ -50,12 +50,12 @@ struct ODataProtocolTests {
             "$filter=$root/customers('c1')/points%20eq%201", "$compute=@Core.Messages%20as%20x&$select=x",
         ])
     func unsupported(_ options: String) async throws {
-        #expect(try await fixture().v4(.get, "customers?\(options)").status == 501)
+        #expect(try await planted().v4(.get, "customers?\(options)").status == 501)
     }
 
     @Test("of a list of entity tags one has to be the entity's")
     func tags() async throws {
-        let fixture = try await fixture()
+        let fixture = try await planted()
         let tag = try #require(await fixture.v4(.get, "customers('c1')").etag)
         func change(_ field: String) async -> Int {
             await fixture.v4(.patch, "customers('c1')", #"{"points":1}"#, headers: [("If-Match", field)]).status
@@ -66,7 +66,7 @@ struct ODataProtocolTests {
 
     @Test("an entity of another type is refused")
     func types() async throws {
-        let fixture = try await fixture()
+        let fixture = try await planted()
         #expect(await fixture.v4(.post, "customers", ##"{"@odata.type":"#Shop.orders","id":"x"}"##).status == 400)
         #expect(await fixture.v4(.post, "customers", ##"{"@odata.type":"#Shop.customers","id":"x"}"##).status == 201)
         #expect(await fixture.v2(.post, "customers", #"{"__metadata":{"type":"Shop.orders"},"id":"y"}"#).status == 400)
@@ -74,7 +74,7 @@ struct ODataProtocolTests {
 
     @Test("HEAD is GET without the content", arguments: ["", "customers", "customers('c1')", "$metadata"])
     func head(_ path: String) async throws {
-        let fixture = try await fixture()
+        let fixture = try await planted()
         let read = await fixture.v4(.get, path)
         let head = await fixture.v4(.head, path, headers: [("X-CSRF-Token", "Fetch")])
         #expect(head.status == 200 && head.response.body.isEmpty)
@@ -112,7 +112,7 @@ struct ODataProtocolTests {
 
     @Test("a client that knows version 1 at the most is answered in it")
     func versionOne() async throws {
-        let answer = try await fixture().v2(.get, "customers?$top=1", headers: [("MaxDataServiceVersion", "1.0")])
+        let answer = try await planted().v2(.get, "customers?$top=1", headers: [("MaxDataServiceVersion", "1.0")])
         #expect(answer.header("DataServiceVersion") == "1.0")
     }
 }

@@ -14,6 +14,7 @@ struct GUIDCaseTests {
         private struct State {
             var rows: [String: JSON] = [:]
             var version = 0
+            var lists = 0
             var losesAnswer: Bool
         }
         private let state: Mutex<State>
@@ -35,8 +36,11 @@ struct GUIDCaseTests {
                 case .get where last != "items":
                     return state.rows[id].map { .json(200, $0.description) } ?? .json(404, "{}")
                 case .get:
-                    let isFirst = request.head.path?.contains("$skip=0") ?? true || request.context.source == .push
-                    return .json(200, JSON(isFirst ? Array(state.rows.values) : []).description)
+                    // A pull asks until a page is empty.
+                    let isPull = request.context.source == .pull
+                    state.lists += isPull ? 1 : 0
+                    let isOver = isPull && state.lists.isMultiple(of: 2)
+                    return .json(200, JSON(isOver ? [] : Array(state.rows.values)).description)
                 case .delete:
                     return state.rows.removeValue(forKey: id) == nil ? .json(404, "{}") : .json(204, "")
                 case .post where state.rows[id] != nil:

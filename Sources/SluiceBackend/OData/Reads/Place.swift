@@ -79,8 +79,9 @@ struct Navigator: Sendable {
 
     private func id(_ predicate: String, _ set: EntitySet) throws -> RecordID {
         // A parameter alias stands for the whole predicate, or for its value.
-        let rest = predicate.hasPrefix(set.key.name + "=") ? predicate.dropFirst(set.key.name.count + 1) : predicate[...]
-        if rest.hasPrefix("@"), let value = call.target.values(String(rest)).first, !value.hasPrefix("@") {
+        let named = set.key.name + "="
+        let rest = String(predicate.hasPrefix(named) ? predicate.dropFirst(named.count) : predicate[...])
+        if rest.hasPrefix("@"), let value = call.target.values(rest).first, !value.hasPrefix("@") {
             return try id(value, set)
         }
         guard let id = set.id(predicate: predicate) else {

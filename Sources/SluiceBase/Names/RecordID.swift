@@ -37,14 +37,9 @@ public enum RecordID: Sendable, Hashable {
     /// GUIDs write them in one case, whatever they were given; a record then takes the server's spelling.
     package func isSame(as other: RecordID) -> Bool {
         if self == other { return true }
-        guard case .string(let one) = self, case .string(let two) = other, one.utf8.count == 36,
-            one.lowercased() == two.lowercased()
-        else { return false }
-        return isGUID
+        guard case .string(let one) = self, case .string(let two) = other, one.isGUID, two.isGUID else { return false }
+        return one.lowercased() == two.lowercased()
     }
-
-    /// Whether it is a GUID in the usual form.
-    package var isGUID: Bool { ODataScanner.isGUID(text) }
 
     /// Adds the text's bytes, or the integer.
     public func hash(into hasher: inout Hasher) {

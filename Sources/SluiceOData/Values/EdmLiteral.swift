@@ -19,7 +19,7 @@ package enum EdmLiteral {
             if version == .v4 { return plain }
             return plain + (type == .decimal ? "M" : type == .single ? "f" : "d")
         case .guid:
-            guard RecordID(plain).isGUID, plain == plain.lowercased() else { return nil }
+            guard plain.isGUID, plain == plain.lowercased() else { return nil }
             return version == .v2 ? "guid'\(plain)'" : plain
         case .dateTime, .dateTimeOffset, .date, .time, .timeOfDay, .duration:
             guard isTimeText(plain) else { return nil }

@@ -44,7 +44,7 @@ public struct QueryTerm: Sendable {
     /// A GUID, as `0f8fad5b-d9cb-469f-a165-70867728950e`; nil for another text. It equals texts that are that GUID
     /// in small letters or in capitals.
     public static func guid(_ text: String) -> QueryTerm? {
-        ODataScanner.isGUID(text) ? QueryTerm(.literal(.guid(text))) : nil
+        text.isGUID ? QueryTerm(.literal(.guid(text))) : nil
     }
 }
 

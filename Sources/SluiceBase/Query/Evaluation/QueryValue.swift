@@ -130,7 +130,7 @@ package enum QueryValue: Sendable {
     var guid: String? {
         switch self {
         case .guid(let value): value
-        case .string(let text): ODataScanner.isGUID(text) ? text.lowercased() : nil
+        case .string(let text): text.isGUID ? text.lowercased() : nil
         default: nil
         }
     }

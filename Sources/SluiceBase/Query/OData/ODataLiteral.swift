@@ -36,7 +36,7 @@ extension ODataScanner {
             guard let time = Timestamp(timeOfDay: text) else { throw refused("a time of day") }
             return .timeOfDay(time)
         case "guid":
-            guard Self.isGUID(text) else { throw refused("a GUID") }
+            guard text.isGUID else { throw refused("a GUID") }
             return .guid(text)
         case "time":
             guard let time = Self.timeOfDay(duration: text) else { throw refused("a time of day") }
@@ -85,7 +85,7 @@ extension ODataScanner {
         case "Edm.Date": Timestamp(text).map { .day($0.beginningOfDay) }
         case "Edm.TimeOfDay", "Edm.Time": Timestamp(timeOfDay: text).map(QueryLiteral.timeOfDay)
         case "Edm.Duration": QueryDuration.ticks(text).map(QueryLiteral.duration)
-        case "Edm.Guid": isGUID(text) ? .guid(text) : nil
+        case "Edm.Guid": text.isGUID ? .guid(text) : nil
         case "Edm.String": .string(text)
         case "Edm.Boolean": text == "true" ? .bool(true) : text == "false" ? .bool(false) : nil
         case "Edm.Byte", "Edm.SByte", "Edm.Int16", "Edm.Int32", "Edm.Int64":
@@ -98,7 +98,7 @@ extension ODataScanner {
     private static func literal(bare word: String) -> QueryLiteral? {
         if let number = number(word) { return .number(number) }
         if let time = Timestamp(timeOfDay: word) { return .timeOfDay(time) }
-        if isGUID(word) { return .guid(word) }
+        if word.isGUID { return .guid(word) }
         if let date = Timestamp(word) { return word.utf8.count == 10 ? .day(date) : .date(date) }
         guard let suffix = word.last, let number = number(String(word.dropLast())) else { return nil }
         switch suffix {
@@ -143,12 +143,6 @@ extension ODataScanner {
             return nil
         }
         return GeographyPoint(longitude: longitude.double, latitude: latitude.double)
-    }
-
-    static func isGUID(_ text: String) -> Bool {
-        let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-        let isHex = { (byte: UInt8) in isDigit(byte) || (byte | 0x20) &- 0x61 < 6 }
-        return parts.map(\.count) == [8, 4, 4, 4, 12] && parts.joined().allSatisfy(isHex)
     }
 
     /// Members of an enumeration, by name or number, with commas between them.

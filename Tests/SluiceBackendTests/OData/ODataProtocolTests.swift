@@ -26,6 +26,22 @@ struct ODataProtocolTests {
         #expect(try await planted().v4(.get, path).keys == ids)
     }
 
+    @Test("what is computed and brought together may name an alias, too")
+    func computed() async throws {
+        let fixture = try await planted()
+        let sum = await fixture.v4(.get, "customers?$compute=points%20add%20@n%20as%20x&$select=x&$top=1&@n=5")
+        #expect(sum.json["value"]?[0]?["x"] == 6)
+        let path = "customers?$apply=filter(points%20gt%20@n)/aggregate(points%20with%20sum%20as%20all)&@n=2"
+        #expect(await fixture.v4(.get, path).json["value"]?[0]?["all"] == 7)
+    }
+
+    @Test("a change makes no entity, and says so")
+    func noUpsert() async throws {
+        let answer = try await planted().v4(.patch, "customers('none')", #"{"points":1}"#)
+        #expect(answer.status == 404)
+        #expect(answer.json["error"]?["message"]?.string?.contains("POST") == true)
+    }
+
     @Test("a key may be an alias, and in 4.01 a segment by itself")
     func keys() async throws {
         let fixture = try await planted()

@@ -17,7 +17,7 @@ struct AppliedReads: Sendable {
     /// - Throws: ``Refusal``: 400 with the reason and the place, 501 for a transformation that is not served.
     func reply(_ set: EntitySet, _ step: Place.Step?, _ format: AnswerFormat) async throws -> ODataReply {
         let values = call.target.parameters.filter { name, _ in
-            name.hasPrefix("$") && name.lowercased() != "$format"
+            name.hasPrefix("@") || name.hasPrefix("$") && name.lowercased() != "$format"
                 || call.version == .v401 && name.lowercased() == "apply"
         }
         do {

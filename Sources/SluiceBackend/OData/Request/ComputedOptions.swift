@@ -11,9 +11,13 @@ struct ComputedOptions {
     /// - Parameters:
     ///   - text: the value of `$compute`.
     ///   - given: the values of all options, by their names without the `$`.
+    ///   - aliases: the parameters that begin with `@` stand for their values.
     ///   - schema: the table's, with its links, which are not followed here.
     /// - Throws: ``Refusal`` (400) with the reason and the place; 501 for what is read and cannot be computed.
-    init(_ text: String, _ given: [String: String], _ table: TableRequest, _ schema: TableSchema) throws {
+    init(
+        _ text: String, _ given: [String: String], aliases: [(name: String, value: String)], _ table: TableRequest,
+        _ schema: TableSchema
+    ) throws {
         let undeclared = table.undeclaredColumns
         let names = try ListParameters.reading("$compute", unsupported: .notImplemented) {
             try ODataOptions([(name: "$compute", value: text)]).compute.map(\.name)
@@ -26,9 +30,10 @@ struct ComputedOptions {
             guard let stored = table.column(name) else { return nil }
             return undeclared == .allowed || stored == "id" || schema.column(stored) != nil ? stored : nil
         }
-        let values = ["compute", "filter", "orderby"].compactMap { name in
-            given[name].map { (name: "$\(name)", value: $0) }
-        }
+        let values =
+            ["compute", "filter", "orderby"].compactMap { name in
+                given[name].map { (name: "$\(name)", value: $0) }
+            } + aliases.filter { $0.name.hasPrefix("@") }
         do {
             let options = try ODataOptions(values, columns: columns)
             let read = try ODataRead(options, of: schema)

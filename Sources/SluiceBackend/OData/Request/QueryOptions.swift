@@ -93,7 +93,7 @@ struct QueryOptions: Sendable {
             return
         }
         let computing = try (call.version == .v2 ? nil : given["compute"]).map {
-            try ComputedOptions($0, given, table, related.main)
+            try ComputedOptions($0, given, aliases: aliases, table, related.main)
         }
         computed = computing?.properties ?? []
         for (name, value) in parameters {

@@ -7,7 +7,16 @@ struct WriteRoutes: Sendable {
     let service: ODataService
     private var version: ServiceVersion { call.version }
 
-    func reply(_ place: Place) async throws -> ODataReply { try await write(place).reply() }
+    func reply(_ place: Place) async throws -> ODataReply {
+        do {
+            return try await write(place).reply()
+        } catch let refusal as Refusal where refusal.status == .notFound {
+            guard case .entity = place.subject, place.suffix == nil, call.method == .patch || call.method == .put else {
+                throw refusal
+            }
+            throw Refusal(.notFound, "there is no entity with this key, and a change makes none: POST it to its set")
+        }
+    }
 
     /// What the request changes, and how it is answered.
     ///

@@ -125,12 +125,23 @@ import Testing
         #expect(try matches("price eq 1.1", record))
     }
 
+    @Test("an id is a text, and a number beside it stands for its digits")
+    func numbersAsIDs() throws {
+        let record: JSON = ["id": "5"]
+        for (filter, expected) in [
+            ("id eq 5", true), ("5 eq id", true), ("id ne 5", false), ("id in (4,5)", true), ("id eq 6", false),
+            ("id eq '5'", true), ("not (id in (5))", false),
+        ] {
+            #expect(try matches(filter, record) == expected, "\(filter)")
+        }
+    }
+
     @Test(
         "a query that means nothing is refused",
         arguments: [
             "title", "1", "'x'", "year and won", "not year", "length(year) eq 1", "title add 1 eq 2", "year eq 'x'",
             "title lt 5", "won eq 1", "tags eq 'a'", "released eq 5", "startswith(released,'1')", "floor(title) eq 1",
-            "day(year) eq 1", "-title eq 1", "substring(title,'1') eq 'x'", "id eq 5",
+            "day(year) eq 1", "-title eq 1", "substring(title,'1') eq 'x'", "id gt 5",
         ])
     func refused(_ filter: String) throws {
         let error = #expect(throws: SluiceError.self) { try matches(filter) }

@@ -80,7 +80,7 @@ struct QueryChecker {
         guard depth <= Self.maximumDepth else {
             throw QueryFault("the query nests expressions deeper than \(Self.maximumDepth) levels", at: places?.place)
         }
-        switch expression {
+        switch comparingIDsAsTexts(expression) {
         case .literal(let literal):
             return TypedExpression(constant: try value(literal, at: places))
         case .column(let name):

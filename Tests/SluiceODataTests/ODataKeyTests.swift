@@ -237,6 +237,21 @@ struct ODataKeyTests {
         #expect(try fixture.body(of: 3) == ["Text": "b"])
     }
 
+    @Test("a description in which no property may be set says nothing of any")
+    func allMarked() throws {
+        let property = { (name: String) in
+            #"<Property Name="\#(name)" Type="Edm.String" sap:creatable="false" sap:updatable="false"/>"#
+        }
+        let text = #"""
+            <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx" xmlns:sap="http://www.sap.com/Protocols/SAPData">
+            <edmx:DataServices><Schema Namespace="S" xmlns="http://schemas.microsoft.com/ado/2008/09/edm">
+            <EntityType Name="O"><Key><PropertyRef Name="Number"/></Key>\#(property("Number"))\#(property("Text"))</EntityType>
+            <EntityContainer Name="C"><EntitySet Name="Orders" EntityType="S.O"/></EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
+            """#
+        let set = try #require(try EdmModel(document: Array(text.utf8)).entitySet("Orders"))
+        #expect(!set.assignsKey && set.notCreatable.isEmpty && set.notUpdatable.isEmpty)
+    }
+
     @Test("a new row that brings what only the service sets is refused")
     func notCreated() async throws {
         let property = #"<Property Name="By" Type="Edm.String" sap:creatable="false"/>"#

@@ -23,12 +23,10 @@ extension EdmModel {
         }
         var found = try EntitySet(name, key: key, properties: types, updatedAt: updatedAt)
         found.structured = Set(type.properties.map(\.name)).subtracting(found.types.keys)
-        let isKey = { (property: Property) in type.key.contains(property.name) }
-        let withheld = set.withheldFromCreations
-        let ignored = type.properties.filter { $0.isIgnored(in: .creation) || withheld.contains($0.name) }
-        found.assignedKey = Set(ignored.filter(isKey).map(\.name))
-        found.notCreatable = Set(ignored.map(\.name)).subtracting(type.key)
-        let fixed = type.properties.filter { $0.isIgnored(in: .update) }.map(\.name)
+        let (ignored, fixed) = (type.ignored(in: .creation), type.ignored(in: .update))
+        let withheld = set.withheldFromCreations.union(ignored)
+        found.assignedKey = withheld.intersection(type.key)
+        found.notCreatable = withheld.subtracting(type.key)
         found.notUpdatable = set.withheldFromUpdates.union(fixed).subtracting(type.key)
         return found
     }

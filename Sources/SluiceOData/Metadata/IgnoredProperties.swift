@@ -23,6 +23,15 @@ extension EdmModel.Property {
     }
 }
 
+extension EdmModel.Structure {
+    /// The properties whose values the service ignores in such a change. Where that is said of all, as tools of SAP write it
+    /// unless they are told otherwise, it says nothing.
+    func ignored(in change: EdmModel.Property.Change) -> Set<PropertyName> {
+        let ignored = properties.filter { $0.isIgnored(in: change) }.map(\.name)
+        return ignored.count == properties.count && properties.count > key.count ? [] : Set(ignored)
+    }
+}
+
 extension EdmModel.Container {
     /// The properties that no creation sets (OData Capabilities, InsertRestrictions).
     var withheldFromCreations: Set<PropertyName> { names("InsertRestrictions", "NonInsertableProperties") }

@@ -1,8 +1,8 @@
 internal import SluiceCore
 
 extension HostileCase {
-    /// Addresses of next pages. One that leads to another origin or another path is not followed; the list goes on by
-    /// `$skip` at the endpoint instead.
+    /// Addresses of next pages. Nothing is asked of the server that one names: its query is asked of the endpoint where it
+    /// leads to the same resource, and for any other the list goes on by `$skip`.
     static var links: [HostileCase] { strangeLinks + strangeFields + endlessLinks + brokenLinks }
 
     private static let x = HostileRows.row("x")

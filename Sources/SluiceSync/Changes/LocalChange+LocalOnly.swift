@@ -7,6 +7,17 @@ extension LocalChange {
     package func apply(
         to store: any StoreWriter, environment: SyncEnvironment, scope: ChangeScope = ChangeScope()
     ) throws -> JSON? {
+        do {
+            return try carryOut(in: store, environment, scope)
+        } catch let error as SluiceError where error.code == .recordMissing {
+            guard let change = try respelled(in: store) else { throw error }
+            return try change.carryOut(in: store, environment, scope)
+        }
+    }
+
+    private func carryOut(
+        in store: any StoreWriter, _ environment: SyncEnvironment, _ scope: ChangeScope
+    ) throws -> JSON? {
         // Another program may have declared so since this context was made.
         let remembered = try scope.localOnly(table, in: store)
         if localOnly.tables.contains(table) || remembered.tables.contains(table) { return try keep(in: store) }

@@ -3,7 +3,7 @@ internal import SluiceBase
 /// A change the application makes: row and operation in one transaction.
 struct LocalChange: Sendable {
     package let table: String
-    package let recordID: RecordID
+    package private(set) var recordID: RecordID
     package let kind: TableOperation.Kind
     /// The whole record for an insert, the changed properties for an update.
     package var content: JSON
@@ -45,6 +45,18 @@ struct LocalChange: Sendable {
         let isShared = !localOnly.tables.contains(table)
         self.content = isShared ? RecordRules.withoutSystemColumns(content, systemColumns) : content
         self.content["id"] = JSON(recordID)
+    }
+
+    /// The change of the record that has the id as the server writes it, where there is none of the id's bytes; nil for any
+    /// other.
+    func respelled(in store: any StoreReader) throws -> LocalChange? {
+        guard kind == .update || kind == .delete, let id = try store.spelling(of: recordID, in: table) else {
+            return nil
+        }
+        var change = self
+        change.recordID = id
+        change.content["id"] = JSON(id)
+        return change
     }
 
     /// Carries out a change that the server is to hear of, and returns the local record after it.

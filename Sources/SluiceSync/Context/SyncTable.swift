@@ -50,7 +50,7 @@ public struct SyncTable: Sendable {
     /// The record with that id, or nil.
     public func lookup(id: some RecordIDConvertible) async throws -> JSON? {
         let name = name
-        return try await context.store.read { try $0.record(id.recordID, in: name) }
+        return try await context.store.read { try $0.record(named: id.recordID, in: name) }
     }
 
     /// The records that match. The query's table is replaced by this one.

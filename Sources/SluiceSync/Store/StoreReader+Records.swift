@@ -13,4 +13,17 @@ extension StoreReader {
             last = end
         }
     }
+
+    /// The record that an application names by that id: the one with the same bytes, or else the one whose id is that GUID in
+    /// small letters or in capitals, as the server may write it.
+    func record(named id: RecordID, in table: String) throws -> JSON? {
+        try record(id, in: table) ?? spelling(of: id, in: table).flatMap { try record($0, in: table) }
+    }
+
+    /// The id of the record here that has that GUID in small letters or in capitals; nil where there is none.
+    func spelling(of id: RecordID, in table: String) throws -> RecordID? {
+        guard case .string(let text) = id, text.isGUID else { return nil }
+        let others = [text.lowercased(), text.uppercased()].map { RecordID.string($0) }
+        return try others.first { try $0 != id && record($0, in: table) != nil }
+    }
 }

@@ -42,7 +42,7 @@ public struct LocalTransaction {
     /// The record as it is, with what was changed so far; or nil.
     public func lookup(id: some RecordIDConvertible, in table: String) throws -> JSON? {
         try SyncTables.validate(table)
-        return try store.record(id.recordID, in: table)
+        return try store.record(named: id.recordID, in: table)
     }
 
     /// The records that match, with what was changed so far.
